@@ -1,0 +1,118 @@
+"""How kernels are compiled: the one place that knows Numba's flags, its cache and its threads.
+
+A kernel is written in two layers. The body is a plain function marked `@device`; it takes a worker number and does that
+worker's share. The kernel is a loop of one line marked `@kernel` that hands each worker its number:
+
+    @kernel
+    def move(workers, ...):
+        for worker in prange(workers):
+            move_share(worker, workers, ...)
+
+Only the loop pays for `parallel=True` (0.7 s to compile instead of 4), and the threads are OpenMP's, which start a kernel
+in 5 us; Python threads around `nogil` kernels needed 30-80 us. Kernels are called from one thread at a time: Numba's
+`workqueue` layer aborts the process otherwise.
+
+Import this module before `numba`: it chooses the cache folder, which Numba reads once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PACKAGE = Path(__file__).parent
+
+
+def _fingerprint() -> str:
+    """Hash of every source that holds compiled code, and of the versions that compile it.
+
+    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        if b"@device" in source or b"@kernel" in source or b"@intrinsic" in source:
+            digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
+    digest.update(f"{version('numba')} {version('numpy')} {sys.version}".encode())
+    return digest.hexdigest()
+
+
+def _user_cache() -> Path:
+    if "CROWD_DEMO_CACHE" in os.environ:
+        return Path(os.environ["CROWD_DEMO_CACHE"])
+    if platform.system() == "Windows":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "crowd-demo"
+    if platform.system() == "Darwin":
+        return Path.home() / "Library" / "Caches" / "crowd-demo"
+    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "crowd-demo"
+
+
+def _writable_cache() -> Path:
+    """The user's cache folder, or a temporary one where that cannot be written: the program starts either way."""
+    folder = _user_cache() / _fingerprint()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except (OSError, RuntimeError):
+        return Path(tempfile.mkdtemp(prefix="crowd-demo-"))
+
+
+os.environ["NUMBA_CACHE_DIR"] = str(_writable_cache())
+
+import numba  # noqa: E402  (the cache folder has to be set first)
+from numba import njit, prange  # noqa: E402
+
+__all__ = ["Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "set_threads"]
+
+Kernel = Callable[..., Any]
+
+
+def device(function: Callable[..., Any]) -> Kernel:
+    """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch."""
+    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """A compiled loop over workers; its body should be one call of a `@device` function."""
+    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+class Call(NamedTuple):
+    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted."""
+
+    kernel: Kernel
+    args: tuple[Any, ...]
+
+    def run(self) -> Any:
+        return self.kernel(*self.args)
+
+    def signature(self) -> tuple[Any, ...]:
+        return tuple(numba.typeof(argument) for argument in self.args)
+
+
+def is_compiled(call: Call) -> bool:
+    return call.signature() in call.kernel.overloads  # type: ignore[attr-defined]
+
+
+def compile_calls(calls: Iterable[Call]) -> None:
+    """Compile (or load from the cache) without running anything; safe in a background thread."""
+    for call in calls:
+        if not is_compiled(call):
+            call.kernel.compile(call.signature())  # type: ignore[attr-defined]
+
+
+def max_threads() -> int:
+    return int(numba.config.NUMBA_NUM_THREADS)
+
+
+def set_threads(count: int) -> None:
+    """Threads that kernels called from this thread may use; more workers than threads share them."""
+    numba.set_num_threads(min(count, max_threads()))

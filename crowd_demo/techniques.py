@@ -1,0 +1,54 @@
+"""The registry of techniques: every optimisation once, and everything else derives from it.
+
+Hotkeys, the help overlay, the HUD, `--set`, the YAML schema and the README's table all read this list, so a new technique
+is one entry here and one file that does it. A technique is *exact* when switching it cannot change the crowd: the state
+hash stays what it was. An approximate one changes the motion, and the program says so wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+Value = str | int | float | bool
+
+
+class Technique(NamedTuple):
+    """One switch. `path` is its place under `optimizations:` in the YAML; the key steps through `choices`."""
+
+    path: str
+    key: str
+    choices: tuple[Value, ...]
+    default: Value
+    exact: bool
+    label: str
+    why: str
+
+
+TECHNIQUES: tuple[Technique, ...] = (
+    Technique("neighbours", "1", ("none", "buckets", "sorted"), "sorted", True, "neighbours",
+              "who is near: everybody asks everybody, a prefix-sum grid, or a grid whose agents lie in cell order"),
+    Technique("simd", "2", (False, True), True, True, "SIMD lanes",
+              "sixteen agents a register, each candidate broadcast to all of them"),
+    Technique("reorder.when", "3", ("off", "every"), "every", True, "reorder",
+              "move agents into cell order, so that neighbours in space are neighbours in memory"),
+    Technique("reorder.every", "e", (1, 10, 60, 300), 60, True, "  every n steps",
+              "steps from one reordering to the next"),
+    Technique("cell_size", "c", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
+              "side of a grid cell in world units; auto fits the radius of perception"),
+    Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
+              "workers that share each stage"),
+    Technique("stagger.avoidance", "4", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
+              "look at the neighbours every n steps, by place, and keep the answer in between"),
+    Technique("stagger.sight", "5", (1, 2, 4, 8, 16), 8, False, "stagger sight",
+              "trace the line of sight to the goal every n steps"),
+    Technique("stagger.paths", "6", (1, 2, 4, 8), 4, False, "stagger paths",
+              "take a new heading from the flow field every n steps"),
+    Technique("cull", "7", ("off", "agents", "grid"), "grid", True, "culling",
+              "draw only what the camera sees: test each agent, or only the cells in view"),
+    Technique("depth", "8", ("off", "full", "bands"), "bands", True, "depth order",
+              "heads behind those in front: none, one full sort, or bands of Y sorted one by one"),
+    Technique("blitter", "9", ("pygame", "compiled"), "compiled", True, "blitter",
+              "sprites through pygame's fblits, or compiled rows of pixels straight into the surface"),
+)
+
+BY_PATH = {technique.path: technique for technique in TECHNIQUES}
