@@ -1,0 +1,240 @@
+"""The flock (seed 004's rules): align, cohere, separate, wander, turn back at edges and walls, keep to a range of speed.
+
+    neighbours  j != i with |p_j - p_i|^2 < sight^2; close ones with |p_j - p_i|^2 < separation^2
+    push        align * (mean v_j - v_i) + cohere * (1 - n / crowding) * (mean p_j - p_i) + separate * sum of (p_i - p_j)
+    v'          v + dt * (push + wander + border), its length clamped to [speed_min, speed_max]
+    p'          p + dt * v', sliding along walls
+
+Cohesion changes its sign beyond `crowding` neighbours, which keeps a flock loose however long it runs. Positions and
+velocities enter the sums in fixed point (1/256), so the order of the neighbours cannot change a bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from ..jit import device, kernel, prange
+from . import see
+from .motion import slide
+from .lanes import LANES, Lanes, bits_xor, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+
+FIXED = 256  # steps of a unit in the sums
+
+
+class FlockRules(NamedTuple):
+    """Constants of one step; weights in 1/s and 1/s^2, lengths in world units."""
+
+    sight_sq: np.float32
+    separation_sq: np.float32
+    align: np.float32
+    cohere: np.float32
+    separate: np.float32
+    inv_crowding: np.float32
+    wander: np.float32
+    border: np.float32
+    inv_margin: np.float32
+    speed_min: np.float32
+    speed_max: np.float32
+    dt: np.float32
+    width: np.float32
+    height: np.float32
+    wander_key_x: np.int32
+    wander_key_y: np.int32
+
+
+def _is_flock(rules: Any) -> bool:
+    return getattr(rules, "instance_class", None) is FlockRules
+
+
+# --- see -------------------------------------------------------------------------------------------------------------
+
+@overload(see.copy_in)
+def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+        floats, ints = strip
+        x, y = take(columns.x, slots), take(columns.y, slots)
+        store(floats[0], at, x)
+        store(floats[1], at, y)
+        store(ints[0], at, to_int(x * np.float32(FIXED)))
+        store(ints[1], at, to_int(y * np.float32(FIXED)))
+        store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
+        store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
+    return code
+
+
+@overload(see.from_columns)
+def _from_columns(rules, columns, slot):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, columns, slot):  # type: ignore[no-untyped-def]
+        x, y = columns.x[slot], columns.y[slot]
+        return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
+                to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
+    return code
+
+
+@overload(see.from_strip)
+def _from_strip(rules, strip, at):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, strip, at):  # type: ignore[no-untyped-def]
+        floats, ints = strip
+        return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
+    return code
+
+
+@overload(see.register)
+def _register(rules, strip, at):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, strip, at):  # type: ignore[no-untyped-def]
+        floats, ints = strip
+        return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
+                load(ints[2], at), load(ints[3], at))
+    return code
+
+
+@overload(see.nobody)
+def _nobody(rules, like):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+    if isinstance(like, Lanes):
+        def code(rules, like):  # type: ignore[no-untyped-def]
+            none = splat(np.int32(0), like)
+            return none, none, none, none, none, none, none, none
+    else:
+        def code(rules, like):  # type: ignore[no-untyped-def]
+            none = np.int64(0)
+            return none, none, none, none, none, none, none, none
+    return code
+
+
+@overload(see.meet)
+def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, me, other, sums):  # type: ignore[no-untyped-def]
+        x, y = me[0], me[1]
+        ox, oy, px, py, vx, vy = other
+        count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+        dx, dy = ox - x, oy - y
+        distance_sq = dx * dx + dy * dy
+        seen, near = distance_sq < rules.sight_sq, distance_sq < rules.separation_sq
+        one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+        wide_px, wide_py = splat(px, x), splat(py, x)
+        return (count + select(seen, one, none), close + select(near, one, none),
+                sum_px + select(seen, wide_px, none), sum_py + select(seen, wide_py, none),
+                sum_vx + select(seen, splat(vx, x), none), sum_vy + select(seen, splat(vy, x), none),
+                close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
+    return code
+
+
+@overload(see.answer)
+def _answer(rules, me, sums):  # type: ignore[no-untyped-def]
+    if not _is_flock(rules):
+        return None
+
+    def code(rules, me, sums):  # type: ignore[no-untyped-def]
+        x, y, px, py, vx, vy = me
+        count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+        unit = np.float32(1 / FIXED)
+        neighbours = wrap32(count) - splat(np.int32(1), x)  # not oneself
+        some = neighbours > 0
+        alone = splat(np.float32(0), x)
+        inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
+        room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
+        cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
+        mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
+        turn_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
+        turn_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
+        away_x = to_float(wrap32(close * px - close_px)) * unit
+        away_y = to_float(wrap32(close * py - close_py)) * unit
+        push_x = rules.align * turn_x + cohere * mean_x + rules.separate * away_x
+        push_y = rules.align * turn_y + cohere * mean_y + rules.separate * away_y
+        return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
+    return code
+
+
+@device
+def _mean(total: Any, count: Any, own: Any, inverse: Any) -> Any:
+    """Mean offset of the neighbours; modulo 2**32 oneself drops out."""
+    return to_float(wrap32(total - count * own)) * inverse
+
+
+# --- act -------------------------------------------------------------------------------------------------------------
+
+@device
+def _edge(position: Any, length: Any, rules: Any) -> Any:
+    """How hard to turn back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
+    zero = splat(np.float32(0), position)
+    low = np.float32(1) - position * rules.inv_margin
+    high = np.float32(1) - (length - position) * rules.inv_margin
+    return select(low > zero, low, zero) - select(high > zero, high, zero)
+
+
+@device
+def _random(identity: Any, key: Any) -> Any:
+    """Uniform in [-1, 1), from the id and the step's key."""
+    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
+
+
+@device
+def steer(rules: Any, identity: Any, x: Any, y: Any, vx: Any, vy: Any, push_x: Any, push_y: Any) -> Any:
+    """The next velocity."""
+    ax = push_x + rules.wander * _random(identity, rules.wander_key_x) + rules.border * _edge(x, rules.width, rules)
+    ay = push_y + rules.wander * _random(identity, rules.wander_key_y) + rules.border * _edge(y, rules.height, rules)
+    vx, vy = vx + rules.dt * ax, vy + rules.dt * ay
+    speed_sq = vx * vx + vy * vy
+    moving = speed_sq > np.float32(1e-12)
+    speed = root(select(moving, speed_sq, splat(np.float32(1), x)))
+    wanted = select(speed < rules.speed_min, splat(rules.speed_min, x), speed)
+    wanted = select(wanted > rules.speed_max, splat(rules.speed_max, x), wanted)
+    scale = wanted / speed
+    return vx * scale, vy * scale
+
+
+@device
+def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+    registers = (agents + LANES - 1) // LANES
+    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
+        slot = register * LANES
+        x, y = load(columns.x, slot), load(columns.y, slot)
+        vx, vy = steer(rules, load(columns.id, slot), x, y, load(columns.vx, slot), load(columns.vy, slot),
+                       load(columns.push_x, slot), load(columns.push_y, slot))
+        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        store(columns.x, slot, to_x)
+        store(columns.y, slot, to_y)
+        store(columns.vx, slot, vx)
+        store(columns.vy, slot, vy)
+
+
+@device
+def _move_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        x, y = columns.x[slot], columns.y[slot]
+        vx, vy = steer(rules, columns.id[slot], x, y, columns.vx[slot], columns.vy[slot],
+                       columns.push_x[slot], columns.push_y[slot])
+        columns.x[slot], columns.y[slot] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        columns.vx[slot], columns.vy[slot] = vx, vy
+
+
+@kernel
+def move_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+    for worker in prange(workers):
+        _move_lanes(worker, workers, columns, agents, rules, ground)
+
+
+@kernel
+def move_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+    for worker in prange(workers):
+        _move_scalar(worker, workers, columns, agents, rules, ground)

@@ -1,0 +1,97 @@
+"""The grid: which agents stand in which cell.
+
+After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
+counting sort with prefix sums, O(n + cells), rebuilt every step. A cell is at least as wide as rounding can stretch the
+radius, so two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import Call, device, kernel, prange
+from .agents import Agents
+from .sorting import SortSpace, sort_calls, sort_space
+
+MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
+SLACK = 1e-3  # of a cell: more than float32 can misplace a position in 2,000 cells
+
+
+class Cells(NamedTuple):
+    """What the kernels see of a neighbour structure made of rows of cells."""
+
+    order: Any  # int32: slots by cell
+    start: Any  # int32[rows * columns + 1]
+    columns: int
+    rows: int
+    reach: int  # cells to look at on each side
+
+
+class Floor(NamedTuple):
+    """Where a cell lies in the world."""
+
+    inv_cell: np.float32
+    columns: int
+    rows: int
+
+
+@device
+def cell_of(x: Any, y: Any, floor: Any) -> int:
+    column = min(int(x * floor.inv_cell), floor.columns - 1)
+    row = min(int(y * floor.inv_cell), floor.rows - 1)
+    return row * floor.columns + column  # type: ignore[no-any-return]
+
+
+@device
+def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, key: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        key[slot] = cell_of(x[slot], y[slot], floor)
+
+
+@kernel
+def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, key: Any) -> None:
+    for worker in prange(workers):
+        _find_cells(worker, workers, x, y, agents, floor, key)
+
+
+class Grid:
+    """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
+
+    def __init__(self, width: float, height: float, radius: float, cell: float, agents: int, workers: int) -> None:
+        smallest = math.sqrt(width * height / MAX_CELLS)
+        fitting = max(radius * (1 + SLACK), min(width, height) / 2048)
+        self.cell = max(cell or fitting, smallest, 1e-3)
+        self.columns = max(1, math.ceil(width / self.cell))
+        self.rows = max(1, math.ceil(height / self.cell))
+        self.reach = max(1, math.ceil(radius / self.cell + SLACK * (radius > self.cell)))
+        self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
+        self.cells = self.columns * self.rows
+        self.space: SortSpace = sort_space(agents, self.cells, workers)
+        self.identity = np.arange(agents + 16, dtype=np.int32)
+        self.order = self.space.order
+        self.layout = -1
+
+    def calls(self, agents: Agents, workers: int) -> tuple[Call, ...]:
+        columns = agents.columns
+        find = Call(find_cells, (workers, columns.x, columns.y, agents.count, self.floor, self.space.key))
+        return (find, *sort_calls(workers, self.space, agents.count, self.cells))
+
+    def built(self, agents: Agents) -> None:
+        """To be said after `calls` have run."""
+        self.order = self.space.order
+        self.layout = agents.layout
+
+    def reordered(self, agents: Agents) -> None:
+        """To be said after the agents were moved into this grid's order: cell c now is slots start[c]:start[c + 1]."""
+        self.order = self.identity
+        self.layout = agents.layout
+
+    @property
+    def start(self) -> Any:
+        return self.space.start
+
+    def view(self) -> Cells:
+        return Cells(self.order, self.space.start, self.columns, self.rows, self.reach)
