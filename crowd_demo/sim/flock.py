@@ -11,15 +11,20 @@ velocities enter the sums in fixed point (1/256), so the order of the neighbours
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba.extending import overload
 
-from ..jit import device, kernel, prange
-from . import see
-from .motion import slide
-from .lanes import LANES, Lanes, bits_xor, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+from ..jit import Call, device, kernel, prange
+from . import noise, see
+from .agents import FlockColumns
+from .motion import slide, tile_of
+from .lanes import LANES, Lanes, bits_xor, gather, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+
+if TYPE_CHECKING:
+    from ..config.model import Config
+    from .step import Simulation, Stages
 
 FIXED = 256  # steps of a unit in the sums
 
@@ -189,10 +194,14 @@ def _random(identity: Any, key: Any) -> Any:
 
 
 @device
-def steer(rules: Any, identity: Any, x: Any, y: Any, vx: Any, vy: Any, push_x: Any, push_y: Any) -> Any:
+def steer(rules: Any, ground: Any, identity: Any, x: Any, y: Any, vx: Any, vy: Any, push_x: Any, push_y: Any) -> Any:
     """The next velocity."""
-    ax = push_x + rules.wander * _random(identity, rules.wander_key_x) + rules.border * _edge(x, rules.width, rules)
-    ay = push_y + rules.wander * _random(identity, rules.wander_key_y) + rules.border * _edge(y, rules.height, rules)
+    turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
+    if ground.any_solid:
+        tile = tile_of(ground, x, y)
+        turn_x, turn_y = turn_x + gather(ground.away_x, tile), turn_y + gather(ground.away_y, tile)
+    ax = push_x + rules.wander * _random(identity, rules.wander_key_x) + rules.border * turn_x
+    ay = push_y + rules.wander * _random(identity, rules.wander_key_y) + rules.border * turn_y
     vx, vy = vx + rules.dt * ax, vy + rules.dt * ay
     speed_sq = vx * vx + vy * vy
     moving = speed_sq > np.float32(1e-12)
@@ -209,7 +218,7 @@ def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         slot = register * LANES
         x, y = load(columns.x, slot), load(columns.y, slot)
-        vx, vy = steer(rules, load(columns.id, slot), x, y, load(columns.vx, slot), load(columns.vy, slot),
+        vx, vy = steer(rules, ground, load(columns.id, slot), x, y, load(columns.vx, slot), load(columns.vy, slot),
                        load(columns.push_x, slot), load(columns.push_y, slot))
         to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
         store(columns.x, slot, to_x)
@@ -222,7 +231,7 @@ def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any
 def _move_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
-        vx, vy = steer(rules, columns.id[slot], x, y, columns.vx[slot], columns.vy[slot],
+        vx, vy = steer(rules, ground, columns.id[slot], x, y, columns.vx[slot], columns.vy[slot],
                        columns.push_x[slot], columns.push_y[slot])
         columns.x[slot], columns.y[slot] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
         columns.vx[slot], columns.vy[slot] = vx, vy
@@ -238,3 +247,46 @@ def move_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any)
 def move_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
     for worker in prange(workers):
         _move_scalar(worker, workers, columns, agents, rules, ground)
+
+
+# --- the behaviour ---------------------------------------------------------------------------------------------------
+
+class Flock:
+    """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
+
+    columns = FlockColumns
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.settings = config.flock
+        self.radius = max(self.settings.sight, self.settings.separation)
+        self.top_speed = self.settings.speed_max
+
+    def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
+        """Columns of newcomers beside their place: a random direction at a random speed."""
+        low, high = self.settings.speed_min, self.settings.speed_max
+        angle = noise.unit(ids, noise.key(seed, 0, noise.GOAL)).astype(np.float64) * (2 * np.pi)
+        speed = low + (high - low) * noise.unit(ids, noise.key(seed, 0, noise.SPEED)).astype(np.float64)
+        return {"vx": fixed_cosine(angle) * speed, "vy": fixed_cosine(angle - np.pi / 2) * speed}
+
+    def rules(self, sim: Simulation) -> FlockRules:
+        settings, f = self.settings, np.float32
+        key = noise.key(self.config.seed, sim.tick, noise.WANDER)
+        return FlockRules(
+            sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
+            cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
+            wander=f(settings.wander), border=f(settings.border if settings.margin > 0 else 0),
+            inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
+            speed_max=f(settings.speed_max), dt=f(sim.dt), width=sim.terrain.walls.width,
+            height=sim.terrain.walls.height, wander_key_x=key, wander_key_y=noise.next_key(key))
+
+    def act(self, sim: Simulation, rules: FlockRules) -> Stages:
+        move = move_lanes if sim.optimizations.simd else move_scalar
+        yield "move", (Call(move, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground)),)
+
+
+def fixed_cosine(angle: Any) -> Any:
+    """Cosine by a polynomial of plain multiplications and additions, so that every machine starts with the same flock."""
+    turns = angle / (2 * np.pi)
+    x = np.abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
+    return -x * (1.5706268 - x * x * (0.6432292 - x * x * 0.0727102))

@@ -19,6 +19,8 @@ class Ground(NamedTuple):
     """What a step may stand on."""
 
     solid: Any  # int32[rows * columns]: 1 where nobody can stand
+    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 where it is far
+    away_y: Any
     any_solid: bool
     columns: int
     inv_tile: np.float32
@@ -36,10 +38,14 @@ def _between(value: Any, low: Any, high: Any) -> Any:
 
 
 @device
+def tile_of(ground: Any, x: Any, y: Any) -> Any:
+    return to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
+
+
+@device
 def is_solid(ground: Any, x: Any, y: Any) -> Any:
     """Is the tile under a point inside the world solid?"""
-    tile = to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
-    return gather(ground.solid, tile) != 0
+    return gather(ground.solid, tile_of(ground, x, y)) != 0
 
 
 @device
@@ -56,3 +62,14 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
     edge_y = _between(to_y + select(dy < zero, back, body), zero, ground.limit_y)
     to_y = select(is_solid(ground, to_x, edge_y), y, to_y)
     return to_x, to_y
+
+
+def ground_of(terrain: Any, body: float, margin: float) -> Ground:
+    """The ground of a terrain, as its walls stand now; `margin` is how far walls turn birds away."""
+    walls = terrain.walls
+    away_x, away_y = terrain.away(margin)
+    solid = terrain.blocked.reshape(-1).astype(np.int32)
+    zero, tile = np.float32(0), float(walls.tile)
+    return Ground(solid, away_x.reshape(-1), away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
+                  np.nextafter(walls.width, zero), np.nextafter(walls.height, zero), np.float32(tile / 2),
+                  np.float32(min(body, 0.45 * tile)))

@@ -31,6 +31,11 @@ def key(seed: int, tick: int, purpose: int) -> np.int32:
     return h.view(np.int32)[0]
 
 
+def next_key(key: np.int32) -> np.int32:
+    """Another key, for a second draw."""
+    return scramble(np.array([key]).view(np.uint32)).view(np.int32)[0]
+
+
 def unit(ids: NDArray[np.int32], key: np.int32) -> NDArray[np.float32]:
     """Uniform float32 in [0, 1), one an id, a multiple of 2**-24."""
     bits = scramble(ids.astype(np.uint32) ^ np.uint32(int(key) & 0xFFFFFFFF))

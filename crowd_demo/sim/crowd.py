@@ -1,0 +1,337 @@
+"""The crowd (seed 000's rules): walk to a goal, wait there, choose another; keep clear of others; wiggle when stuck.
+
+    neighbours  j != i with d = |p_i - p_j| < radius
+    avoidance   sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
+    wanted      way * speed + push * speed * avoidance (+ wiggle), its length at most cap * speed
+    v'          v + (wanted - v) * min(1, response * dt)
+    p'          p + dt * v', sliding along walls
+
+WALKING becomes WAITING within `arrive` of the goal, and STUCK after `stuck_s` seconds with less than a quarter of the
+progress its speed would give; WAITING ends after `wait_s` with a new goal; STUCK ends as progress returns.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from ..jit import Call, device, kernel, prange
+from . import noise, see
+from .agents import CrowdColumns, STUCK, WAITING, WALKING
+from .lanes import Lanes, bits_xor, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+from .motion import is_solid, slide
+from .paths import heading
+from .sight import sees
+from .stagger import due_by_id
+
+if TYPE_CHECKING:
+    from ..config.model import Config
+    from .step import Simulation, Stages
+
+WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
+FIXED = 4096  # steps of 1 in the sums of avoidance
+SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
+NEARLY = 4.0  # times `arrive`: who is stuck that close has arrived, the place is taken
+
+
+class CrowdRules(NamedTuple):
+    """Constants of one step; lengths in world units, times in seconds."""
+
+    radius_sq: np.float32
+    inv_radius: np.float32
+    push: np.float32
+    wiggle: np.float32
+    cap: np.float32
+    stuck_cap: np.float32
+    arrive_sq: np.float32
+    wait: np.float32
+    patience: np.float32
+    follow: np.float32  # min(1, response * dt)
+    dt: np.float32
+    goal_key: np.int32
+    wiggle_key_x: np.int32
+    wiggle_key_y: np.int32
+
+
+class Places(NamedTuple):
+    """The destinations; float32[D] each."""
+
+    x: Any
+    y: Any
+    spread: Any
+
+
+def _is_crowd(rules: Any) -> bool:
+    return getattr(rules, "instance_class", None) is CrowdRules
+
+
+# --- see -------------------------------------------------------------------------------------------------------------
+
+@overload(see.copy_in)
+def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+    if not _is_crowd(rules):
+        return None
+
+    def code(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+        floats, _ = strip
+        store(floats[0], at, take(columns.x, slots))
+        store(floats[1], at, take(columns.y, slots))
+    return code
+
+
+@overload(see.from_columns)
+def _from_columns(rules, columns, slot):  # type: ignore[no-untyped-def]
+    return (lambda rules, columns, slot: (columns.x[slot], columns.y[slot])) if _is_crowd(rules) else None
+
+
+@overload(see.from_strip)
+def _from_strip(rules, strip, at):  # type: ignore[no-untyped-def]
+    return (lambda rules, strip, at: (strip[0][0, at], strip[0][1, at])) if _is_crowd(rules) else None
+
+
+@overload(see.register)
+def _register(rules, strip, at):  # type: ignore[no-untyped-def]
+    return (lambda rules, strip, at: (load(strip[0][0], at), load(strip[0][1], at))) if _is_crowd(rules) else None
+
+
+@overload(see.nobody)
+def _nobody(rules, like):  # type: ignore[no-untyped-def]
+    if not _is_crowd(rules):
+        return None
+    if isinstance(like, Lanes):
+        def code(rules, like):  # type: ignore[no-untyped-def]
+            none = splat(np.int32(0), like)
+            return none, none, none
+    else:
+        def code(rules, like):  # type: ignore[no-untyped-def]
+            return np.int64(0), np.int64(0), np.int64(0)
+    return code
+
+
+@overload(see.meet)
+def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
+    if not _is_crowd(rules):
+        return None
+
+    def code(rules, me, other, sums):  # type: ignore[no-untyped-def]
+        x, y = me
+        count, sum_x, sum_y = sums
+        dx, dy = x - other[0], y - other[1]
+        distance_sq = dx * dx + dy * dy
+        seen = distance_sq < rules.radius_sq
+        apart = seen & (distance_sq > np.float32(0))  # on one spot there is no direction to go
+        distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
+        near = np.float32(1) - distance * rules.inv_radius
+        weight = near * near / distance * np.float32(FIXED)
+        none = splat(np.int32(0), x)
+        return (count + select(seen, splat(np.int32(1), x), none),
+                sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
+    return code
+
+
+@overload(see.answer)
+def _answer(rules, me, sums):  # type: ignore[no-untyped-def]
+    if not _is_crowd(rules):
+        return None
+
+    def code(rules, me, sums):  # type: ignore[no-untyped-def]
+        count, sum_x, sum_y = sums
+        unit = np.float32(1 / FIXED)
+        neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
+        return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
+    return code
+
+
+# --- sight and paths -------------------------------------------------------------------------------------------------
+
+@device
+def _look(worker: int, workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int,
+          looks: Any) -> None:
+    count = 0
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        if due_by_id(columns.id[slot], tick, period) and columns.state[slot] != WAITING:
+            clear = True
+            if any_solid:
+                clear = sees(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
+            columns.sees[slot] = np.int32(clear)
+            count += 1
+    looks[worker] = count
+
+
+@kernel
+def look(workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int, looks: Any) -> None:
+    """Who is due finds out whether its goal is in sight."""
+    for worker in prange(workers):
+        _look(worker, workers, columns, agents, walls, any_solid, tick, period, looks)
+
+
+@device
+def _find_way(worker: int, workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        if due_by_id(columns.id[slot], tick, period):
+            x, y = columns.x[slot], columns.y[slot]
+            if columns.sees[slot]:
+                dx, dy = columns.goal_x[slot] - x, columns.goal_y[slot] - y
+                length = root(dx * dx + dy * dy)
+                if length > np.float32(0):
+                    columns.way_x[slot], columns.way_y[slot] = dx / length, dy / length
+            else:
+                columns.way_x[slot], columns.way_y[slot] = heading(fields, walls, columns.goal[slot], x, y)
+
+
+@kernel
+def find_way(workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
+    """Who is due takes a new heading: straight at a goal in sight, else along the flow field."""
+    for worker in prange(workers):
+        _find_way(worker, workers, columns, agents, walls, fields, tick, period)
+
+
+# --- act -------------------------------------------------------------------------------------------------------------
+
+@device
+def _random(identity: Any, key: Any) -> Any:
+    """Uniform in [-1, 1)."""
+    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
+
+
+@device
+def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> None:
+    """Another destination, and a free place somewhere in its square."""
+    count = places.x.shape[0]
+    if count == 0:
+        return
+    identity = columns.id[slot]
+    draw = np.uint32(scramble(bits_xor(identity, key)))
+    goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
+    x, y = places.x[goal], places.y[goal]
+    key = scramble(key)
+    place_x = x + places.spread[goal] * _random(identity, key)
+    place_y = y + places.spread[goal] * _random(identity, scramble(key))
+    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
+    if inside and not is_solid(ground, place_x, place_y):
+        x, y = place_x, place_y
+    columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
+    columns.sees[slot] = 0
+
+
+@device
+def _change_state(columns: Any, slot: int, rules: Any, places: Any, ground: Any) -> int:
+    """WAITING and arriving: who has waited long enough sets out, who is there waits. Returns the state."""
+    state = columns.state[slot]
+    if state == WAITING:
+        columns.timer[slot] -= rules.dt
+        if columns.timer[slot] > 0:
+            return WAITING
+        choose_goal(columns, slot, places, ground, rules.goal_key)
+        columns.state[slot], columns.timer[slot] = WALKING, 0
+        return WALKING
+    dx, dy = columns.goal_x[slot] - columns.x[slot], columns.goal_y[slot] - columns.y[slot]
+    near_sq = rules.arrive_sq * np.float32(NEARLY * NEARLY if state == STUCK else 1)
+    if dx * dx + dy * dy < near_sq:
+        columns.state[slot], columns.timer[slot] = WAITING, rules.wait
+        return WAITING
+    return state  # type: ignore[no-any-return]
+
+
+@device
+def _wanted(columns: Any, slot: int, rules: Any, state: int) -> Any:
+    """The velocity an agent would like to have."""
+    speed = columns.speed[slot]
+    x, y = rules.push * columns.push_x[slot], rules.push * columns.push_y[slot]
+    if state != WAITING:
+        x, y = x + columns.way_x[slot], y + columns.way_y[slot]
+    x, y = x * speed, y * speed
+    if state == STUCK:
+        x += rules.wiggle * _random(columns.id[slot], rules.wiggle_key_x)
+        y += rules.wiggle * _random(columns.id[slot], rules.wiggle_key_y)
+    limit = speed * (rules.stuck_cap if state == STUCK else rules.cap)
+    length = root(x * x + y * y)
+    if length > limit:
+        x, y = x * (limit / length), y * (limit / length)
+    return x, y
+
+
+@device
+def _notice_progress(columns: Any, slot: int, rules: Any, state: int, moved_x: Any, moved_y: Any) -> None:
+    """WALKING and STUCK: the timer runs while an agent is held up and twice as fast back when it is not."""
+    along = moved_x * columns.way_x[slot] + moved_y * columns.way_y[slot]
+    timer = columns.timer[slot]
+    if along < np.float32(SLOW) * columns.speed[slot] * rules.dt:
+        timer = min(timer + rules.dt, np.float32(2) * rules.patience)
+    else:
+        timer = max(timer - np.float32(2) * rules.dt, np.float32(0))
+    columns.timer[slot] = timer
+    if state == WALKING and timer > rules.patience:
+        columns.state[slot] = STUCK
+    elif state == STUCK and timer <= 0:
+        columns.state[slot] = WALKING
+
+
+@device
+def _walk(worker: int, workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        state = _change_state(columns, slot, rules, places, ground)
+        wanted_x, wanted_y = _wanted(columns, slot, rules, state)
+        x, y = columns.x[slot], columns.y[slot]
+        vx = columns.vx[slot] + (wanted_x - columns.vx[slot]) * rules.follow
+        vy = columns.vy[slot] + (wanted_y - columns.vy[slot]) * rules.follow
+        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        columns.x[slot], columns.y[slot] = to_x, to_y
+        columns.vx[slot] = vx if to_x != x else np.float32(0)
+        columns.vy[slot] = vy if to_y != y else np.float32(0)
+        if state != WAITING:
+            _notice_progress(columns, slot, rules, state, to_x - x, to_y - y)
+
+
+@kernel
+def walk(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+    """Own state only: goals, states, velocity, position."""
+    for worker in prange(workers):
+        _walk(worker, workers, columns, agents, rules, places, ground)
+
+
+# --- the behaviour ---------------------------------------------------------------------------------------------------
+
+class Crowd:
+    """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
+
+    columns = CrowdColumns
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.settings = config.crowd
+        self.radius = self.settings.radius
+        self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
+
+    def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
+        """Columns of newcomers beside their place: a speed, and a goal chosen at their first step."""
+        low, high = self.settings.speed_min, self.settings.speed_max
+        speed = low + (high - low) * noise.unit(ids, noise.key(seed, 0, noise.SPEED)).astype(np.float64)
+        goal = noise.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
+        return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
+
+    def rules(self, sim: Simulation) -> CrowdRules:
+        settings, f = self.settings, np.float32
+        wiggle = noise.key(self.config.seed, sim.tick // WIGGLE_STEPS, noise.WIGGLE)
+        return CrowdRules(
+            radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
+            push=f(settings.push), wiggle=f(settings.wiggle), cap=f(settings.cap), stuck_cap=f(settings.stuck_cap),
+            arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s), patience=f(settings.stuck_s),
+            follow=f(min(1.0, settings.response * sim.dt)), dt=f(sim.dt),
+            goal_key=noise.key(self.config.seed, sim.tick, noise.GOAL), wiggle_key_x=wiggle,
+            wiggle_key_y=noise.next_key(wiggle))
+
+    def act(self, sim: Simulation, rules: CrowdRules) -> Stages:
+        agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
+        shared = sim.workers, agents.columns, agents.count
+        yield "sight", (Call(look, (*shared, walls, ground.any_solid, sim.tick, stagger.sight, sim.looks)),)
+        yield "paths", (Call(find_way, (*shared, walls, sim.fields.view, sim.tick, stagger.paths)),)
+        yield "move", (Call(walk, (*shared, rules, sim.places, ground)),)
+
+
+def places_of(terrain: Any) -> Places:
+    """The destinations of a terrain as columns."""
+    table = np.array([(d.x, d.y, d.spread) for d in terrain.destinations], np.float32).reshape(-1, 3)
+    return Places(*(np.ascontiguousarray(column) for column in table.T))

@@ -1,0 +1,31 @@
+"""Where agents are born: each place is a function of the seed and the id alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..config.model import Config
+from . import noise
+from .terrain import Terrain
+
+
+def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, Any]:
+    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all."""
+    x, y = terrain.random_walkable(ids.astype(np.int64), config.seed)
+    spawn = config.spawn
+    if spawn.pattern == "uniform" or not len(ids):
+        return x, y
+    centre_x, centre_y = (np.float32(side / 2) for side in (terrain.walls.width, terrain.walls.height))
+    if spawn.pattern == "point":
+        x[:], y[:] = centre_x, centre_y
+    else:
+        key = noise.key(config.seed, 0, noise.SPAWN)
+        inside = noise.unit(ids, key) < spawn.share
+        for axis, centre in ((x, centre_x), (y, centre_y)):
+            key = noise.next_key(key)
+            offset = (noise.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
+            axis[inside] = (centre + offset)[inside]
+    terrain.step_out(x, y)
+    return x, y

@@ -1,0 +1,199 @@
+"""The simulation: a step is a flat list of named, timed stages.
+
+    index -> reorder -> see -> sight, paths -> move
+
+*See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
+step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
+number of workers or on the width of a register. `Simulation` has no global state: several can live side by side.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..config.maps import read_map
+from ..config.model import Config
+from ..config.resources import find_map
+from ..jit import Call, max_threads, set_threads
+from . import noise
+from .actions import Action
+from .agents import STUCK, WAITING, WALKING, Agents
+from .crowd import Crowd, places_of
+from .flock import Flock
+from .grid import Cells, Grid
+from .motion import ground_of
+from .neighbours import STRUCTURES
+from .paths import FlowFields
+from .profile import Profile
+from .reorder import reorder_calls, reorder_due
+from .see import BLOCK, CANDIDATES, DUE, NEIGHBOURS, REGISTERS, COPIES, RUNS, Strip, see_lanes, see_scalar, strip_of
+from .spawn import places_to_be_born
+from .stagger import turn
+from .terrain import Terrain
+
+Stages = Iterator[tuple[str, tuple[Call, ...]]]
+BEHAVIOURS = {"crowd": Crowd, "flock": Flock}
+
+
+class Simulation:
+    """A crowd and its world, made from a `Config`; `optimizations` may be changed between steps."""
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.optimizations = config.optimizations.model_copy(deep=True)
+        self.profile = Profile()
+        self.tick = 0
+        self.history: list[tuple[int, Action]] = []
+        self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
+        data = read_map(find_map(config.map)) if config.map else None
+        self.terrain = Terrain(data, config.world.width, config.world.height, config.crowd.destinations, config.seed)
+        self.fields = FlowFields(self.terrain if config.behaviour == "crowd" else None)
+        self.places = places_of(self.terrain)
+        self.agents = Agents(self.behaviour.columns, config.agents)
+        self._read_terrain()
+        self.populate(config.agents)
+        self._fit()
+
+    # --- the step ----------------------------------------------------------------------------------------------------
+
+    @property
+    def dt(self) -> float:
+        """Seconds of the crowd's time in a step."""
+        return 1 / self.config.time.step_hz
+
+    @property
+    def workers(self) -> int:
+        threads = self.optimizations.threads
+        return max_threads() if threads == "auto" else int(threads)
+
+    @property
+    def max_step(self) -> float:
+        """Farthest that an agent moves along an axis in one step, world units."""
+        return min(self.behaviour.top_speed * self.dt, float(self.ground.longest))
+
+    def step(self, n: int = 1) -> None:
+        """Advance by `n` steps of `dt` seconds."""
+        set_threads(self.workers)
+        for _ in range(n):
+            self._fit()
+            for name, calls in self.stages():
+                with self.profile.stage(name):
+                    for call in calls:
+                        call.run()
+            self._count()
+            self.tick += 1
+
+    def stages(self) -> Stages:
+        """One step. What stands after a `yield` happens once the yielded calls have run."""
+        structure, agents, options = STRUCTURES[self.optimizations.neighbours], self.agents, self.optimizations
+        if structure.USES_GRID or options.cull == "grid":
+            yield "index", self.grid.calls(agents, self.workers)
+            self.grid.built(agents)
+        if structure.REORDERS and reorder_due(options.reorder, self.tick):
+            yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
+            agents.swap()
+            self.grid.reordered(agents)
+        rules = self.behaviour.rules(self)
+        yield "see", (self._see(structure.cells(self.grid, agents), rules),)
+        yield from self.behaviour.act(self, rules)
+
+    def _see(self, cells: Cells, rules: Any) -> Call:
+        simd = self.optimizations.simd
+        if simd:
+            self._fit_strip(cells)
+        self.strip.queue[0] = 0
+        self.strip.counters[:] = 0
+        present = turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height),
+                       self.behaviour.radius)
+        return Call(see_lanes if simd else see_scalar, (self.workers, cells, self.agents.columns, rules, present, self.strip))
+
+    # --- memory, made when a setting changes and never in a step -----------------------------------------------------
+
+    def _fit(self) -> None:
+        """Make the grid and the workers' memory as the settings want them."""
+        wanted = self.workers, self.optimizations.cell_size, self.agents.capacity
+        if getattr(self, "_fitted", None) != wanted:
+            size = self.optimizations.cell_size
+            self.grid = Grid(float(self.terrain.walls.width), float(self.terrain.walls.height), self.behaviour.radius,
+                             0 if size == "auto" else float(size), self.agents.capacity, self.workers)
+            self.strip: Strip = strip_of(1024, self.workers)
+            self.looks = np.zeros(self.workers, np.int64)
+            self._fitted = wanted
+
+    def _fit_strip(self, cells: Cells) -> None:
+        """Room for the most crowded block of rows and the rows it reaches; grows by half, so seldom."""
+        first = np.arange(0, cells.rows, BLOCK)
+        top = np.maximum(first - cells.reach, 0) * cells.columns
+        bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
+        needed = int((cells.start[bottom] - cells.start[top]).max())
+        if needed > self.strip.floats.shape[2] - 3 * 16:
+            self.strip = strip_of(needed + needed // 2, self.workers)
+
+    def _read_terrain(self) -> None:
+        """Derive from the walls what the kernels need."""
+        settings = self.config
+        margin = settings.flock.margin if settings.behaviour == "flock" else 0.0
+        self.ground = ground_of(self.terrain, settings.crowd.body if settings.behaviour == "crowd" else 0.0, margin)
+
+    # --- what changes the crowd from outside -------------------------------------------------------------------------
+
+    def apply(self, action: Action) -> None:
+        """Do what somebody asked for, before the next step, and remember it with its tick."""
+        self.history.append((self.tick, action))
+        action.apply(self)
+
+    def populate(self, count: int) -> None:
+        """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
+        missing = count - self.agents.count
+        if missing > 0:
+            ids = self.agents.free_ids(missing)
+            x, y = places_to_be_born(ids, self.config, self.terrain)
+            self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, self.config.seed, self.terrain))
+        elif missing < 0:
+            ids = self.agents.columns.id[:self.agents.count]
+            self.agents.remove(np.sort(ids)[count:])
+
+    def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
+        """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
+        self.terrain.set_walls(rectangle, wall)
+        self._read_terrain()
+        if self.config.behaviour == "crowd":
+            self.fields.rebuild(self.terrain)
+        self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
+
+    # --- what is known about it --------------------------------------------------------------------------------------
+
+    @property
+    def grid_is_fresh(self) -> bool:
+        """The grid's order holds for the agents where they lie now, and their cells are at most one step old."""
+        return self.grid.layout == self.agents.layout and self.grid_tick >= self.tick - 1
+
+    def state_hash(self) -> str:
+        """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
+        digest = hashlib.blake2b(f"{self.tick} {self.agents.count}".encode(), digest_size=16)
+        for column in self.agents.by_id():
+            digest.update(np.ascontiguousarray(column).tobytes())
+        return digest.hexdigest()
+
+    def _count(self) -> None:
+        """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""
+        counted = self.strip.counters.sum(axis=0)
+        due = max(int(counted[DUE]), 1)
+        counters = self.profile.counters
+        counters["due"] = float(counted[DUE])
+        counters["candidates_per_agent"] = float(counted[CANDIDATES]) / due
+        counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
+        counters["registers"] = float(counted[REGISTERS])
+        counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
+
+    def states(self) -> dict[str, int]:
+        """How many walk, wait and are stuck; empty for a flock."""
+        if self.config.behaviour == "flock":
+            return {}
+        state = self.agents.columns.state[:self.agents.count]
+        return {"walking": int((state == WALKING).sum()), "waiting": int((state == WAITING).sum()),
+                "stuck": int((state == STUCK).sum())}
