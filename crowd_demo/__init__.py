@@ -1,3 +1,25 @@
 """An interactive crowd of up to a million agents in which every data-oriented optimisation is a live switch."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from crowd_demo.config.loader import ConfigError, load_config
+    from crowd_demo.config.model import Config
+
+__all__ = ["Config", "ConfigError", "__version__", "load_config"]
+
+_HOMES = {
+    "Config": "crowd_demo.config.model",
+    "ConfigError": "crowd_demo.config.loader",
+    "load_config": "crowd_demo.config.loader",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when first used, so that `crowd-demo --help` starts at once."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

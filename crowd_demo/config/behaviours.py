@@ -1,0 +1,66 @@
+"""Every number of the two behaviours. `docs/model.md` has the formulas in which they stand.
+
+Lengths are world units: one unit is one pixel at zoom 1. Zero is legal for every radius, speed and weight.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from pydantic import model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+
+from crowd_demo.config.section import Section, Whole, number
+
+LENGTH = "world units"
+SPEED = "world units a second"
+FORCE = "world units / s^2"
+
+
+class _Paced(Section):
+    """A behaviour whose agents draw a preferred speed between two bounds."""
+
+    speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
+    speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
+
+    @model_validator(mode="after")
+    def _speeds_in_order(self) -> Self:
+        if self.speed_min > self.speed_max:
+            blamed = "speed_min" if "speed_min" in self.model_fields_set else "speed_max"
+            problem = PydanticCustomError("order", "speed_min ({low}) must not be above speed_max ({high})",
+                                          {"low": f"{self.speed_min:g}", "high": f"{self.speed_max:g}"})
+            detail = InitErrorDetails(type=problem, loc=(blamed,), input=self.speed_min)
+            raise ValidationError.from_exception_data(type(self).__name__, [detail])
+        return self
+
+
+class Crowd(_Paced):
+    """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
+
+    radius: float = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
+    body: float = number(6, 0, 1024, LENGTH, "distance kept clear of walls")
+    speed_min: float = number(40, 0, 10_000, SPEED, "slowest preferred speed")
+    wait_s: float = number(1.0, 0, 3600, "seconds", "pause at a goal")
+    stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
+    wiggle: float = number(40, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
+    push: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
+    cap: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
+    stuck_cap: float = number(1.6, 0, 10, "", "the same while stuck")
+    arrive: float = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
+    response: float = number(6.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
+    destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
+    destination_spread: float = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
+
+
+class Flock(_Paced):
+    """Birds that align, cohere and separate, and turn away from edges and walls."""
+
+    sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
+    separation: float = number(9, 0, 4096, LENGTH, "neighbours nearer than this are too near")
+    align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
+    cohere: float = number(0.6, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
+    separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
+    crowding: Whole = number(24, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
+    wander: float = number(40, 0, 10_000, FORCE, "random turning")
+    border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
+    margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")

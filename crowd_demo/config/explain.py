@@ -1,0 +1,140 @@
+"""Pydantic's complaints in plain words: what is legal here, what was given, and what was probably meant.
+
+What is legal comes from the JSON schema, so a message can never disagree with what is checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+Schema = dict[str, Any]
+KeyPath = tuple[str, ...]
+
+OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
+
+
+def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[tuple[KeyPath, str]]:
+    """(path of the key, what is wrong), one a key; `prefix` is where in the model the validated part stands."""
+    found: dict[KeyPath, str] = {}
+    for item in error.errors(include_url=False):
+        path, schema = _walk(model, (*prefix, *item["loc"]))
+        if item["type"] == "extra_forbidden":
+            name = str(item["loc"][-1])
+            path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
+        elif "ctx" in item and item["type"] in ("key_conflict", "order"):
+            text = item["msg"]
+        else:
+            text = f"must be {describe(schema, model)}, not {show(item['input'])}"
+            text += _meant(_suggest_word(item["input"], _words(schema, model)))
+        found.setdefault(path, text)
+    return list(found.items())
+
+
+def close_to(name: str, names: Any) -> str:
+    """`" (did you mean x?)"`, or nothing."""
+    return _meant(next(iter(get_close_matches(name, list(names), n=1)), ""))
+
+
+def show(value: Any) -> str:
+    """A value as the YAML would spell it, kept short."""
+    if value is None or isinstance(value, bool):
+        return str(value).lower().replace("none", "null")
+    if isinstance(value, dict):
+        return "a section"
+    text = repr(value)
+    return text if len(text) <= 40 else text[:36] + " ..."
+
+
+def describe(schema: Schema, model: type[BaseModel]) -> str:
+    """What the schema allows, as words that follow "must be". A named type has its own words."""
+    schema, named = _resolve(schema, model), "$ref" in schema
+    if schema.get("type") == "object":
+        return "a section (lines of key: value)"
+    if named and "description" in schema:
+        return str(schema["description"])
+    if "anyOf" in schema:
+        return " or ".join(describe(option, model) for option in schema["anyOf"])
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    if "const" in schema:
+        return str(schema["const"])
+    if "prefixItems" in schema:
+        return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
+    if schema["type"] == "string":
+        return "text" + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
+    return {"integer": "a whole number", "number": "a number", "boolean": "true or false",
+            "null": "null"}[schema["type"]] + _range(schema)
+
+
+def _range(schema: Schema) -> str:
+    bounds = (("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most"),
+              ("exclusiveMaximum", "less than"))
+    said = [f"{words} {schema[key]}" for key, words in bounds if key in schema]
+    if "minimum" in schema and "maximum" in schema:
+        said = [f"from {schema['minimum']} to {schema['maximum']}"]
+    return " " + " and ".join(said) if said else ""
+
+
+@cache
+def _schema(model: type[BaseModel]) -> Schema:
+    return model.model_json_schema()
+
+
+def _resolve(schema: Schema, model: type[BaseModel]) -> Schema:
+    if "$ref" not in schema:
+        return schema
+    target: Schema = _schema(model)["$defs"][schema["$ref"].rpartition("/")[2]]
+    return target
+
+
+def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyPath, Schema]:
+    """Follow a location as far as it names keys: below them pydantic adds list positions and kinds of union."""
+    schema, path = _schema(model), []
+    for step in location:
+        properties = _resolve(schema, model).get("properties", {})
+        if step not in properties:
+            break
+        path.append(str(step))
+        schema = properties[step]
+    return tuple(path), schema
+
+
+def _words(schema: Schema, model: type[BaseModel]) -> list[str]:
+    schema = _resolve(schema, model)
+    if schema.get("type") == "boolean":
+        return ["true", "false"]
+    words = [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
+    return words + [word for option in schema.get("anyOf", []) for word in _words(option, model)]
+
+
+def _suggest_word(value: Any, words: list[str]) -> str:
+    if not isinstance(value, str) or not words:
+        return ""
+    if words == ["true", "false"] and value.lower() in OLD_BOOLEANS:
+        return OLD_BOOLEANS[value.lower()]
+    return next(iter(get_close_matches(value.lower(), words, n=1)), "")
+
+
+def _suggest_key(name: str, model: type[BaseModel], parent: Schema) -> str:
+    """A sibling of that name, nearly; else the same name elsewhere."""
+    siblings = list(_resolve(parent, model).get("properties", {}))
+    close = get_close_matches(name.lower(), siblings, n=1)
+    if close:
+        return str(close[0])
+    elsewhere = (path for path in _paths(model, _schema(model), "") if not path.startswith("keys."))
+    return next((path for path in elsewhere if path.rpartition(".")[2] == name), "")
+
+
+def _paths(model: type[BaseModel], schema: Schema, prefix: str) -> Iterator[str]:
+    for name, child in _resolve(schema, model).get("properties", {}).items():
+        yield prefix + name
+        yield from _paths(model, child, f"{prefix}{name}.")
+
+
+def _meant(suggestion: str) -> str:
+    return f" (did you mean {suggestion}?)" if suggestion else ""

@@ -1,0 +1,116 @@
+"""Which key does what: the one table of default bindings, and `keys:` of the YAML that changes them.
+
+An action is a technique (its path) or one of `PROGRAM`; it may have several keys, or none. Two actions on one key are
+an error that names both. Keys are named as pygame names them, but pygame is not imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, create_model, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
+from typing_extensions import TypeAliasType
+
+from crowd_demo.config.section import Section
+from crowd_demo.techniques import TECHNIQUES
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+
+PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
+    "pause": (("space",), "pause or go on"),
+    "step": ((".",), "one step, then pause"),
+    "restart": (("r",), "start again with the same seed"),
+    "fewer": (("-",), "fewer agents"),
+    "more": (("=",), "more agents"),
+    "slower": ((",",), "slower motion"),
+    "faster": (("/",), "faster motion"),
+    "pan_left": (("a", "left"), "move the camera left"),
+    "pan_right": (("d", "right"), "move the camera right"),
+    "pan_up": (("w", "up"), "move the camera up"),
+    "pan_down": (("s", "down"), "move the camera down"),
+    "fit": (("home",), "fit the whole world into the window"),
+    "freeze": (("f",), "freeze the culling frustum, to look at it from outside"),
+    "hud": (("tab",), "show or hide the HUD"),
+    "help": (("f1",), "show or hide all keys"),
+    "fullscreen": (("f11",), "full screen or window"),
+    "screenshot": (("f12",), "save a picture"),
+    "quit": (("escape",), "close what is open, then quit"),
+}
+
+ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
+    **{technique.path: ((technique.key,), technique.why) for technique in TECHNIQUES},
+    **PROGRAM,
+}
+"""Action -> its default keys and one line of what it does."""
+
+KEY_NAMES: tuple[str, ...] = (
+    *"abcdefghijklmnopqrstuvwxyz0123456789",
+    *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`",
+    "space", "tab", "return", "escape", "backspace", "delete", "insert", "home", "end", "page up", "page down",
+    "left", "right", "up", "down", *(f"f{number}" for number in range(1, 16)),
+    *(f"[{key}]" for key in "0123456789.+-*/"), "enter", "equals", "clear", "menu", "print screen", "break", "help",
+    "left shift", "right shift", "left ctrl", "right ctrl", "left alt", "right alt", "left meta", "right meta",
+    "caps lock", "scroll lock", "numlock", "alt gr", "sys req", "power", "euro",
+)
+"""What `pygame.key.name` calls the keys."""
+
+
+def _as_names(value: Any) -> Any:
+    """One key, a list of keys or null -> a tuple; a digit may be written without quotes."""
+    if value is None:
+        return ()
+    values = value if isinstance(value, list | tuple) else (value,)
+    return tuple(str(key) if type(key) is int and 0 <= key <= 9 else key for key in values)
+
+
+def _as_written(names: tuple[str, ...]) -> str | list[str]:
+    return names[0] if len(names) == 1 else list(names)
+
+
+_ONE = {"anyOf": [{"enum": list(KEY_NAMES)}, {"type": "integer", "minimum": 0, "maximum": 9}]}
+Names = TypeAliasType("Names", Annotated[
+    tuple[Literal[KEY_NAMES], ...],  # type: ignore[valid-type]
+    BeforeValidator(_as_names), PlainSerializer(_as_written),
+    WithJsonSchema({"description": "a key, a list of keys, or null for none",
+                    "anyOf": [*_ONE["anyOf"], {"type": "array", "items": _ONE}, {"type": "null"}]})])
+
+
+class _Bindings(Section):
+    """Which key does what: action -> a key, or a list of keys."""
+
+    @model_validator(mode="after")
+    def _one_action_a_key(self) -> Self:
+        problems = []
+        owner: dict[str, str] = {}
+        for action, key in self.pairs():
+            if owner.setdefault(key, action) == action:
+                continue
+            blamed = action if action in self.model_fields_set else owner[key]
+            problem = PydanticCustomError("key_conflict", "key '{key}' is bound to both {first} and {second}",
+                                          {"key": key, "first": owner[key], "second": action})
+            problems.append(InitErrorDetails(type=problem, loc=(blamed,), input=key))
+        if problems:
+            raise ValidationError.from_exception_data("Keys", problems)
+        return self
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """(action, key), in the order of `ACTIONS`."""
+        for action in ACTIONS:
+            for key in getattr(self, action):
+                yield action, key
+
+
+if TYPE_CHECKING:
+    Keys = _Bindings
+else:
+    Keys = create_model("Keys", __base__=_Bindings, __module__=__name__, **{
+        action: (Names, Field(keys, description=what)) for action, (keys, what) in ACTIONS.items()})
+    Keys.__doc__ = _Bindings.__doc__
+
+
+def bindings(config: Config) -> dict[str, str]:
+    """Key name -> action."""
+    return {key: action for action, key in config.keys.pairs()}

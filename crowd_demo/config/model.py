@@ -1,0 +1,88 @@
+"""The configuration: what a YAML file may say, with every default, unit and range. `--print-schema` documents it.
+
+`Config()` is complete and valid by itself. All of it is frozen except `optimizations`, which is live.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from crowd_demo.config.behaviours import Crowd, Flock
+from crowd_demo.config.keys import Keys
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import Section, Whole, number, section
+
+__all__ = ["Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
+
+Side = Annotated[float, Field(gt=0, le=65_536)]
+Point = Annotated[tuple[float, float], Field(strict=False)]  # YAML gives a list
+Zoom = Annotated[float, Field(ge=0.05, le=8)]
+
+
+class World(Section):
+    """A rectangle from (0, 0), y down. A map is stretched over it."""
+
+    width: Side = Field(4000, description="world units, one of which is a pixel at zoom 1 (more than 0, to 65536)")
+    height: Side = Field(4000, description="world units (more than 0, to 65536)")
+
+
+class Scene(Section):
+    """Looks only."""
+
+    ground: Literal["stone", "grass", "floor", "sky"] = Field("stone", description="what an open tile looks like")
+
+
+class Spawn(Section):
+    """Where agents are born."""
+
+    pattern: Literal["uniform", "clump", "point"] = Field("uniform", description=(
+        "all over the world; `share` of them in one small box; all at one point (the worst case of every structure)"))
+    share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
+    box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
+
+
+class Time(Section):
+    """Steps are of fixed length; the picture has its own pace."""
+
+    step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time")
+    speed: float = number(1.0, 0.01, 100, "", "the crowd's seconds in a second of ours: slow or fast motion")
+    catch_up: Whole = number(4, 1, 64, "steps", "at most so many a frame; beyond, the crowd slows down")
+
+
+class Window(Section):
+    """The window, and what lies over the picture."""
+
+    width: Whole = number(1280, 16, 16_384, "pixels", "width")
+    height: Whole = number(720, 16, 16_384, "pixels", "height")
+    fullscreen: bool = Field(False, description="start in full screen")
+    hud: bool = Field(True, description="start with the HUD shown")
+    title: str = Field("crowd-demo", max_length=200, description="title of the window")
+
+
+class Camera(Section):
+    """The first view."""
+
+    center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
+    zoom: Zoom | None = Field(None, description="pixels a world unit (0.05 to 8); null fits the whole world")
+
+
+class Config(Section):
+    """One run of crowd-demo: what is simulated, how, and how it is shown."""
+
+    agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
+    seed: Whole = Field(1, ge=0, lt=2**63, description="all randomness comes from it (0 to 2^63 - 1)")
+    behaviour: Literal["crowd", "flock"] = Field("crowd", description="people with goals, or birds")
+    world: World = section(World)
+    map: str | None = Field(None, max_length=4096, description=(
+        "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
+    scene: Scene = section(Scene)
+    spawn: Spawn = section(Spawn)
+    time: Time = section(Time)
+    optimizations: Optimizations = section(Optimizations)
+    crowd: Crowd = section(Crowd)
+    flock: Flock = section(Flock)
+    window: Window = section(Window)
+    camera: Camera = section(Camera)
+    keys: Keys = section(Keys)

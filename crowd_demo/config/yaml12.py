@@ -1,0 +1,198 @@
+"""Read YAML 1.2 (core schema) from people one does not know: small, safe, and every value remembers where it stood.
+
+PyYAML reads YAML 1.1, where `off` is false, `1e-3` is text and `012` is ten, and silently keeps the last of two equal
+keys. So only its parser is used; the events become plain values here. Tags are refused. An alias may stand for a single
+value only, hence no alias can grow. A file is never read beyond `MAX_BYTES`, nor parsed beyond `MAX_DEPTH` levels and
+`MAX_VALUES` values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+
+import yaml
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 16
+MAX_VALUES = 20_000
+
+KeyPath = tuple[str | int, ...]
+Scalar = str | int | float | bool | None
+
+WORDS: dict[str, Scalar] = {
+    **dict.fromkeys(("", "~", "null", "Null", "NULL")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+INTEGER = re.compile(r"[-+]?[0-9]{1,100}|0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}")
+FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
+                   r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+
+
+class Mistake(NamedTuple):
+    """What is wrong with the value at `path`; `line` counts from 1."""
+
+    line: int
+    path: KeyPath
+    text: str
+
+
+class Document(NamedTuple):
+    """Plain dicts, lists and scalars; the line of each key and list item; mistakes that did not stop the reader."""
+
+    data: Any
+    lines: dict[KeyPath, int]
+    mistakes: list[Mistake]
+
+
+class UnreadableError(Exception):
+    """What stopped the reader, with all that it had found wrong before."""
+
+    def __init__(self, mistakes: list[Mistake]) -> None:
+        super().__init__(mistakes[-1].text)
+        self.mistakes = mistakes
+
+
+def scalar(text: str) -> Scalar:
+    """The value of an unquoted scalar."""
+    if text in WORDS:
+        return WORDS[text]
+    if INTEGER.fullmatch(text):
+        return int(text, 0) if text[:2] in ("0o", "0x") else int(text)
+    if FLOAT.fullmatch(text):
+        return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+    return text
+
+
+def read_file(path: Path) -> Document:
+    """Raises UnreadableError, also for a file that is too large, not UTF-8 or not there."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+        if len(raw) > MAX_BYTES:
+            raise ValueError(f"larger than {MAX_BYTES:,} bytes")
+        return read(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise UnreadableError([Mistake(line, (), "not UTF-8 text")]) from None
+    except (OSError, ValueError) as error:
+        text = error.strerror or str(error) if isinstance(error, OSError) else str(error)
+        raise UnreadableError([Mistake(1, (), text)]) from None
+
+
+def read(text: str) -> Document:
+    """Parse one document; an empty one is an empty mapping. Raises UnreadableError and nothing else."""
+    return _Reader(text).document()
+
+
+class _Reader:
+    """One pass over the parser's events, which come lazily: what is refused is not parsed further."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines: dict[KeyPath, int] = {}
+        self.mistakes: list[Mistake] = []
+        self.anchors: dict[str, Scalar] = {}
+        self.values = 0
+        self.events: Iterator[yaml.Event] = yaml.parse(text, Loader=yaml.SafeLoader)
+
+    def document(self) -> Document:
+        try:
+            data = None
+            for event in self.events:
+                if isinstance(event, yaml.DocumentStartEvent):
+                    if self.values:
+                        self._stop(event, (), "only one document in a file")
+                    data = self._value(next(self.events), ())
+        except yaml.YAMLError as error:
+            raise UnreadableError([*self.mistakes, self._broken(error)]) from None
+        except (ValueError, OverflowError):  # PyYAML's scanner, of an escape or a version beyond all numbers
+            raise UnreadableError([*self.mistakes, Mistake(1, (), "not YAML: impossible number or escape")]) from None
+        return Document({} if data is None else data, self.lines, self.mistakes)
+
+    def _value(self, event: yaml.Event, path: KeyPath) -> Any:
+        self.lines.setdefault(path, _line(event))
+        self.values += 1
+        if self.values > MAX_VALUES:
+            self._stop(event, (), f"more than {MAX_VALUES:,} values")
+        if len(path) > MAX_DEPTH:
+            self._stop(event, path[:4], f"nested deeper than {MAX_DEPTH} levels")
+        if isinstance(event, yaml.AliasEvent):
+            return self._alias(event, path)
+        if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
+            self._stop(event, path, f"tags such as {event.tag} are not supported")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
+
+    def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
+        value = event.value if event.style else scalar(event.value)
+        if event.anchor:
+            self.anchors[event.anchor] = value
+        return value
+
+    def _alias(self, event: yaml.AliasEvent, path: KeyPath) -> Scalar:
+        if event.anchor not in self.anchors:
+            self._stop(event, path, f"*{event.anchor} stands for no single value given before")
+        return self.anchors[event.anchor or ""]
+
+    def _sequence(self, path: KeyPath) -> list[Any]:
+        items: list[Any] = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self._value(event, (*path, len(items))))
+        return items
+
+    def _mapping(self, path: KeyPath) -> dict[str, Any]:
+        """Keys keep their spelling (`1:` is "1"); the first of two equal keys counts."""
+        items: dict[str, Any] = {}
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            if not isinstance(event, yaml.ScalarEvent) or event.tag:
+                self._stop(event, path, "a key must be plain text")
+            key, line = str(event.value), _line(event)
+            place = (*path, key)
+            if key in items:
+                self.mistakes.append(Mistake(line, place, f"given twice, first on line {self.lines[place]}"))
+                place = (*path, f"{key} again on line {line}")
+            self.lines.setdefault(place, line)
+            items.setdefault(key, self._value(next(self.events), place))
+        return items
+
+    def _stop(self, event: yaml.Event, path: KeyPath, text: str) -> NoReturn:
+        raise UnreadableError([*self.mistakes, Mistake(_line(event), path, text)])
+
+    def _broken(self, error: yaml.YAMLError) -> Mistake:
+        if isinstance(error, yaml.reader.ReaderError):
+            return Mistake(self.text.count("\n", 0, error.position) + 1, (), "not YAML: a control character")
+        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+        said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
+        return Mistake(mark.line + 1 if mark else 1, (), "not YAML: " + " ".join((said or str(error)).split()))
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 1 if event.start_mark else 1
+
+
+TAGS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null"}
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes every text that `scalar` would take for something else, so that what is written reads the same."""
+
+    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+        if kind is yaml.ScalarNode and implicit[0]:
+            return f"tag:yaml.org,2002:{TAGS[type(scalar(value))]}"
+        return str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+_Dumper.add_representer(list, lambda dumper, items: dumper.represent_sequence("tag:yaml.org,2002:seq", items, True))
+
+
+def dump(data: Any) -> str:
+    """YAML text that `read` turns into the same data again."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=False)
