@@ -1,0 +1,55 @@
+"""Maps drawn as pictures: a PNG, one pixel a tile.
+
+A pixel is judged by its three channels, 0-255. A channel that exceeds both others by 64 or more decides: red is a
+destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other pixel
+is a grey: darker than 128 on average it is a wall, else floor. Pixels less than half opaque are paper, so floor.
+"""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .maps import FLOOR, GRASS, MAX_DESTINATIONS, WALL, WATER, MapData, MapError, check_size, label_marks
+
+COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
+DARK = 128  # mean of the channels below which a grey is a wall
+
+
+def parse_png(data: bytes, path: Path) -> MapData:
+    """The map in the bytes of a PNG. Raises MapError; imports pygame, but opens no display."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+        raise MapError(f"{path}: not a PNG picture")
+    # The size is checked before anything is unpacked: a small file can hold a huge picture.
+    check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), str(path))
+    kinds, red = classify(_pixels(data, path))
+    marks = label_marks(red)
+    if marks.max() >= MAX_DESTINATIONS:
+        raise MapError(f"{path}: more than {MAX_DESTINATIONS} red areas (each is a destination)")
+    return MapData(kinds, marks, path.stem)
+
+
+def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """(kinds uint8[H, W], red bool[H, W]) of a picture uint8[H, W, 4]."""
+    red, green, blue, alpha = np.moveaxis(rgba.astype(np.int16), 2, 0)
+    paper = alpha < 128
+    is_red = ~paper & (red - np.maximum(green, blue) >= COLOURED)
+    kinds = np.where(red + green + blue < 3 * DARK, WALL, FLOOR).astype(np.uint8)
+    kinds[green - np.maximum(red, blue) >= COLOURED] = GRASS
+    kinds[blue - np.maximum(red, green) >= COLOURED] = WATER
+    kinds[paper | is_red] = FLOOR
+    return kinds, is_red
+
+
+def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
+    import pygame
+
+    try:
+        image = pygame.image.load(io.BytesIO(data), path.name)
+    except pygame.error as error:
+        raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
+    width, height = image.get_size()
+    return np.frombuffer(pygame.image.tobytes(image, "RGBA"), np.uint8).reshape(height, width, 4)

@@ -1,0 +1,158 @@
+"""Maps: an octile `.map` grid or a PNG read into one `MapData`; every mistake is a `MapError` of one line.
+
+A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmarks/formats.html):
+
+    type octile
+    height 3
+    width 4
+    map
+    @@.W
+    @0.W
+    ...G
+
+`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. Own extension:
+a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a destination touch
+each other. Lines end in LF or CRLF. PNG maps are described in `images.py`. Reading costs O(tiles) and no kernel.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLOOR, WALL, WATER, SWAMP, GRASS = range(5)
+MAX_SIDE = 2048  # tiles; a flow field of the largest map takes 20 MB
+MAX_DESTINATIONS = 64
+MAX_BYTES = 8 << 20  # of any map file: the largest grid with CRLF has 4.2 MB
+
+MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
+_KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL, "T": WALL,
+            **dict.fromkeys(MARKS, FLOOR)}
+
+
+class MapError(ValueError):
+    """A map that cannot be used; the message is one line and begins with the file, and the line where there is one."""
+
+
+class MapData(NamedTuple):
+    """A map as read. Row 0 is the top, column 0 the left."""
+
+    kinds: NDArray[np.uint8]  # [H, W]: FLOOR, WALL, WATER, SWAMP or GRASS
+    marks: NDArray[np.int16]  # [H, W]: number of the destination that a tile belongs to, or -1
+    name: str
+
+
+def read_map(path: str | Path) -> MapData:
+    """The map in a `.map` or `.png` file. Raises MapError."""
+    path = Path(path)
+    data = _bytes_of(path)
+    if path.suffix.lower() == ".png":
+        from .images import parse_png  # pygame is slow to import and few maps are pictures
+        found = parse_png(data, path)
+    else:
+        found = parse_octile(data, path)
+    if not np.isin(found.kinds, (FLOOR, SWAMP, GRASS)).any():
+        raise MapError(f"{path}: there is no tile to stand on")
+    return found
+
+
+def check_size(width: int, height: int, where: str) -> None:
+    if min(width, height) < 1:
+        raise MapError(f"{where}: the map is empty ({width} x {height} tiles)")
+    if max(width, height) > MAX_SIDE:
+        raise MapError(f"{where}: {width} x {height} tiles are too many (at most {MAX_SIDE} x {MAX_SIDE})")
+
+
+def parse_octile(data: bytes, path: Path) -> MapData:
+    """The grid in the text of a `.map` file."""
+    try:
+        lines = [line.removesuffix("\r") for line in data.decode("utf-8-sig").split("\n")]
+    except UnicodeDecodeError:
+        raise MapError(f"{path}: not a map (no text)") from None
+    width, height = _header(lines, path)
+    while len(lines) > 4 and not lines[-1].strip():
+        lines.pop()
+    rows = lines[4:]
+    if len(rows) != height:
+        raise MapError(f"{path}:{len(lines)}: the map has {len(rows)} rows, its header says {height}")
+    for line, row in enumerate(rows, start=5):
+        _check_row(row, width, f"{path}:{line}")
+    # UTF-32 makes one number of each character, whatever it is.
+    codes = np.frombuffer("".join(rows).encode("utf-32-le"), np.uint32).reshape(height, width)
+    marks = _translate(codes, {mark: number for number, mark in enumerate(MARKS)}, -1).astype(np.int16)
+    _check_marks(marks, path)
+    return MapData(_translate(codes, _KIND_OF, WALL).astype(np.uint8), marks, path.stem)
+
+
+def label_marks(marked: NDArray[np.bool_]) -> NDArray[np.int16]:
+    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int16[H, W].
+
+    Plain Python, O(marked tiles). Stops numbering after MAX_DESTINATIONS + 1 areas: more are a mistake anyway.
+    """
+    labels = np.full(marked.shape, -1, np.int16)
+    todo = dict.fromkeys(zip(*(axis.tolist() for axis in np.nonzero(marked)), strict=True))
+    for label in range(MAX_DESTINATIONS + 1):
+        if not todo:
+            break
+        stack = [next(iter(todo))]
+        while stack:
+            row, column = stack.pop()
+            if (row, column) in todo:
+                del todo[row, column]
+                labels[row, column] = label
+                stack += [(row + dy, column + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+    return labels
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise MapError(f"{path}: cannot be read ({error.strerror})") from None
+    if not data:
+        raise MapError(f"{path}: the file is empty")
+    if len(data) > MAX_BYTES:
+        raise MapError(f"{path}: too large for a map (over {MAX_BYTES >> 20} MB)")
+    return data
+
+
+def _header(lines: list[str], path: Path) -> tuple[int, int]:
+    """(width, height) from the four lines above the grid."""
+    if lines[0].split() != ["type", "octile"]:
+        raise MapError(f"{path}:1: not a map: the first line should be 'type octile'")
+    sizes = {}
+    for line, word in enumerate(("height", "width"), start=2):
+        words = lines[line - 1].split() if line <= len(lines) else []
+        if len(words) != 2 or words[0] != word or not words[1].isdecimal() or len(words[1]) > 9:
+            raise MapError(f"{path}:{line}: expected '{word} NUMBER'")
+        sizes[word] = int(words[1])
+    if len(lines) < 4 or lines[3].strip() != "map":
+        raise MapError(f"{path}:4: expected 'map'")
+    check_size(sizes["width"], sizes["height"], f"{path}:2")
+    return sizes["width"], sizes["height"]
+
+
+def _check_row(row: str, width: int, where: str) -> None:
+    unknown = set(row) - _KIND_OF.keys()
+    if unknown:
+        column = min(row.index(character) for character in unknown)
+        raise MapError(f"{where}: unknown tile {row[column]!r} in column {column + 1} (known: . G S W @ O T 0-9 a-z)")
+    if len(row) != width:
+        raise MapError(f"{where}: the row has {len(row)} tiles, the header says {width}")
+
+
+def _check_marks(marks: NDArray[np.int16], path: Path) -> None:
+    for number in np.unique(marks[marks >= 0]).tolist():
+        if label_marks(marks == number).max() > 0:
+            raise MapError(f"{path}: the tiles of destination '{MARKS[number]}' do not touch each other")
+
+
+def _translate(codes: NDArray[np.uint32], table: dict[str, int], other: int) -> NDArray[np.int64]:
+    values = np.full(128, other, np.int64)
+    for character, value in table.items():
+        values[ord(character)] = value
+    return values[codes]
