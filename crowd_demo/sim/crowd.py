@@ -298,11 +298,13 @@ class Crowd:
     """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
 
     columns = CrowdColumns
+    USES_PATHS = True
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.settings = config.crowd
         self.radius = self.settings.radius
+        self.body, self.margin = self.settings.body, 0.0
         self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
 
     def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
@@ -327,7 +329,7 @@ class Crowd:
         agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
         shared = sim.workers, agents.columns, agents.count
         yield "sight", (Call(look, (*shared, walls, ground.any_solid, sim.tick, stagger.sight, sim.looks)),)
-        yield "paths", (Call(find_way, (*shared, walls, sim.fields.view, sim.tick, stagger.paths)),)
+        yield "paths", (Call(find_way, (*shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
         yield "move", (Call(walk, (*shared, rules, sim.places, ground)),)
 
 
