@@ -1,8 +1,8 @@
 """Canvases for the artwork: everything is drawn at several samples a pixel and averaged down, so edges are smooth.
 
-`Relief` holds solid bodies with a depth buffer (the people), `Paper` flat shapes in painter's order (the birds), `Torus` a
-square whose edges meet (the tiles). Only + - * / and square roots touch the samples and all random numbers come from the
-frozen `RandomState`, so the same pixels come out on every machine.
+`Relief` holds solid bodies with a depth buffer (the people), `Paper` flat shapes in painter's order (birds and badges).
+Only + - * / and square roots touch the samples, and directions and colours are rounded, so the same pixels come out on
+every machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Pixels = NDArray[np.uint8]
 Colour = tuple[int, int, int]
 Vector = tuple[float, float, float]
 Point = tuple[float, float]
+Plane = tuple[Vector, float]  # (normal, offset): a body is cut to where normal . p >= offset
 
 SAMPLES = 4  # a side of a pixel
-LIGHT: Vector = (-0.48, -0.62, 0.62)  # towards the sun: from the upper left, in front (x right, y down, z to the viewer)
+LIGHT: Vector = (-0.48, -0.62, 0.62)  # towards the sun: upper left, in front (x right, y down, z to the viewer)
 INK: Colour = (44, 34, 54)
 
 
@@ -40,7 +41,8 @@ def mix(a: Colour, b: Colour, share: float) -> Colour:
 def average(samples: Floats, side: int = SAMPLES) -> Floats:
     """Mean of each `side` x `side` block: (h * side, w * side, ...) to (h, w, ...)."""
     height, width = samples.shape[0] // side, samples.shape[1] // side
-    return samples.reshape(height, side, width, side, *samples.shape[2:]).mean(axis=(1, 3))
+    blocks = samples.reshape(height, side, width, side, *samples.shape[2:])
+    return np.asarray(blocks.mean(axis=(1, 3)))
 
 
 def grow(mask: Mask, steps: int) -> Mask:
@@ -75,9 +77,14 @@ def over(top: Floats, bottom: Floats) -> Floats:
     return np.concatenate([colour, alpha * 255.0], axis=2)
 
 
+def to_bytes(pixels: Floats) -> Pixels:
+    """Rounds to whole levels; the small extra keeps a half from depending on the order of a sum."""
+    return np.clip(np.floor(pixels + 0.50001), 0, 255).astype(np.uint8)
+
+
 def save(pixels: Floats, path: Path) -> None:
     """Writes (h, w, 3 or 4) values in 0..255 as a PNG."""
-    data = np.clip(np.rint(pixels), 0, 255).astype(np.uint8)
+    data = to_bytes(pixels)
     size = (data.shape[1], data.shape[0])
     pygame.image.save(pygame.image.frombuffer(data.tobytes(), size, "RGBA" if data.shape[2] == 4 else "RGB"), path)
 
@@ -89,8 +96,10 @@ def smooth(points: Sequence[Point], steps: int = 6) -> list[Point]:
         p, q, r, s = (points[(i + k) % len(points)] for k in (-1, 0, 1, 2))
         for step in range(steps):
             t = step / steps
-            a, b, c, d = -t + 2 * t**2 - t**3, 2 - 5 * t**2 + 3 * t**3, t + 4 * t**2 - 3 * t**3, t**3 - t**2
-            curve.append(((a * p[0] + b * q[0] + c * r[0] + d * s[0]) / 2, (a * p[1] + b * q[1] + c * r[1] + d * s[1]) / 2))
+            a, b = t * (t * (2 - t) - 1), t * t * (3 * t - 5) + 2
+            c, d = t * (t * (4 - 3 * t) + 1), t * t * (t - 1)
+            x, y = (a * p[k] + b * q[k] + c * r[k] + d * s[k] for k in (0, 1))
+            curve.append((x / 2, y / 2))
     return curve
 
 
@@ -126,7 +135,7 @@ class Paper:
         column = np.clip(np.ceil(x + (row - y) * slope), 0, columns).astype(np.int64)
         flat = (row * (columns + 1) + column)[crosses]
         flips = np.bincount(flat, minlength=rows * (columns + 1)).reshape(rows, columns + 1)
-        return np.cumsum(flips, axis=1)[:, :columns] % 2 == 1
+        return np.asarray(np.cumsum(flips, axis=1)[:, :columns] % 2 == 1)
 
     def outlined(self, width_px: float, opacity: float, ink: Colour = INK) -> Floats:
         """The drawing with a line of `ink` around it, as pixels."""
@@ -149,8 +158,8 @@ class Relief:
         top, bottom = np.searchsorted(self.y, (low[1], high[1]))
         return slice(int(top), int(bottom)), slice(int(left), int(right))
 
-    def ellipsoid(self, centre: Vector, axes: Sequence[Vector], colour: Colour, keep: tuple[Vector, float] | None) -> None:
-        """`axes`: the three half axes. `keep` = (normal, offset): only the side where normal . p >= offset is there."""
+    def ellipsoid(self, centre: Vector, axes: Sequence[Vector], colour: Colour, keep: Plane | None) -> None:
+        """`axes`: the three half axes, at right angles."""
         m = np.round(np.array(axes), 6)  # the surface is |u| = 1 under p = centre + u m, so p' Q p = 1
         reach_x, reach_y = (math.sqrt(float((m[:, k] ** 2).sum())) for k in (0, 1))
         window = self._window((centre[0] - reach_x, centre[1] - reach_y), (centre[0] + reach_x, centre[1] + reach_y))
@@ -164,7 +173,7 @@ class Relief:
         self._show(window, np.where(inside > 0, z + centre[2], -np.inf), normal, colour, keep)
 
     def limb(self, a: Vector, b: Vector, radius_a: float, radius_b: float, colour: Colour,
-             keep: tuple[Vector, float] | None) -> None:
+             keep: Plane | None) -> None:
         """A ball rolled from `a` to `b` while its radius changes: arms, legs, bodies, skirts."""
         low = (min(a[0] - radius_a, b[0] - radius_b), min(a[1] - radius_a, b[1] - radius_b))
         high = (max(a[0] + radius_a, b[0] + radius_b), max(a[1] + radius_a, b[1] + radius_b))
@@ -181,7 +190,7 @@ class Relief:
         self._show(window, chosen[0], (chosen[1], chosen[2], chosen[3]), colour, keep)
 
     def _show(self, window: tuple[slice, slice], z: Floats, normal: tuple[Floats, Floats, Floats], colour: Colour,
-              keep: tuple[Vector, float] | None) -> None:
+              keep: Plane | None) -> None:
         nearer = z > self.depth[window] + 1e-6
         if keep is not None:
             (nx, ny, nz), offset = keep
@@ -197,18 +206,22 @@ class Relief:
         """The bodies as pixels, with an ink line around them and a soft one where one stands well before another."""
         solid = np.isfinite(self.depth)
         depth = np.where(solid, self.depth, -1e3)
-        near = depth.copy()
-        for _ in range(2):
-            wide = near.copy()
-            wide[1:] = np.maximum(wide[1:], near[:-1])
-            wide[:-1] = np.maximum(wide[:-1], near[1:])
-            wide[:, 1:] = np.maximum(wide[:, 1:], near[:, :-1])
-            wide[:, :-1] = np.maximum(wide[:, :-1], near[:, 1:])
-            near = wide
-        crease = solid & (near - depth > crease_px)
+        crease = solid & (_nearest_around(depth, 2) - depth > crease_px)
         colour = np.where(crease[..., None], self.colour * 0.55 + np.array(INK) * 0.15, self.colour)
         line = grow(solid, round(width_px * SAMPLES)) & ~solid
         return flatten(np.where(line[..., None], np.array(INK, float), colour), solid + line * 0.9)
+
+
+def _nearest_around(depth: Floats, steps: int) -> Floats:
+    """Greatest depth within `steps` samples along rows and columns."""
+    for _ in range(steps):
+        near = depth.copy()
+        near[1:] = np.maximum(near[1:], depth[:-1])
+        near[:-1] = np.maximum(near[:-1], depth[1:])
+        near[:, 1:] = np.maximum(near[:, 1:], depth[:, :-1])
+        near[:, :-1] = np.maximum(near[:, :-1], depth[:, 1:])
+        depth = near
+    return depth
 
 
 def _toon(lit: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Birds from above and a little behind the vertical: three looks, four beats of the wings, thirty-two headings.
 
-A wing is an outline in (forward, outward) pixels that folds at the wrist; lifting it moves it up the screen, shortens it
-and turns it to or from the sun, which is what makes the beat readable at ten pixels.
+A wing is an outline in (forward, outward) pixels that folds at the wrist; lifting it moves it up the screen, shortens
+it and turns it to or from the sun, which is what makes the beat readable at ten pixels.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def draw_bird(look: Plumage, beat: tuple[float, float, float], heading: int) -> 
         bird.wing(look.wing, side, beat, look.back)
         bird.wing(look.bar, side, beat, look.bar_colour)
         bird.wing(look.tip, side, beat, look.tip_colour)
-    bird.paper.polygon([bird.place(*p, 0.0) for p in ((look.head + 5.0, 0.0), (look.head + 1.0, 1.0), (look.head + 1.0, -1.0))],
-                       look.beak)
+    beak = ((look.head + 5.0, 0.0), (look.head + 1.0, 1.0), (look.head + 1.0, -1.0))
+    bird.paper.polygon([bird.place(*point, 0.0) for point in beak], look.beak)
     bird.flat(look.body, look.body_colour)
     head = bird.place(look.head, 0.0, 0.0)
     bird.paper.disc(*bird.place(look.head + 0.5, 0.0, 0.0), 2.3, look.throat)

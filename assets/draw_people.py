@@ -1,24 +1,26 @@
 """People of a summer plaza: eight looks, eight directions, four steps of a walk, waiting and stuck.
 
-Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from above
-at 30 degrees, so every direction and step comes from one model.
+Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from
+above at 30 degrees, so every direction and step comes from one model.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import cache
+from typing import Literal, NamedTuple
 
 import numpy as np
-from canvas import INK, Colour, Floats, Paper, Relief, Vector, mix, over, turn
+from canvas import INK, Colour, Floats, Paper, Plane, Relief, Vector, mix, over, turn
 
 CELL = (48, 64)
 FOOT = (24, 56)
 DIRECTIONS = 8
 POSES = ("walk0", "walk1", "walk2", "walk3", "wait", "stuck")
-WALKING: Colour = (0, 100, 178)
-WAITING: Colour = (0, 158, 115)
-STUCK: Colour = (213, 94, 0)
+# Dots from afar: dark enough for every ground, and far apart for colour-blind eyes too (a test measures it)
+WALKING: Colour = (20, 124, 220)
+WAITING: Colour = (52, 16, 72)
+STUCK: Colour = (222, 64, 0)
 
 VIEW_COS, VIEW_SIN = 0.866025, 0.5
 UP: Vector = (0, 0, 1)
@@ -28,40 +30,42 @@ LEATHER: Colour = (134, 88, 56)
 
 
 class Look(NamedTuple):
-    """What somebody wears. `legs`: trousers, shorts, skirt or dress; `sleeves`: how much of the arm is cloth, 0..2."""
+    """What somebody wears. `sleeves`: how much of the arm is cloth, 0..2; `accent`: hat, scarf or belt."""
 
     skin: Colour
     hair: Colour
-    cut: str
+    cut: Literal["short", "long", "bob", "bun", "afro", "scarf"]
+    hat: Literal["", "straw", "cap", "flat"]
+    accent: Colour
     top: Colour
-    bottom: Colour
-    legs: str
     sleeves: int
-    hat: str
-    hat_colour: Colour
-    bag: str
-    bag_colour: Colour
+    bottom: Colour
+    legs: Literal["trousers", "shorts", "skirt", "dress", "gown"]
+    extra: Literal["", "pack", "satchel", "shades", "beard"]
+    extra_colour: Colour
     shoes: Colour
     size: float
 
 
-FAIR, ROSY, TAN, OLIVE, BROWN, DARK = ((250, 214, 184), (255, 205, 178), (224, 172, 128), (206, 152, 108),
-                                       (168, 112, 76), (136, 90, 64))
+FAIR, ROSY, TAN, OLIVE = (250, 214, 184), (255, 205, 178), (224, 172, 128), (206, 152, 108)
+BROWN, DARK = (168, 112, 76), (136, 90, 64)
 LOOKS = (
-    Look(FAIR, (122, 76, 46), "long", (226, 98, 40), (226, 98, 40), "dress", 0, "straw", (196, 64, 40), "", INK,
+    Look(FAIR, (122, 76, 46), "long", "straw", (196, 64, 40), (226, 98, 40), 0, (226, 98, 40), "dress", "", INK,
          LEATHER, 1.0),
-    Look(TAN, (60, 42, 36), "short", (38, 122, 190), (222, 200, 160), "shorts", 1, "", INK, "pack", (230, 150, 40),
-         (240, 236, 226), 1.0),
-    Look(DARK, (44, 32, 32), "afro", (244, 208, 70), (54, 72, 118), "trousers", 1, "", INK, "", INK, WHITE, 1.02),
-    Look(OLIVE, (60, 42, 36), "scarf", (24, 148, 116), (24, 148, 116), "gown", 2, "", (238, 214, 190), "", INK,
+    Look(TAN, (60, 42, 36), "short", "", INK, (38, 122, 190), 1, (222, 200, 160), "shorts", "pack", (230, 150, 40),
+         WHITE, 1.0),
+    Look(DARK, (44, 32, 32), "afro", "", INK, (244, 208, 70), 1, (54, 72, 118), "trousers", "", INK,
+         WHITE, 0.98),
+    Look(OLIVE, INK, "scarf", "", (238, 214, 190), (24, 148, 116), 2, (24, 148, 116), "gown", "", INK,
          (96, 70, 60), 0.98),
-    Look(ROSY, (232, 230, 226), "short", (112, 186, 230), (122, 104, 92), "trousers", 2, "flat", (104, 92, 88), "beard", INK,
-         (76, 56, 48), 0.98),
-    Look(ROSY, (196, 88, 36), "bun", (206, 122, 170), (70, 62, 104), "skirt", 1, "", INK, "satchel", LEATHER,
+    Look(ROSY, (232, 230, 226), "short", "flat", (104, 92, 88), (112, 186, 230), 2, (122, 104, 92), "trousers", "beard",
+         INK, (76, 56, 48), 0.98),
+    Look(ROSY, (196, 88, 36), "bun", "", INK, (206, 122, 170), 1, (70, 62, 104), "skirt", "satchel", LEATHER,
          (96, 60, 60), 0.98),
-    Look(BROWN, (40, 30, 32), "short", (84, 176, 136), (62, 78, 116), "shorts", 1, "cap", (214, 84, 36), "pack",
+    Look(BROWN, (40, 30, 32), "short", "cap", (214, 84, 36), (84, 176, 136), 1, (62, 78, 116), "shorts", "pack",
          (240, 200, 70), WHITE, 0.86),
-    Look(FAIR, (38, 34, 46), "bob", WHITE, (40, 108, 176), "skirt", 1, "", INK, "shades", INK, (206, 84, 60), 1.0),
+    Look(FAIR, (38, 34, 46), "bob", "", INK, WHITE, 1, (40, 108, 176), "skirt", "shades", INK,
+         (206, 84, 60), 1.0),
 )
 
 
@@ -104,15 +108,15 @@ class Figure:
         x, y, z = self._turned(v)
         return x * self.size, y * self.size, z * self.size
 
-    def _plane(self, keep: tuple[Vector, float] | None) -> tuple[Vector, float] | None:
+    def _plane(self, keep: Plane | None) -> Plane | None:
         return None if keep is None else (self._turned(keep[0]), keep[1] * self.size)
 
-    def ball(self, at: Vector, radii: Vector, colour: Colour, keep: tuple[Vector, float] | None = None) -> None:
+    def ball(self, at: Vector, radii: Vector, colour: Colour, keep: Plane | None = None) -> None:
         axes = [self._seen((radii[0], 0, 0)), self._seen((0, radii[1], 0)), self._seen((0, 0, radii[2]))]
         self.relief.ellipsoid(self._seen(at), axes, colour, self._plane(keep))
 
     def limb(self, a: Vector, b: Vector, radius_a: float, radius_b: float, colour: Colour,
-             keep: tuple[Vector, float] | None = None) -> None:
+             keep: Plane | None = None) -> None:
         self.relief.limb(self._seen(a), self._seen(b), radius_a * self.size, radius_b * self.size, colour,
                          self._plane(keep))
 
@@ -154,22 +158,23 @@ def _body(figure: Figure, look: Look, up: float) -> None:
     hem = {"skirt": (up - 5.6, 6.0), "dress": (up - 7.4, 6.9), "gown": (3.0, 7.0)}.get(look.legs)
     if hem:
         for side in (-1, 1):
-            figure.limb((0, side * 1.7, up + 2.6), (0, side * 0.7, hem[0] + 1.2), 4.2, hem[1], look.bottom, (UP, hem[0]))
+            waist, foot = (0, side * 1.7, up + 2.6), (0, side * 0.7, hem[0] + 1.2)
+            figure.limb(waist, foot, 4.2, hem[1], look.bottom, (UP, hem[0]))
         if look.legs == "dress":
-            figure.limb((0, -2.0, up + 4.4), (0, 2.0, up + 4.4), 4.2, 4.2, look.hat_colour, (UP, up + 4.0))
+            figure.limb((0, -2.0, up + 4.4), (0, 2.0, up + 4.4), 4.2, 4.2, look.accent, (UP, up + 4.0))
 
 
 def _bag(figure: Figure, look: Look, up: float) -> None:
-    if look.bag == "pack":
-        figure.limb((-4.6, -1.4, up + 3.5), (-4.6, 1.4, up + 10.5), 3.4, 3.2, look.bag_colour)
-        figure.limb((-4.6, 1.4, up + 3.5), (-4.6, -1.4, up + 10.5), 3.4, 3.2, look.bag_colour)
-        figure.ball((-7.2, 0, up + 4.6), (1.6, 2.8, 2.4), mix(look.bag_colour, INK, 0.25))
+    if look.extra == "pack":
+        strap = mix(look.extra_colour, INK, 0.2)
         for side in (-1, 1):
-            figure.limb((3.2, side * 3.2, up + 5), (1.6, side * 3.4, up + 14.4), 1.2, 1.2, mix(look.bag_colour, INK, 0.2))
-    if look.bag == "satchel":
-        figure.limb((3.0, -3.8, up + 13.0), (3.9, 4.4, up + 3.2), 1.0, 1.0, look.bag_colour)
-        figure.limb((-3.0, -3.8, up + 13.0), (-3.9, 4.4, up + 3.2), 1.0, 1.0, look.bag_colour)
-        figure.ball((0.4, 7.4, up + 0.6), (4.0, 1.9, 3.3), look.bag_colour)
+            figure.limb((-4.6, side * 1.4, up + 3.5), (-4.6, side * 1.4, up + 10.5), 3.4, 3.2, look.extra_colour)
+            figure.limb((3.2, side * 3.2, up + 5), (1.6, side * 3.4, up + 14.4), 1.2, 1.2, strap)
+        figure.ball((-7.2, 0, up + 4.6), (1.6, 2.8, 2.4), strap)
+    if look.extra == "satchel":
+        figure.limb((3.0, -3.8, up + 13.0), (3.9, 4.4, up + 3.2), 1.0, 1.0, look.extra_colour)
+        figure.limb((-3.0, -3.8, up + 13.0), (-3.9, 4.4, up + 3.2), 1.0, 1.0, look.extra_colour)
+        figure.ball((0.4, 7.4, up + 0.6), (4.0, 1.9, 3.3), look.extra_colour)
 
 
 def _face(figure: Figure, look: Look, up: float) -> None:
@@ -179,23 +184,24 @@ def _face(figure: Figure, look: Look, up: float) -> None:
         figure.ball((6.2, side * 2.8, up - 0.7), (0.9, 1.15, 1.75), (40, 28, 36))
         figure.ball((5.0, side * 4.4, up - 2.9), (0.9, 1.2, 1.0), mix(look.skin, (236, 92, 84), 0.42))
         figure.ball((0, side * 7.1, up - 0.8), (1.5, 0.9, 1.8), mix(look.skin, (200, 90, 70), 0.12))
-    if look.bag == "shades":
+    if look.extra == "shades":
         for side in (-1, 1):
             figure.ball((6.4, side * 3.0, up - 0.4), (1.6, 2.6, 1.9), (44, 42, 60))
-    if look.bag == "beard":
+    if look.extra == "beard":
         figure.ball((1.2, 0, up - 3.4), (6.6, 6.2, 4.6), look.hair, ((0.9, 0, -1.0), 0.9 * 1.2 - (up - 2.6)))
 
 
 def _hair(figure: Figure, look: Look, up: float) -> None:
     if look.cut == "scarf":
-        figure.ball((-0.6, 0, up), (8.2, 8.2, 8.4), look.hat_colour, ((-1.0, 0, 0.42), 0.42 * up - 2.6))
-        figure.limb((-0.8, 0, up - 4), (-0.4, 0, up - 8.4), 5.6, 6.0, look.hat_colour, ((-0.25, 0, 1), up - 11.0))
+        figure.ball((-0.6, 0, up), (8.2, 8.2, 8.4), look.accent, ((-1.0, 0, 0.42), 0.42 * up - 2.6))
+        figure.limb((-0.8, 0, up - 4), (-0.4, 0, up - 8.4), 5.6, 6.0, look.accent, ((-0.25, 0, 1), up - 11.0))
         return
     if look.cut == "afro":
-        figure.ball((-1.6, 0, up + 2.4), (8.8, 9.6, 8.6), look.hair, ((-1.0, 0, 0.8), 0.8 * up - 0.6))
+        figure.ball((-1.6, 0, up + 1.8), (8.8, 9.5, 8.2), look.hair, ((-1.0, 0, 0.8), 0.8 * up - 0.6))
         return
     parting = 0.24 if look.cut == "short" else 0.0
-    figure.ball((-0.5, 0, up + 0.6), (7.8, 7.9, 4.0 if look.hat in ("cap", "flat") else 7.8), look.hair, ((-1.0, parting, 0.95), 0.95 * up - 0.2))
+    height = 4.0 if look.hat in ("cap", "flat") else 7.8
+    figure.ball((-0.5, 0, up + 0.6), (7.8, 7.9, height), look.hair, ((-1.0, parting, 0.95), 0.95 * up - 0.2))
     if look.cut == "long":
         for side in (-1, 1):
             figure.limb((-3.4, side * 3.2, up + 0.5), (-4.6, side * 3.0, up - 11.0), 4.6, 3.0, look.hair)
@@ -209,29 +215,31 @@ def _hair(figure: Figure, look: Look, up: float) -> None:
 def _hat(figure: Figure, look: Look, up: float) -> None:
     if look.hat == "straw":
         figure.ball((-1.5, 0, up + 4.4), (11.8, 11.8, 1.3), STRAW)
-        figure.ball((-1.4, 0, up + 4.7), (7.5, 7.5, 3.2), look.hat_colour)
+        figure.ball((-1.4, 0, up + 4.7), (7.5, 7.5, 3.2), look.accent)
         figure.ball((-1.4, 0, up + 5.4), (7.2, 7.2, 5.0), STRAW, (UP, up + 6.5))
     if look.hat in ("cap", "flat"):
         crown = 6.6 if look.hat == "cap" else 5.5
-        figure.ball((-0.4, 0, up + 2.4), (8.1, 8.1, crown), look.hat_colour, ((-0.32, 0, 1), up + 1.8))
-        figure.ball((6.0, 0, up + 4.1), (4.2, 5.4, 1.1), mix(look.hat_colour, INK, 0.22))
+        figure.ball((-0.4, 0, up + 2.4), (8.1, 8.1, crown), look.accent, ((-0.32, 0, 1), up + 1.8))
+        figure.ball((6.0, 0, up + 4.1), (4.2, 5.4, 1.1), mix(look.accent, INK, 0.22))
 
 
+@cache
 def _badge(name: str) -> Floats:
     """What somebody's state looks like from afar: a pale clock while waiting, a warm triangle when stuck."""
-    paper = Paper(*CELL, (24, 6.9))
+    paper = Paper(*CELL, (24, 7.1))
     if name == "wait":
-        paper.disc(0, 0, 5.0, WAITING)
-        paper.disc(0, 0, 3.7, (250, 250, 240))
+        paper.disc(0, 0, 5.0, mix(WAITING, (196, 132, 236), 0.6))
+        paper.disc(0, 0, 3.9, (252, 251, 246))
         paper.polygon([(-0.6, -2.9), (0.6, -2.9), (0.6, 0.6), (-0.6, 0.6)], INK)
         paper.polygon([(-0.6, -0.6), (2.4, -0.6), (2.4, 0.6), (-0.6, 0.6)], INK)
     if name == "stuck":
-        paper.polygon([(0, -5.6), (6.2, 5.0), (-6.2, 5.0)], (255, 176, 32))
+        paper.polygon([(0, -5.2), (6.0, 5.0), (-6.0, 5.0)], (255, 164, 34))
         paper.polygon([(-0.9, -2.2), (0.9, -2.2), (0.6, 1.7), (-0.6, 1.7)], (120, 24, 0))
         paper.disc(0, 3.2, 0.95, (120, 24, 0))
     return paper.outlined(1.0, 0.9)
 
 
+@cache
 def _shadow(size: float) -> Floats:
     """Soft, on the ground, a little to the lower right."""
     x = (np.arange(CELL[0]) + 0.5 - FOOT[0] - 1.2) / (11.0 * size)

@@ -12,12 +12,15 @@ VARIANTS = 4
 JOINT: Colour = (186, 174, 155)
 WALL: Colour = (92, 98, 118)
 
-# x, y, width, height of the paving stones; together they cover the torus
-PAVING = ((0, 0, 20, 16), (20, 0, 24, 16), (44, 0, 20, 16), (10, 16, 24, 16), (34, 16, 18, 16), (52, 16, 22, 16),
-          (0, 32, 26, 16), (26, 32, 18, 16), (44, 32, 20, 16), (12, 48, 20, 16), (32, 48, 22, 16), (54, 48, 22, 16))
+Stones = tuple[tuple[int, int, int, int], ...]
+
+# x, y, width and height; together they cover the torus
+PAVING: Stones = ((0, 0, 20, 16), (20, 0, 24, 16), (44, 0, 20, 16), (10, 16, 24, 16), (34, 16, 18, 16),
+                  (52, 16, 22, 16), (0, 32, 26, 16), (26, 32, 18, 16), (44, 32, 20, 16), (12, 48, 20, 16),
+                  (32, 48, 22, 16), (54, 48, 22, 16))
 
 
-def _stones(tile: Torus, stones: tuple[tuple[int, int, int, int], ...], spread: float, base: float, bevel: float) -> None:
+def _stones(tile: Torus, stones: Stones, spread: float, base: float, bevel: float) -> None:
     """Lays stones with joints of a pixel; those across an edge have the same shade in every variant."""
     for x, y, width, height in stones:
         crossing = x + width > TILE or y + height > TILE
@@ -40,7 +43,8 @@ def grass(variant: int) -> Torus:
         for _ in range(150):
             x, y, lean, light = random.random_sample(4) * (TILE, TILE, 3, 1)
             if tile.is_inside(x, y, 7) != edges:
-                tile.blade(x, y, lean - 1.5, 3.2 + light * 1.6, 0.8, (158, 186, 112) if light > 0.5 else (110, 142, 82), 0.55)
+                colour = (158, 186, 112) if light > 0.5 else (110, 142, 82)
+                tile.blade(x, y, lean - 1.5, 3.2 + light * 1.6, 0.8, colour, 0.55)
     for _ in range((0, 2, 5, 3)[variant]):
         x, y = tile.own.random_sample(2) * (TILE - 20) + 10
         tile.spot(x + 0.4, y + 0.7, 1.7, 1.5, (92, 122, 72), 0.5, 0.5)
@@ -85,14 +89,15 @@ def water(variant: int) -> Torus:
 def swamp(variant: int) -> Torus:
     tile = Torus((116, 118, 76), variant)
     tile.lighten(6.0 * tile.varied(51, 4) + 5.0 * tile.varied(52, 20))
-    wet = tile.varied(53, 3) + 0.25 * tile.varied(54, 10)
-    tile.blend(np.clip((wet - 0.16) * 8, 0, 1) * 0.55, (84, 86, 58))
-    tile.blend(np.clip((wet - 0.26) * 8, 0, 1) * 0.75, (86, 108, 98))
-    tile.blend(np.clip(1 - np.abs(wet - 0.48) * 20, 0, 1) * 0.4, (150, 172, 152))
+    wet = tile.varied(53, 3) + 0.18 * tile.varied(54, 9)
+    tile.blend(np.clip((wet - 0.10) * 5, 0, 1) * 0.5, (88, 88, 56))
+    tile.blend(np.clip((wet - 0.26) * 9, 0, 1) * 0.7, (84, 106, 96))
+    tile.blend(np.clip((wet - 0.42) * 5, 0, 1) * 0.4, (122, 146, 134))
     for _ in range(5):
         x, y = tile.own.random_sample(2) * (TILE - 26) + 13
         for lean, height in ((-2.6, 6), (-0.8, 8), (1.0, 7), (2.8, 5)):
-            tile.blade(x + lean * 0.5, y, lean, height, 1.0, mix((84, 102, 52), (150, 156, 88), tile.own.random_sample()), 0.9)
+            colour = mix((84, 102, 52), (150, 156, 88), tile.own.random_sample())
+            tile.blade(x + lean * 0.5, y, lean, height, 1.0, colour, 0.9)
     return tile
 
 
@@ -130,8 +135,8 @@ def mark(variant: int) -> Torus:
 
 
 KINDS: dict[str, Callable[[int], Torus]] = {
-    "stone": stone, "grass": grass, "wall": wall, "water": water, "swamp": swamp, "sky": sky, "floor": floor, "mark": mark,
-    "wall_front": wall_front}
+    "stone": stone, "grass": grass, "wall": wall, "water": water, "swamp": swamp, "sky": sky, "floor": floor,
+    "mark": mark, "wall_front": wall_front}
 
 
 def draw_tiles() -> Floats:

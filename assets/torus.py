@@ -6,9 +6,12 @@ Variants of a kind are seamless among each other because all that touches an edg
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from canvas import Colour, Floats, average
 from numpy.random import RandomState
+from numpy.typing import NDArray
 
 TILE = 64
 SAMPLES = 4
@@ -55,7 +58,8 @@ class Torus:
         """Adds `amount` (levels, (SIDE, SIDE)) to all three colours."""
         self.colour += amount[..., None]
 
-    def blend(self, cover: Floats, colour: Colour) -> None:
+    def blend(self, cover: NDArray[Any], colour: Colour) -> None:
+        """Paints `colour` with an opacity of 0..1 a sample, or a yes or no."""
         self.colour += (np.array(colour) - self.colour) * np.clip(cover, 0, 1)[..., None]
 
     def _offsets(self, x: float, y: float) -> tuple[Floats, Floats]:
@@ -70,7 +74,8 @@ class Torus:
         inside = 1 - np.sqrt((dx / radius_x) ** 2 + (dy / radius_y) ** 2)
         self.blend(np.clip(inside / soft, 0, 1) * opacity, colour)
 
-    def blade(self, x: float, y: float, lean: float, height: float, width: float, colour: Colour, opacity: float) -> None:
+    def blade(self, x: float, y: float, lean: float, height: float, width: float, colour: Colour,
+              opacity: float) -> None:
         """A tapered stroke from (x, y) up to (x + lean, y - height)."""
         dx, dy = self._offsets(x, y)
         along = -dy / height
