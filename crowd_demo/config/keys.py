@@ -111,6 +111,11 @@ else:
     Keys.__doc__ = _Bindings.__doc__
 
 
+def keys_of(config: Config, action: str) -> tuple[str, ...]:
+    keys: tuple[str, ...] = getattr(config.keys, action)
+    return keys
+
+
 def bindings(config: Config) -> dict[str, str]:
     """Key name -> action."""
     return {key: action for action, key in config.keys.pairs()}

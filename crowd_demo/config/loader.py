@@ -89,7 +89,7 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
 
 
 class Source(NamedTuple):
-    """A configuration and where its values came from, for mistakes that show only later, such as a bad map."""
+    """A configuration, and where its values came from."""
 
     config: Config
     places: dict[KeyPath, Place]
@@ -108,10 +108,6 @@ class Source(NamedTuple):
         if config is None or mistakes:
             raise ConfigError(mistakes)
         return cls(config, places)
-
-    def error(self, key: str, text: str) -> ConfigError:
-        """A mistake that showed later, as a line of the same form."""
-        return ConfigError([Mistake(_place(self.places, (key,)), (key,), text)])
 
 
 def _read(name: str | Path) -> tuple[Path, yaml12.Document]:
@@ -144,14 +140,19 @@ def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[t
     if config.map is None:
         return config, mistakes
     try:
-        return config.model_copy(update={"map": _portable(find_map(config.map, folder))}), mistakes
+        return config.model_copy(update={"map": _checked(find_map(config.map, folder))}), mistakes
     except ValueError as error:
         return config, [*mistakes, (("map",), str(error))]
 
 
-def _portable(path: Path) -> str:
-    """The name of a shipped map, the whole path of any other: either is found from anywhere."""
-    return path.stem if path in list_maps().values() else str(path)
+def _checked(path: Path) -> str:
+    """A map by a name that is found from anywhere. Raises MapError, a ValueError, for what is not a map."""
+    if path in list_maps().values():
+        return path.stem
+    from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
+
+    read_map(path)
+    return str(path)
 
 
 def _flatten(values: Mapping[str, Any], prefix: KeyPath) -> Iterator[Override]:

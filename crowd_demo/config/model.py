@@ -72,7 +72,7 @@ class Config(Section):
     """One run of crowd-demo: what is simulated, how, and how it is shown."""
 
     agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
-    seed: Whole = Field(1, ge=0, lt=2**63, description="all randomness comes from it (0 to 2^63 - 1)")
+    seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
     behaviour: Literal["crowd", "flock"] = Field("crowd", description="people with goals, or birds")
     world: World = section(World)
     map: str | None = Field(None, max_length=4096, description=(

@@ -33,6 +33,12 @@ def list_configs() -> dict[str, Path]:
     return {path.stem: path for path in sorted(files, key=lambda path: _by_number(path.stem))}
 
 
+def about(config: Path) -> str:
+    """What a configuration says about itself: its first comment that is not for an editor."""
+    lines = config.read_text("utf-8").splitlines()
+    return next((line.lstrip("# ") for line in lines if line.startswith("# ") and "yaml-language" not in line), "")
+
+
 def list_maps() -> dict[str, Path]:
     """Shipped maps by name."""
     return {path.stem: path for path in sorted(maps_folder().glob("*.map"))}

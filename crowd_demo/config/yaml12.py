@@ -191,8 +191,10 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(list, lambda dumper, items: dumper.represent_sequence("tag:yaml.org,2002:seq", items, True))
+_Dumper.add_representer(float, lambda dumper, value: (
+    dumper.represent_int(int(value)) if value.is_integer() else yaml.SafeDumper.represent_float(dumper, value)))
 
 
 def dump(data: Any) -> str:
     """YAML text that `read` turns into the same data again."""
-    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=False)
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=120, default_flow_style=False)

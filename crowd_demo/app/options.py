@@ -1,0 +1,23 @@
+"""What a run was asked for on the command line, beside the configuration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+STDOUT = Path("-")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """`frames` None runs until the window closes; a `report` to `STDOUT` goes to standard output.
+
+    `headless` runs everything but the window, without a limit of frames a second; `render` False leaves the picture
+    out. The folders of `screenshot` and `report` exist when the run begins.
+    """
+
+    headless: bool = False
+    frames: int | None = None
+    render: bool = True
+    screenshot: Path | None = None
+    report: Path | None = None

@@ -1,0 +1,219 @@
+"""The command line: arguments in, an exit code out, and one line for each mistake of the user.
+
+Exit codes: 0 fine, 1 a crash (one line, the traceback goes to a file), 2 usage or configuration, 3 no display, 130 for
+Ctrl-C. What only prints starts at once: heavy modules are imported where they are needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from crowd_demo import __version__
+from crowd_demo.app.options import STDOUT, RunOptions
+
+if TYPE_CHECKING:
+    from crowd_demo.config.loader import Override
+    from crowd_demo.config.model import Config
+
+FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
+DEFAULT_CONFIG = "20k"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code (argparse leaves with SystemExit, of the same codes)."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would get into what is piped
+    try:
+        code = _main(_parser().parse_args(argv))
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has seen enough; nor may the flush at exit complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINE
+    except Exception as error:
+        if os.environ.get("CROWD_DEMO_DEBUG"):
+            raise
+        _say(f"crashed: {_first_line(error)} ({_log()})")
+        return CRASHED
+
+
+def _main(args: argparse.Namespace) -> int:
+    if args.list_configs:
+        return _list_configs()
+    if args.print_schema:
+        return _print_schema()
+    mistakes = list(_mistakes(args))
+    config = _config(args, mistakes)
+    if config is None or mistakes:
+        print(*mistakes, sep="\n", file=sys.stderr)
+        return MISTAKEN
+    if args.list_keys:
+        return _list_keys(config)
+    if args.print_config:
+        return _print_config(config)
+    from crowd_demo.app.main import run
+
+    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report))
+
+
+class _Parser(argparse.ArgumentParser):
+    """Mistakes in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        from crowd_demo.config.explain import close_to
+
+        kind, _, rest = message.partition("unrecognized arguments: ")
+        hint = close_to(re.split(r"[= ]", rest)[0], self._option_string_actions) if not kind else ""
+        self.exit(MISTAKEN, f"{self.prog}: {message}{hint}; see {self.prog} --help\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="crowd-demo", allow_abbrev=False, description=(
+            "An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see "
+            "what it costs, what it buys and that the crowd did not change. F1 shows all keys."))
+    what = parser.add_argument_group("what to run")
+    what.add_argument("--config", metavar="NAME|PATH", default=DEFAULT_CONFIG,
+                      help="a path, a file of ./configs, or a shipped name (default: %(default)s)")
+    what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
+                      help="replace a value of the configuration; may be given several times")
+    what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
+    what.add_argument("--threads", metavar="N|auto", help="threads that share the work, 1 to 64")
+    what.add_argument("--size", metavar="WxH", type=_size, help="size of the window in pixels, such as 1280x720")
+    what.add_argument("--fullscreen", action="store_true", help="start in full screen")
+    how = parser.add_argument_group("how to run")
+    how.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
+    how.add_argument("--frames", metavar="N", type=_count, help="stop after so many frames")
+    how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
+    how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
+    how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
+    show = parser.add_argument_group("instead of running").add_mutually_exclusive_group()
+    show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
+    show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
+    show.add_argument("--print-config", action="store_true", help="the effective configuration as YAML")
+    show.add_argument("--print-schema", action="store_true", help="the JSON schema of configurations")
+    show.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    return parser
+
+
+def _size(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([0-9]{1,6})[xX]([0-9]{1,6})", text)
+    if not match:
+        raise argparse.ArgumentTypeError(f"must be WIDTHxHEIGHT in pixels, such as 1280x720, not {text!r}")
+    return int(match[1]), int(match[2])
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    return int(text)
+
+
+def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+    """What argparse does not see: options that contradict each other, and places that cannot be written."""
+    if not args.render and not args.headless:
+        yield "--no-render: only with --headless, for a window shows a picture"
+    if not args.render and args.screenshot:
+        yield "--screenshot: there is no picture to save with --no-render"
+    if args.screenshot:
+        if args.screenshot.suffix.lower() != ".png":
+            yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
+        yield from _unwritable("--screenshot", args.screenshot)
+    if args.report and args.report != STDOUT:
+        yield from _unwritable("--report", args.report)
+
+
+def _unwritable(option: str, path: Path) -> Iterator[str]:
+    if path.is_dir():
+        yield f"{option}: {path} is a folder"
+    elif not path.parent.is_dir():
+        yield f"{option}: there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        yield f"{option}: {path} cannot be written"
+
+
+def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
+    """The effective configuration, or None and lines added to the mistakes."""
+    from crowd_demo.config.loader import ConfigError, Source, parse_overrides
+
+    try:
+        return Source.read(args.config, [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]).config
+    except ConfigError as error:
+        mistakes += error.lines
+        return None
+
+
+def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
+    """Options that stand for keys of the configuration; they win over --set."""
+    from crowd_demo.config.loader import Override, Place
+    from crowd_demo.config.yaml12 import scalar
+
+    if args.seed is not None:
+        yield Override(Place("--seed"), ("seed",), scalar(args.seed))
+    if args.threads is not None:
+        yield Override(Place("--threads"), ("optimizations", "threads"), scalar(args.threads))
+    if args.size is not None:
+        yield Override(Place("--size"), ("window", "width"), args.size[0])
+        yield Override(Place("--size"), ("window", "height"), args.size[1])
+    if args.fullscreen:
+        yield Override(Place("--fullscreen"), ("window", "fullscreen"), True)
+
+
+def _list_configs() -> int:
+    from crowd_demo.config.resources import about, list_configs
+
+    for name, path in list_configs().items():
+        print(f"{name:12} {about(path)}")
+    return FINE
+
+
+def _list_keys(config: Config) -> int:
+    from crowd_demo.config.keys import ACTIONS, keys_of
+
+    for action, (_, what) in ACTIONS.items():
+        print(f"{' '.join(keys_of(config, action)) or '-':12} {action:18} {what}")
+    return FINE
+
+
+def _print_config(config: Config) -> int:
+    from crowd_demo.config.yaml12 import dump
+
+    print(dump(config.model_dump(mode="json")), end="")
+    return FINE
+
+
+def _print_schema() -> int:
+    from crowd_demo.config.model import Config
+
+    print(json.dumps(Config.model_json_schema(), indent=2))
+    return FINE
+
+
+def _log() -> str:
+    """Put the present traceback into a file; says where."""
+    versions = f"crowd-demo {__version__}, Python {sys.version}, {platform.platform()}"
+    try:
+        with tempfile.NamedTemporaryFile("wb", prefix="crowd-demo-", suffix=".log", delete=False) as file:
+            file.write(f"{versions}\n{traceback.format_exc()}".encode(errors="backslashreplace"))
+        return f"details in {file.name}"
+    except OSError:
+        return "no log could be written; CROWD_DEMO_DEBUG=1 shows the traceback"
+
+
+def _first_line(error: Exception) -> str:
+    return " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]]).rstrip(":")
+
+
+def _say(text: str) -> None:
+    print(f"crowd-demo: {text}", file=sys.stderr)
