@@ -144,7 +144,7 @@ def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, tiles: 
 def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pixels) -> None:
     """Across an edge, any two variants differ no more than neighbouring columns (rows) inside a tile do.
 
-    Laid stones may have a joint there, the strongest line inside; on grown ground it must be no stronger than the strongest tenth.
+    Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
     """
     grown = ("grass", "water", "swamp", "sky")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
