@@ -142,10 +142,15 @@ def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, tiles: 
 
 @pytest.mark.quick
 def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pixels) -> None:
-    """Across an edge, any two variants differ no more than neighbouring columns (rows) inside a tile do."""
+    """Across an edge, any two variants differ no more than neighbouring columns (rows) inside a tile do.
+
+    Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
+    """
+    grown = ("grass", "water", "swamp", "sky")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
         for turned in ([row] if kind == "wall_front" else [row, row.swapaxes(1, 2)]):
-            inside = abs(np.diff(turned, axis=2)).mean(axis=(1, 3)).max()
+            lines = abs(np.diff(turned, axis=2)).mean(axis=(1, 3))
+            inside = np.quantile(lines, 0.9 if kind in grown else 1.0)
             seams = abs(turned[:, None, :, -1] - turned[None, :, :, 0]).mean(axis=(2, 3))
             assert seams.max() <= inside, kind
 
