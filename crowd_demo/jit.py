@@ -76,8 +76,12 @@ Kernel = Callable[..., Any]
 
 
 def device(function: Callable[..., Any]) -> Kernel:
-    """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch."""
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch.
+
+    It is always inlined: a record of 17 columns would travel through a call as 119 arguments (walking 20k agents: 3.2 ms
+    with calls, 0.5 without).
+    """
+    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 def kernel(function: Callable[..., Any]) -> Kernel:

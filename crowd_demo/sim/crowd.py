@@ -20,7 +20,7 @@ from numba.extending import overload
 from ..jit import Call, device, kernel, prange
 from . import noise, see
 from .agents import CrowdColumns, STUCK, WAITING, WALKING
-from .lanes import Lanes, bits_xor, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+from .lanes import LANES, Lanes, bits_xor, count_set, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
 from .motion import is_solid, slide
 from .paths import heading
 from .sight import sees
@@ -216,80 +216,126 @@ def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> 
     columns.sees[slot] = 0
 
 
-@device
-def _change_state(columns: Any, slot: int, rules: Any, places: Any, ground: Any) -> int:
-    """WAITING and arriving: who has waited long enough sets out, who is there waits. Returns the state."""
-    state = columns.state[slot]
-    if state == WAITING:
-        columns.timer[slot] -= rules.dt
-        if columns.timer[slot] > 0:
-            return WAITING
-        choose_goal(columns, slot, places, ground, rules.goal_key)
-        columns.state[slot], columns.timer[slot] = WALKING, 0
-        return WALKING
-    dx, dy = columns.goal_x[slot] - columns.x[slot], columns.goal_y[slot] - columns.y[slot]
-    near_sq = rules.arrive_sq * np.float32(NEARLY * NEARLY if state == STUCK else 1)
-    if dx * dx + dy * dy < near_sq:
-        columns.state[slot], columns.timer[slot] = WAITING, rules.wait
-        return WAITING
-    return state  # type: ignore[no-any-return]
+class Walker(NamedTuple):
+    """One agent, or sixteen: what `stride` reads."""
+
+    id: Any
+    x: Any
+    y: Any
+    vx: Any
+    vy: Any
+    push_x: Any
+    push_y: Any
+    speed: Any
+    goal_x: Any
+    goal_y: Any
+    way_x: Any
+    way_y: Any
+    state: Any
+    timer: Any
 
 
 @device
-def _wanted(columns: Any, slot: int, rules: Any, state: int) -> Any:
+def _leaves(state: Any, timer: Any, rules: Any) -> Any:
+    """Who has waited long enough."""
+    return (state == WAITING) & (timer - rules.dt <= np.float32(0))
+
+
+@device
+def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
+    """(state, timer) before the move: who has waited long enough sets out, who is there waits."""
+    waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
+    dx, dy = a.goal_x - a.x, a.goal_y - a.y
+    near_sq = select(a.state == STUCK, splat(rules.arrive_sq * np.float32(NEARLY * NEARLY), a.x), splat(rules.arrive_sq, a.x))
+    arrives = (a.state != WAITING) & (dx * dx + dy * dy < near_sq)
+    timer = select(a.state == WAITING, a.timer - rules.dt, a.timer)
+    timer = select(arrives, splat(rules.wait, a.x), select(leaves, splat(np.float32(0), a.x), timer))
+    return select(arrives, waiting, select(leaves, walking, a.state)), timer
+
+
+@device
+def _wanted(a: Any, rules: Any, state: Any) -> Any:
     """The velocity an agent would like to have."""
-    speed = columns.speed[slot]
-    x, y = rules.push * columns.push_x[slot], rules.push * columns.push_y[slot]
-    if state != WAITING:
-        x, y = x + columns.way_x[slot], y + columns.way_y[slot]
-    x, y = x * speed, y * speed
-    if state == STUCK:
-        x += rules.wiggle * _random(columns.id[slot], rules.wiggle_key_x)
-        y += rules.wiggle * _random(columns.id[slot], rules.wiggle_key_y)
-    limit = speed * (rules.stuck_cap if state == STUCK else rules.cap)
+    walks, stuck = state != WAITING, state == STUCK
+    x, y = rules.push * a.push_x, rules.push * a.push_y
+    x, y = select(walks, x + a.way_x, x) * a.speed, select(walks, y + a.way_y, y) * a.speed
+    x = select(stuck, x + rules.wiggle * _random(a.id, rules.wiggle_key_x), x)
+    y = select(stuck, y + rules.wiggle * _random(a.id, rules.wiggle_key_y), y)
+    limit = a.speed * select(stuck, splat(rules.stuck_cap, x), splat(rules.cap, x))
     length = root(x * x + y * y)
-    if length > limit:
-        x, y = x * (limit / length), y * (limit / length)
-    return x, y
+    return select(length > limit, x * (limit / length), x), select(length > limit, y * (limit / length), y)
 
 
 @device
-def _notice_progress(columns: Any, slot: int, rules: Any, state: int, moved_x: Any, moved_y: Any) -> None:
-    """WALKING and STUCK: the timer runs while an agent is held up and twice as fast back when it is not."""
-    along = moved_x * columns.way_x[slot] + moved_y * columns.way_y[slot]
-    timer = columns.timer[slot]
-    if along < np.float32(SLOW) * columns.speed[slot] * rules.dt:
-        timer = min(timer + rules.dt, np.float32(2) * rules.patience)
-    else:
-        timer = max(timer - np.float32(2) * rules.dt, np.float32(0))
-    columns.timer[slot] = timer
-    if state == WALKING and timer > rules.patience:
-        columns.state[slot] = STUCK
-    elif state == STUCK and timer <= 0:
-        columns.state[slot] = WALKING
+def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y: Any) -> Any:
+    """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
+    held_up = moved_x * a.way_x + moved_y * a.way_y < np.float32(SLOW) * a.speed * rules.dt
+    most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
+    up, down = timer + rules.dt, timer - np.float32(2) * rules.dt
+    counted = select(held_up, select(up < most, up, most), select(down > none, down, none))
+    becomes = select((state == WALKING) & (counted > rules.patience), splat(np.int32(STUCK), a.x), state)
+    becomes = select((state == STUCK) & (counted <= none), splat(np.int32(WALKING), a.x), becomes)
+    walks = state != WAITING
+    return select(walks, becomes, state), select(walks, counted, timer)
 
 
 @device
-def _walk(worker: int, workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
+    """(x, y, vx, vy, state, timer) of the next step; the same code for one agent and for sixteen."""
+    state, timer = _next_state(a, rules, leaves)
+    wanted_x, wanted_y = _wanted(a, rules, state)
+    vx, vy = a.vx + (wanted_x - a.vx) * rules.follow, a.vy + (wanted_y - a.vy) * rules.follow
+    x, y = slide(ground, a.x, a.y, rules.dt * vx, rules.dt * vy)
+    state, timer = _progress(a, rules, state, timer, x - a.x, y - a.y)
+    still = splat(np.float32(0), a.x)
+    return x, y, select(x != a.x, vx, still), select(y != a.y, vy, still), state, timer
+
+
+@device
+def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        state = _change_state(columns, slot, rules, places, ground)
-        wanted_x, wanted_y = _wanted(columns, slot, rules, state)
-        x, y = columns.x[slot], columns.y[slot]
-        vx = columns.vx[slot] + (wanted_x - columns.vx[slot]) * rules.follow
-        vy = columns.vy[slot] + (wanted_y - columns.vy[slot]) * rules.follow
-        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-        columns.x[slot], columns.y[slot] = to_x, to_y
-        columns.vx[slot] = vx if to_x != x else np.float32(0)
-        columns.vy[slot] = vy if to_y != y else np.float32(0)
-        if state != WAITING:
-            _notice_progress(columns, slot, rules, state, to_x - x, to_y - y)
+        leaves = _leaves(c.state[slot], c.timer[slot], rules)
+        if leaves:
+            choose_goal(c, slot, places, ground, rules.goal_key)
+        walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
+                        c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.way_x[slot], c.way_y[slot], c.state[slot],
+                        c.timer[slot])
+        c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(walker, rules, ground, leaves)
+
+
+@device
+def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+    registers = (agents + LANES - 1) // LANES
+    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
+        at = register * LANES
+        leaves = _leaves(load(c.state, at), load(c.timer, at), rules)
+        if count_set(leaves) > 0:  # seldom: one by one
+            for slot in range(at, min(at + LANES, agents)):
+                if _leaves(c.state[slot], c.timer[slot], rules):
+                    choose_goal(c, slot, places, ground, rules.goal_key)
+        walker = Walker(load(c.id, at), load(c.x, at), load(c.y, at), load(c.vx, at), load(c.vy, at),
+                        load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
+                        load(c.goal_y, at), load(c.way_x, at), load(c.way_y, at), load(c.state, at), load(c.timer, at))
+        x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
+        store(c.x, at, x)
+        store(c.y, at, y)
+        store(c.vx, at, vx)
+        store(c.vy, at, vy)
+        store(c.state, at, state)
+        store(c.timer, at, timer)
 
 
 @kernel
-def walk(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
     """Own state only: goals, states, velocity, position."""
     for worker in prange(workers):
-        _walk(worker, workers, columns, agents, rules, places, ground)
+        _walk_scalar(worker, workers, columns, agents, rules, places, ground)
+
+
+@kernel
+def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+    for worker in prange(workers):
+        _walk_lanes(worker, workers, columns, agents, rules, places, ground)
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -298,11 +344,13 @@ class Crowd:
     """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
 
     columns = CrowdColumns
+    USES_PATHS = True
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.settings = config.crowd
         self.radius = self.settings.radius
+        self.body, self.margin = self.settings.body, 0.0
         self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
 
     def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
@@ -327,7 +375,8 @@ class Crowd:
         agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
         shared = sim.workers, agents.columns, agents.count
         yield "sight", (Call(look, (*shared, walls, ground.any_solid, sim.tick, stagger.sight, sim.looks)),)
-        yield "paths", (Call(find_way, (*shared, walls, sim.fields.view, sim.tick, stagger.paths)),)
+        yield "paths", (Call(find_way, (*shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
+        walk = walk_lanes if sim.optimizations.simd else walk_scalar
         yield "move", (Call(walk, (*shared, rules, sim.places, ground)),)
 
 

@@ -255,12 +255,14 @@ class Flock:
     """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
 
     columns = FlockColumns
+    USES_PATHS = False
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self.settings = config.flock
         self.radius = max(self.settings.sight, self.settings.separation)
         self.top_speed = self.settings.speed_max
+        self.body, self.margin = 0.0, self.settings.margin
 
     def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
         """Columns of newcomers beside their place: a random direction at a random speed."""

@@ -106,7 +106,7 @@ for _op, _name in ((operator.add, "fadd"), (operator.sub, "fsub"), (operator.mul
     _operator(_op, f32v, lambda b, x, y, name=_name: getattr(b, name)(x, y))
 for _op, _name in ((operator.add, "add"), (operator.sub, "sub"), (operator.mul, "mul")):
     _operator(_op, i32v, lambda b, x, y, name=_name: getattr(b, name)(x, y))
-for _op, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">=")):
+for _op, _sign in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">="), (operator.ne, "!=")):
     _operator(_op, f32v, lambda b, x, y, sign=_sign: b.fcmp_ordered(sign, x, y), mask)
 for _op, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), (operator.ne, "!=")):
     _operator(_op, i32v, lambda b, x, y, sign=_sign: b.icmp_signed(sign, x, y), mask)

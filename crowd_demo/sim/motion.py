@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import device
+from .escape import away_from_walls
 from .lanes import gather, select, splat, to_int
 
 
@@ -67,7 +68,7 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
 def ground_of(terrain: Any, body: float, margin: float) -> Ground:
     """The ground of a terrain, as its walls stand now; `margin` is how far walls turn birds away."""
     walls = terrain.walls
-    away_x, away_y = terrain.away(margin)
+    away_x, away_y = away_from_walls(terrain, margin)
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)
     return Ground(solid, away_x.reshape(-1), away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,

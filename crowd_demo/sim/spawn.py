@@ -8,6 +8,7 @@ import numpy as np
 
 from ..config.model import Config
 from . import noise
+from .escape import step_out
 from .terrain import Terrain
 
 
@@ -27,5 +28,5 @@ def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, 
             key = noise.next_key(key)
             offset = (noise.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
             axis[inside] = (centre + offset)[inside]
-    terrain.step_out(x, y)
+    step_out(terrain, x, y)
     return x, y

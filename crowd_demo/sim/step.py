@@ -23,6 +23,7 @@ from . import noise
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
 from .crowd import Crowd, places_of
+from .escape import step_out
 from .flock import Flock
 from .grid import Cells, Grid
 from .motion import ground_of
@@ -51,7 +52,7 @@ class Simulation:
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height, config.crowd.destinations, config.seed)
-        self.fields = FlowFields(self.terrain if config.behaviour == "crowd" else None)
+        self.fields = FlowFields(self.terrain, max_threads())
         self.places = places_of(self.terrain)
         self.agents = Agents(self.behaviour.columns, config.agents)
         self._read_terrain()
@@ -135,9 +136,9 @@ class Simulation:
 
     def _read_terrain(self) -> None:
         """Derive from the walls what the kernels need."""
-        settings = self.config
-        margin = settings.flock.margin if settings.behaviour == "flock" else 0.0
-        self.ground = ground_of(self.terrain, settings.crowd.body if settings.behaviour == "crowd" else 0.0, margin)
+        self.ground = ground_of(self.terrain, self.behaviour.body, self.behaviour.margin)
+        if self.behaviour.USES_PATHS:
+            self.fields.rebuild(self.terrain)
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
@@ -161,9 +162,7 @@ class Simulation:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
         self.terrain.set_walls(rectangle, wall)
         self._read_terrain()
-        if self.config.behaviour == "crowd":
-            self.fields.rebuild(self.terrain)
-        self.terrain.step_out(self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
+        step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     # --- what is known about it --------------------------------------------------------------------------------------
 

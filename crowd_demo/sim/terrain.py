@@ -1,8 +1,8 @@
 """The ground: square tiles, which of them are blocked, where people come from and where they want to go.
 
 A tile's side is a multiple of 1/256 unit and the world at most 65536 units, so every border of a tile is exact in
-float32 and sight can count in integers. Walls can be set while the program runs: `version` then grows, `blocked` changes
-in place (kernels keep their view), and what derives from the walls is made anew when it is next asked for, in O(tiles).
+float32 and sight can count in integers. Walls can be set while the program runs: `version` then grows, `blocked` is
+changed in place (kernels keep their view), and what derives from it is made anew when next asked for, in O(tiles).
 
 A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; for 0 <= x < width this lies in the map.
 """
@@ -48,9 +48,9 @@ class Destination(NamedTuple):
 class Terrain:
     """The tiles of a world of about `width` x `height` units; with a map, the largest world of its shape that fits.
 
-    `kinds` uint8[H, W] and `blocked` uint8[H, W] are the tiles; `marks` int16[H, W] says which destination a tile belongs
-    to (-1: none), and `destinations` where they are: the map's own, numbered from 0 without gaps, or else `count` tiles
-    drawn by `seed` from the largest area. Where nobody can stand there are none.
+    `kinds` uint8[H, W] and `blocked` uint8[H, W] are the tiles; `marks` int16[H, W] says which destination a tile is
+    part of (-1: none), and `destinations` where they are: the map's own, numbered from 0 without gaps, or else `count`
+    tiles drawn by `seed` from the largest area. Where nobody can stand there are none.
     """
 
     def __init__(self, data: MapData | None, width: float, height: float, count: int = 8, seed: int = 1) -> None:
@@ -99,7 +99,7 @@ class Terrain:
     def labels(self) -> NDArray[np.int32]:
         """int32[H, W]: number of the area of tiles that can reach each other, 0 for the largest, -1 where blocked.
 
-        Diagonal steps do not cut corners, so they join nothing that straight steps do not. The rest is in reading order.
+        Diagonal steps do not cut corners, so they join nothing that straight ones do not. The rest is in reading order.
         """
         self._refresh()
         return self._labels

@@ -1,0 +1,145 @@
+"""The ground: nine kinds of tiles, four variants each, calm enough that people stand out on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from canvas import Colour, Floats, mix
+from torus import TILE, Torus, noise
+
+VARIANTS = 4
+JOINT: Colour = (186, 174, 155)
+WALL: Colour = (92, 98, 118)
+
+Stones = tuple[tuple[int, int, int, int], ...]
+
+# x, y, width and height; together they cover the torus
+PAVING: Stones = ((0, 0, 20, 16), (20, 0, 24, 16), (44, 0, 20, 16), (10, 16, 24, 16), (34, 16, 18, 16),
+                  (52, 16, 22, 16), (0, 32, 26, 16), (26, 32, 18, 16), (44, 32, 20, 16), (12, 48, 20, 16),
+                  (32, 48, 22, 16), (54, 48, 22, 16))
+
+
+def _stones(tile: Torus, stones: Stones, spread: float, base: float, bevel: float) -> None:
+    """Lays stones with joints of a pixel; those across an edge have the same shade in every variant."""
+    for x, y, width, height in stones:
+        crossing = x + width > TILE or y + height > TILE
+        own, common = tile.own.random_sample(), tile.common.random_sample()
+        level = ((common if crossing else own) * 2 - 1) * spread
+        tile.slab(x + 0.5, y + 0.5, width - 1, height - 1, base + level, bevel=bevel)
+
+
+def stone(variant: int) -> Torus:
+    tile = Torus(JOINT, variant)
+    _stones(tile, PAVING, 4.5, 22.0, 4.0)
+    tile.lighten(1.6 * tile.varied(11, 8) + 1.4 * tile.varied(12, 32))
+    return tile
+
+
+def grass(variant: int) -> Torus:
+    tile = Torus((134, 164, 96), variant)
+    tile.lighten(4.0 * tile.varied(21, 4) + 2.5 * tile.varied(22, 16))
+    for random, edges in ((tile.common, True), (tile.own, False)):
+        for _ in range(150):
+            x, y, lean, light = random.random_sample(4) * (TILE, TILE, 3, 1)
+            if tile.is_inside(x, y, 7) != edges:
+                colour = (158, 186, 112) if light > 0.5 else (110, 142, 82)
+                tile.blade(x, y, lean - 1.5, 3.2 + light * 1.6, 0.8, colour, 0.55)
+    for _ in range((0, 2, 5, 3)[variant]):
+        x, y = tile.own.random_sample(2) * (TILE - 20) + 10
+        tile.spot(x + 0.4, y + 0.7, 1.7, 1.5, (92, 122, 72), 0.5, 0.5)
+        tile.spot(x, y, 1.5, 1.5, ((250, 246, 232), (244, 214, 110))[variant % 2], 1.0, 0.4)
+        tile.spot(x, y, 0.6, 0.6, (230, 170, 60), 0.9, 0.6)
+    return tile
+
+
+def wall(variant: int) -> Torus:
+    """The top of a wall, from above: slate blocks."""
+    tile = Torus((62, 66, 86), variant)
+    _stones(tile, ((0, 0, 32, 32), (32, 0, 32, 32), (16, 32, 32, 32), (48, 32, 32, 32)), 4.0, 27.0, 8.0)
+    tile.lighten(3.0 * tile.varied(31, 8) + 3.0 * tile.varied(32, 32))
+    return tile
+
+
+def wall_front(variant: int) -> Torus:
+    """The south face of a wall: a bright coping above, courses of stone, shade and moss at the foot."""
+    tile = Torus((74, 68, 78), variant)
+    courses = tuple((x + (8 if row % 2 else 0), 12 + row * 13, width, 13)
+                    for row in range(4) for x, width in ((0, 22), (22, 18), (40, 24)))
+    _stones(tile, courses, 6.0, 42.0, 7.0)
+    tile.lighten(3.0 * tile.varied(81, 8) + 3.5 * tile.varied(82, 32))
+    height = np.broadcast_to(tile.place[:, None], tile.inside.shape)
+    tile.blend((height > 40) * (height - 40) / 24 * 0.55, (44, 40, 58))
+    tile.blend(((height > 10) & (height < 17)) * (17 - height) / 7 * 0.55, (44, 40, 58))
+    tile.blend((height < 10) * 1.0, (128, 132, 152))
+    tile.blend((height < 1.5) * 1.0, (158, 162, 180))
+    tile.blend((height > 9) & (height < 10.2), (52, 50, 66))
+    return tile
+
+
+def water(variant: int) -> Torus:
+    tile = Torus((70, 142, 176), variant)
+    tile.lighten(7.0 * noise(41, 3) + 3.0 * tile.varied(42, 8))
+    for seed, cells, opacity in ((43, 3, 0.34), (44, 6, 0.20)):
+        crest = np.abs(tile.varied(seed, cells) + 0.35 * tile.varied(seed + 5, cells * 3))
+        tile.blend(np.clip(1 - crest * 7, 0, 1) * opacity, (178, 222, 232))
+    return tile
+
+
+def swamp(variant: int) -> Torus:
+    tile = Torus((116, 118, 76), variant)
+    tile.lighten(6.0 * tile.varied(51, 4) + 5.0 * tile.varied(52, 20))
+    wet = tile.varied(53, 3) + 0.18 * tile.varied(54, 9)
+    tile.blend(np.clip((wet - 0.10) * 5, 0, 1) * 0.5, (88, 88, 56))
+    tile.blend(np.clip((wet - 0.26) * 9, 0, 1) * 0.7, (84, 106, 96))
+    tile.blend(np.clip((wet - 0.42) * 5, 0, 1) * 0.4, (122, 146, 134))
+    for _ in range(5):
+        x, y = tile.own.random_sample(2) * (TILE - 26) + 13
+        for lean, height in ((-2.6, 6), (-0.8, 8), (1.0, 7), (2.8, 5)):
+            colour = mix((84, 102, 52), (150, 156, 88), tile.own.random_sample())
+            tile.blade(x + lean * 0.5, y, lean, height, 1.0, colour, 0.9)
+    return tile
+
+
+def sky(variant: int) -> Torus:
+    tile = Torus((46, 58, 106), variant)
+    clouds = tile.varied(61, 3) + 0.5 * tile.varied(62, 7)
+    tile.colour += (clouds * 2.6)[..., None] * np.array((1.0, 0.9, 1.3))
+    return tile
+
+
+def floor(variant: int) -> Torus:
+    """Pale boards for corridors."""
+    tile = Torus((178, 158, 132), variant)
+    boards = ((0, 0, 40, 16), (40, 0, 24, 16), (22, 16, 64, 16), (8, 32, 36, 16), (44, 32, 28, 16), (30, 48, 64, 16))
+    _stones(tile, boards, 4.0, 26.0, 3.0)
+    grain = np.repeat(noise(71, 32).mean(axis=1)[:, None], tile.inside.shape[1], axis=1)
+    tile.lighten(14.0 * grain + 1.5 * tile.varied(72, 16))
+    return tile
+
+
+def mark(variant: int) -> Torus:
+    """A meeting place: paving with a compass rose in warm stone."""
+    tile = Torus(JOINT, variant)
+    tile.lighten(22.0 + 1.6 * tile.varied(11, 8) + 1.4 * tile.varied(12, 32))
+    x, y = np.abs(tile.place - TILE / 2)[None, :], np.abs(tile.place - TILE / 2)[:, None]
+    radius = np.sqrt(x**2 + y**2)
+    tile.blend((np.abs(radius - 26.5) < 3.0) * 0.42, (222, 164, 104))
+    tile.blend(((np.abs(radius - 23.2) < 0.5) | (np.abs(radius - 29.8) < 0.5)) * 0.45, (170, 128, 96))
+    long, short = np.maximum(x, y), np.minimum(x, y)
+    star = (short * 3.2 + long < 21.5) | ((short - long) * -3.2 + (short + long) * 0.72 < 10.5) & (radius < 17)
+    tile.blend(star * 0.5, (210, 120, 78))
+    tile.blend((radius < 4.2) * 0.75, (240, 206, 130))
+    tile.blend((np.minimum(TILE / 2 - x, TILE / 2 - y) < 0.5) * 0.8, JOINT)
+    return tile
+
+
+KINDS: dict[str, Callable[[int], Torus]] = {
+    "stone": stone, "grass": grass, "wall": wall, "water": water, "swamp": swamp, "sky": sky, "floor": floor,
+    "mark": mark, "wall_front": wall_front}
+
+
+def draw_tiles() -> Floats:
+    """The whole sheet, float (9 * 64, 4 * 64, 3): row = kind, column = variant."""
+    rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
+    return np.concatenate(rows, axis=0)

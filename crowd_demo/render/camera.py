@@ -1,0 +1,97 @@
+"""The camera: which part of the world is on the screen, and at what size.
+
+World and screen share their axes (y grows downward); a screen pixel is `(world - corner) * zoom`. The centre always
+stays inside the world, so that the crowd cannot be lost from sight. Plain Python floats; `view()` hands kernels the
+same numbers as float32, and every path of the renderer does its arithmetic on those.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+LEAST_ZOOM, MOST_ZOOM = 0.05, 8.0
+FIT_MARGIN = 0.97
+
+
+class Rect(NamedTuple):
+    """A rectangle of the world, in world units."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+class View(NamedTuple):
+    """What a kernel needs to place a world point on the screen; all float32, the size in pixels as int32."""
+
+    left: np.float32
+    top: np.float32
+    zoom: np.float32
+    width: np.int32
+    height: np.int32
+
+
+def clamp(value: float, low: float, high: float) -> float:
+    return max(low, min(high, value))
+
+
+class Camera:
+    """Looks at (`x`, `y`) of a world of `world` units, `zoom` pixels a unit, through a viewport of `size` pixels."""
+
+    def __init__(self, world: tuple[float, float], size: tuple[int, int]) -> None:
+        self.world = world
+        self.size = size
+        self.fit()
+
+    @property
+    def least_zoom(self) -> float:
+        """`LEAST_ZOOM`, or less where the world is too large to fit at that."""
+        return min(LEAST_ZOOM, self._fitting_zoom())
+
+    def fit(self) -> None:
+        """Show the whole world, centred."""
+        self.zoom = clamp(self._fitting_zoom(), self.least_zoom, MOST_ZOOM)
+        self.look_at(self.world[0] / 2, self.world[1] / 2)
+
+    def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
+        if zoom is not None:
+            self.zoom = clamp(zoom, self.least_zoom, MOST_ZOOM)
+        self.x = clamp(x, 0.0, self.world[0])
+        self.y = clamp(y, 0.0, self.world[1])
+
+    def resize(self, size: tuple[int, int]) -> None:
+        self.size = size
+        self.look_at(self.x, self.y, self.zoom)
+
+    def pan(self, dx_px: float, dy_px: float) -> None:
+        """Move the camera, so that the picture moves the other way."""
+        self.look_at(self.x + dx_px / self.zoom, self.y + dy_px / self.zoom)
+
+    def zoom_at(self, px: float, py: float, factor: float) -> None:
+        """Zoom by `factor`; the world point under pixel (px, py) stays there, if the centre can stay in the world."""
+        x, y = self.screen_to_world(px, py)
+        self.zoom = clamp(self.zoom * factor, self.least_zoom, MOST_ZOOM)
+        self.look_at(x - (px - self.size[0] / 2) / self.zoom, y - (py - self.size[1] / 2) / self.zoom)
+
+    def screen_to_world(self, px: float, py: float) -> tuple[float, float]:
+        left, top, _, _ = self.view_rect()
+        return left + px / self.zoom, top + py / self.zoom
+
+    def world_to_screen(self, x: float, y: float) -> tuple[float, float]:
+        left, top, _, _ = self.view_rect()
+        return (x - left) * self.zoom, (y - top) * self.zoom
+
+    def view_rect(self) -> Rect:
+        half_width, half_height = self.size[0] / 2 / self.zoom, self.size[1] / 2 / self.zoom
+        return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
+
+    def view(self) -> View:
+        left, top, _, _ = self.view_rect()
+        width, height = self.size
+        return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))
+
+    def _fitting_zoom(self) -> float:
+        return FIT_MARGIN * min(self.size[0] / self.world[0], self.size[1] / self.world[1])

@@ -1,0 +1,199 @@
+"""Culling: the slots of the agents whose drawn position lies in the bounds of the view.
+
+`off` takes everybody, `agents` tests each of them, `grid` visits only the cells that meet the bounds and tests only
+the agents of cells on their border. `agents` and `grid` find the same set; `agents` keeps the order of the slots,
+`grid` that of the cells. Each worker collects into a stretch of `region` that is large enough for all it may find,
+and then moves what it found to its place in `slots`: O(candidates), the same order for any number of workers, nothing
+allocated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import Call, device, kernel, prange
+from .camera import Rect, clamp
+from .place import Bounds, Ints, Moving, drawn
+
+
+class Cells(NamedTuple):
+    """Agents of cell c are the slots `order[start[c]:start[c + 1]]`; row-major, `columns` a row."""
+
+    order: Ints
+    start: Ints
+    columns: int
+
+
+class Window(NamedTuple):
+    """Cells [row0, row1) x [column0, column1) meet the bounds; those of the inner ranges lie inside whatever moved."""
+
+    row0: int
+    row1: int
+    column0: int
+    column1: int
+    inner_row0: int
+    inner_row1: int
+    inner_column0: int
+    inner_column1: int
+
+    @property
+    def cells(self) -> int:
+        return (self.row1 - self.row0) * (self.column1 - self.column0)
+
+
+class Found(NamedTuple):
+    """What the workers found: stretches of `region` [first, first + count), and how many agents each had to test."""
+
+    region: Ints
+    first: Any
+    count: Any
+    tested: Any
+
+
+def span(low: float, high: float, slack: float, cell: float, cells: int) -> tuple[int, int, int, int]:
+    """Cells of one axis that meet [low, high] if their agents may be `slack` outside them; and those surely inside."""
+    first = int(clamp(math.floor((low - slack) / cell), 0, cells))
+    last = int(clamp(math.floor((high + slack) / cell) + 1, first, cells))
+    inner_first = int(clamp(math.ceil((low + slack) / cell), first, last))
+    inner_last = int(clamp(math.floor((high - slack) / cell), inner_first, last))
+    return first, last, inner_first, inner_last
+
+
+def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> Window:
+    row0, row1, inner_row0, inner_row1 = span(float(bounds.top), float(bounds.bottom), slack, cell, rows)
+    column0, column1, inner0, inner1 = span(float(bounds.left), float(bounds.right), slack, cell, columns)
+    return Window(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
+
+
+def bounds_of(rect: Rect, margin: Rect) -> Bounds:
+    """Bounds of drawn positions: `rect` grown by how far a sprite reaches beyond its place on each side (`margin`)."""
+    return Bounds(np.float32(rect.left - margin.right), np.float32(rect.top - margin.bottom),
+                  np.float32(rect.right + margin.left), np.float32(rect.bottom + margin.top))
+
+
+@device
+def _inside(slot: Any, agents: Any, ahead: Any, bounds: Any) -> Any:
+    x = drawn(agents.x[slot], agents.vx[slot], ahead)
+    y = drawn(agents.y[slot], agents.vy[slot], ahead)
+    return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
+
+
+@device
+def _test_agents(worker: int, workers: int, count: int, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+    first, last = count * worker // workers, count * (worker + 1) // workers
+    at = first
+    for slot in range(first, last):
+        found.region[np.uintp(at)] = slot
+        at += _inside(np.uintp(slot), agents, ahead, bounds)
+    found.first[worker], found.count[worker], found.tested[worker] = first, at - first, last - first
+
+
+@kernel
+def test_agents(workers: int, count: int, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+    for worker in prange(workers):
+        _test_agents(worker, workers, count, agents, ahead, bounds, found)
+
+
+@device
+def _take(first: int, last: int, cells: Any, at: int, found: Any) -> int:
+    for k in range(last - first):
+        found.region[np.uintp(at + k)] = cells.order[np.uintp(first + k)]
+    return at + last - first
+
+
+@device
+def _test(first: int, last: int, cells: Any, agents: Any, ahead: Any, bounds: Any, at: int, found: Any) -> int:
+    for k in range(first, last):
+        slot = cells.order[np.uintp(k)]
+        found.region[np.uintp(at)] = slot
+        at += _inside(np.uintp(slot), agents, ahead, bounds)
+    return at
+
+
+@device
+def _visit_cells(worker: int, workers: int, cells: Any, window: Any, agents: Any, ahead: Any, bounds: Any,
+                 found: Any) -> None:
+    """Rows go to the workers by the candidates before them, so that each gets about as many."""
+    total = 0
+    for row in range(window.row0, window.row1):
+        base = row * cells.columns
+        total += cells.start[base + window.column1] - cells.start[base + window.column0]
+    before, at, tested = 0, 0, 0
+    found.first[worker] = 0
+    for row in range(window.row0, window.row1):
+        base = row * cells.columns
+        first, last = cells.start[base + window.column0], cells.start[base + window.column1]
+        if last > first and before * workers // total == worker:
+            if at == 0:
+                found.first[worker] = at = before
+            inner = window.inner_row0 <= row < window.inner_row1
+            left = cells.start[base + window.inner_column0] if inner else last
+            right = cells.start[base + window.inner_column1] if inner else last
+            at = _test(first, left, cells, agents, ahead, bounds, at, found)
+            at = _take(left, right, cells, at, found)
+            at = _test(right, last, cells, agents, ahead, bounds, at, found)
+            tested += left - first + last - right
+        before += last - first
+    found.count[worker], found.tested[worker] = at - found.first[worker], tested
+
+
+@kernel
+def visit_cells(workers: int, cells: Any, window: Any, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+    for worker in prange(workers):
+        _visit_cells(worker, workers, cells, window, agents, ahead, bounds, found)
+
+
+@device
+def _pack(worker: int, found: Any, slots: Any) -> None:
+    first, to = found.first[worker], 0
+    for earlier in range(worker):
+        to += found.count[earlier]
+    for k in range(found.count[worker]):
+        slots[np.uintp(to + k)] = found.region[np.uintp(first + k)]
+
+
+@kernel
+def pack(workers: int, found: Any, slots: Any) -> None:
+    for worker in prange(workers):
+        _pack(worker, found, slots)
+
+
+class Cull:
+    """Owner of the buffers. After `run`, `counters` say what it took."""
+
+    def __init__(self) -> None:
+        self.counters: dict[str, int] = {}
+        self._reserve(0, 1)
+
+    def _reserve(self, agents: int, workers: int) -> None:
+        self.identity = np.arange(agents, dtype=np.int32)
+        self.slots = np.empty(agents + 1, np.int32)
+        self.found = Found(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
+
+    def calls(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
+              grid: Any = None, slack: float = 0.0) -> tuple[Call, ...]:
+        """The kernels of `how`; `grid` is needed for "grid" only. `slack`: world units an agent may be off its cell."""
+        if count > len(self.identity) or workers > len(self.found.count):
+            self._reserve(max(count, len(self.identity)), max(workers, len(self.found.count)))
+        self.counters = {"tested": 0, "cells_visited": 0}
+        if how == "off":
+            return ()
+        last = Call(pack, (workers, self.found, self.slots))
+        if how == "agents":
+            return Call(test_agents, (workers, count, agents, ahead, bounds, self.found)), last
+        looked_at = window(bounds, slack, grid.cell, grid.columns, grid.rows)
+        self.counters["cells_visited"] = looked_at.cells
+        cells = Cells(grid.order, grid.start, grid.columns)
+        return Call(visit_cells, (workers, cells, looked_at, agents, ahead, bounds, self.found)), last
+
+    def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
+        """The visible slots, int32[visible]; the array is the culler's own and holds until the next frame."""
+        if not calls:
+            return self.identity[:count]
+        for call in calls:
+            call.run()
+        self.counters["tested"] = int(self.found.tested[:workers].sum())
+        return self.slots[:int(self.found.count[:workers].sum())]

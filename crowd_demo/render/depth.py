@@ -1,0 +1,194 @@
+"""Depth: visible agents from the back to the front, by (drawn y, id).
+
+`full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels and then sorts each band: the bands
+are independent, so workers share them, and most comparisons of a full sort are never made. Inside a band, runs of 16
+are sorted by insertion and merged, so a crowd that stands in one row costs n log n, not n squared. Both give the same
+order to the last agent; O(n log(n / bands)), nothing allocated by `bands`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import Call, device, kernel, prange
+from .place import Ints, Moving, drawn
+
+BAND_PX = 32
+MOST_BANDS = 4096
+RUN = 16
+
+
+class Scale(NamedTuple):
+    """The band of a drawn y is floor((y - top) * per_unit), kept in [0, bands)."""
+
+    top: np.float32
+    per_unit: np.float32
+    bands: int
+
+
+class Pile(NamedTuple):
+    """Keys (drawn y in the high half, id in the low one) and the slots that bear them."""
+
+    keys: Any
+    slots: Any
+
+
+def scale(top: float, bottom: float, zoom: float) -> Scale:
+    """Bands of `BAND_PX` pixels over the world's y in [top, bottom], wider where that takes more than `MOST_BANDS`."""
+    height = max(bottom - top, 1e-3)
+    per_unit = min(zoom / BAND_PX, MOST_BANDS / height)
+    return Scale(np.float32(top), np.float32(per_unit), min(MOST_BANDS, int(height * per_unit) + 1))
+
+
+def full(slots: Ints, agents: Moving, ahead: np.float32) -> Ints:
+    """The plain way: one sort of all visible agents."""
+    y = agents.y[slots] + agents.vy[slots] * ahead
+    return slots[np.lexsort((agents.id[slots], y))]
+
+
+@device
+def key_of(y: Any, number: Any) -> Any:
+    """uint64 that sorts like (y, number): the bits of a float sort like integers once the negative ones are turned."""
+    bits = np.float32(y + np.float32(0.0)).view(np.uint32)
+    bits = np.uint32(~bits) if bits >> np.uint32(31) else np.uint32(bits | np.uint32(0x80000000))
+    return np.uint64(np.uint64(bits) << np.uint64(32)) | np.uint64(np.uint32(number))
+
+
+@device
+def band_of(y: Any, scale: Any) -> int:
+    band = (y - scale.top) * scale.per_unit
+    return int(max(np.float32(0.0), min(band, np.float32(scale.bands - 1))))
+
+
+@device
+def _count(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, scale: Any, keys: Any, bands: Any,
+           counts: Any) -> None:
+    counts[worker] = 0
+    visible = slots.shape[0]
+    for k in range(visible * worker // workers, visible * (worker + 1) // workers):
+        slot = np.uintp(slots[k])
+        y = drawn(agents.y[slot], agents.vy[slot], ahead)
+        keys[k] = key_of(y, agents.id[slot])
+        bands[k] = band_of(y, scale)
+        counts[worker, bands[k]] += 1
+
+
+@kernel
+def count_bands(workers: int, slots: Any, agents: Any, ahead: Any, scale: Any, keys: Any, bands: Any,
+                counts: Any) -> None:
+    for worker in prange(workers):
+        _count(worker, workers, slots, agents, ahead, scale, keys, bands, counts)
+
+
+@device
+def add_up(workers: int, bands: int, counts: Any, start: Any) -> None:
+    """start[band] = first place of a band; counts[worker, band] becomes the first place of that worker in it."""
+    total = 0
+    for band in range(bands):
+        start[band] = total
+        for worker in range(workers):
+            own = counts[worker, band]
+            counts[worker, band] = total
+            total += own
+    start[bands] = total
+
+
+@device
+def _scatter(worker: int, workers: int, slots: Any, keys: Any, bands: Any, counts: Any, pile: Any) -> None:
+    visible = slots.shape[0]
+    for k in range(visible * worker // workers, visible * (worker + 1) // workers):
+        to = np.uintp(counts[worker, bands[k]])
+        counts[worker, bands[k]] += 1
+        pile.keys[to] = keys[k]
+        pile.slots[to] = slots[k]
+
+
+@kernel
+def scatter(workers: int, slots: Any, keys: Any, bands: Any, counts: Any, pile: Any) -> None:
+    for worker in prange(workers):
+        _scatter(worker, workers, slots, keys, bands, counts, pile)
+
+
+@device
+def _insert(first: int, last: int, pile: Any) -> None:
+    """Sort [first, last) by insertion."""
+    for k in range(first + 1, last):
+        key, slot = pile.keys[k], pile.slots[k]
+        to = k
+        while to > first and pile.keys[to - 1] > key:
+            pile.keys[to], pile.slots[to] = pile.keys[to - 1], pile.slots[to - 1]
+            to -= 1
+        pile.keys[to], pile.slots[to] = key, slot
+
+
+@device
+def _merge(first: int, middle: int, last: int, pile: Any, other: Any) -> None:
+    """Merge the sorted [first, middle) and [middle, last) of `pile` into `other`."""
+    left, right = first, middle
+    for to in range(first, last):
+        from_left = right >= last or (left < middle and pile.keys[left] < pile.keys[right])
+        source = left if from_left else right
+        other.keys[to], other.slots[to] = pile.keys[source], pile.slots[source]
+        left += from_left
+        right += not from_left
+
+
+@device
+def _sort(first: int, last: int, pile: Any, other: Any) -> None:
+    """Sort [first, last) of `pile`; `other` is scratch of the same size."""
+    for run in range(first, last, RUN):
+        _insert(run, min(run + RUN, last), pile)
+    width = RUN
+    while width < last - first:
+        for at in range(first, last, 2 * width):
+            _merge(at, min(at + width, last), min(at + 2 * width, last), pile, other)
+        for k in range(first, last):
+            pile.keys[k], pile.slots[k] = other.keys[k], other.slots[k]
+        width *= 2
+
+
+@device
+def _sort_bands(worker: int, workers: int, bands: int, start: Any, pile: Any, other: Any) -> None:
+    """A band goes to a worker by how many agents stand before it."""
+    for band in range(bands):
+        first, last = start[band], start[band + 1]
+        if last > first and first * workers // start[bands] == worker:
+            _sort(first, last, pile, other)
+
+
+@kernel
+def sort_bands(workers: int, bands: int, start: Any, pile: Any, other: Any) -> None:
+    for worker in prange(workers):
+        _sort_bands(worker, workers, bands, start, pile, other)
+
+
+class Depth:
+    """Owner of the buffers of `bands`."""
+
+    def __init__(self) -> None:
+        self._reserve(0, 1)
+
+    def _reserve(self, agents: int, workers: int) -> None:
+        self.bands = np.empty(agents, np.int32)
+        self.piles = tuple(Pile(np.empty(agents, np.uint64), np.empty(agents, np.int32)) for _ in range(2))
+        self.counts = np.empty((workers, MOST_BANDS), np.int32)
+        self.start = np.empty(MOST_BANDS + 1, np.int32)
+
+    def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
+        """The kernels of `bands`, in their order; the result is `ordered(len(slots))`."""
+        if len(slots) > len(self.bands) or workers > len(self.counts):
+            self._reserve(max(len(slots), len(self.bands)), max(workers, len(self.counts)))
+        pile, other = self.piles
+        return (
+            Call(count_bands, (workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts)),
+            Call(add_up, (workers, scale.bands, self.counts, self.start)),
+            Call(scatter, (workers, slots, other.keys, self.bands, self.counts, pile)),
+            Call(sort_bands, (workers, scale.bands, self.start, pile, other)),
+        )
+
+    def ordered(self, visible: int) -> Ints:
+        """Slots from back to front, int32[visible]; the array is this object's own and holds until the next frame."""
+        slots: Ints = self.piles[0].slots[:visible]
+        return slots

@@ -1,0 +1,227 @@
+"""Slow, obvious versions of every kernel of the simulation: brute force over all pairs, one agent at a time.
+
+They follow docs/model.md. Where the model fixes the rounding, they do it in float32 and integers and the kernels must agree
+to the last bit; `*_ideal` are the same rules in float64 without any rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+F = np.float32
+WALKING, WAITING, STUCK = range(3)
+
+
+# --- neighbours ------------------------------------------------------------------------------------------------------
+
+def offsets(x: Any, y: Any) -> tuple[Any, Any, Any]:
+    """(dx, dy, distance squared) from each agent (row) to each (column), in float32."""
+    dx, dy = x[None, :] - x[:, None], y[None, :] - y[:, None]
+    return dx, dy, dx * dx + dy * dy
+
+
+def flock_push(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """(push_x, push_y, neighbours) of every bird, as the model rounds it."""
+    _, _, distance_sq = offsets(x, y)
+    others = ~np.eye(len(x), dtype=bool)
+    seen, near = (distance_sq < rules.sight_sq) & others, (distance_sq < rules.separation_sq) & others
+    px, py, qx, qy = ((column * F(256)).astype(np.int32).astype(np.int64) for column in (x, y, vx, vy))
+    n = seen.sum(axis=1)
+    inverse = F(1 / 256) / np.maximum(n, 1).astype(F)
+    room = np.maximum(F(1) - n.astype(F) * rules.inv_crowding, F(-1))
+    pushes = []
+    for p, q in ((px, qx), (py, qy)):
+        mean = (seen @ p - n * p).astype(F) * inverse
+        turn = (seen @ q).astype(F) * inverse - q.astype(F) * F(1 / 256)
+        away = (near.sum(axis=1) * p - near @ p).astype(F) * F(1 / 256)
+        push = rules.align * turn + rules.cohere * room * mean + rules.separate * away
+        pushes.append(np.where(n > 0, push, F(0)))
+    return pushes[0], pushes[1], n
+
+
+def flock_push_ideal(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any, Any]:
+    """The rules of the flock in float64, one bird at a time; who is a neighbour is decided as the model says."""
+    _, _, distance_sq = offsets(x, y)
+    position, velocity = np.stack((x, y), 1).astype(float), np.stack((vx, vy), 1).astype(float)
+    push = np.zeros((len(x), 2))
+    for i in range(len(x)):
+        others = np.arange(len(x)) != i
+        seen, near = (distance_sq[i] < rules.sight_sq) & others, (distance_sq[i] < rules.separation_sq) & others
+        if seen.any():
+            room = max(1 - seen.sum() * float(rules.inv_crowding), -1)
+            push[i] = (float(rules.align) * (velocity[seen].mean(0) - velocity[i])
+                       + float(rules.cohere) * room * (position[seen].mean(0) - position[i])
+                       + float(rules.separate) * (position[i] - position[near]).sum(0))
+    return push[:, 0], push[:, 1]
+
+
+def crowd_push(x: Any, y: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """(push_x, push_y, neighbours) of every walker, as the model rounds it."""
+    dx, dy, distance_sq = offsets(x, y)
+    seen = distance_sq < rules.radius_sq
+    apart = seen & (distance_sq > 0)
+    distance = np.sqrt(np.where(apart, distance_sq, F(1)))
+    near = F(1) - distance * rules.inv_radius
+    weight = near * near / distance * F(4096)
+    sums = [np.where(apart, weight * -d, F(0)).astype(np.int32).sum(axis=1) for d in (dx, dy)]
+    return sums[0].astype(F) * F(1 / 4096), sums[1].astype(F) * F(1 / 4096), seen.sum(axis=1) - 1
+
+
+def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
+    """Avoidance in float64, one walker at a time: sum of (1 - d / r)^2 away from each neighbour."""
+    push = np.zeros((len(x), 2))
+    for i in range(len(x)):
+        for j in range(len(x)):
+            away = np.array([float(x[i]) - float(x[j]), float(y[i]) - float(y[j])])
+            d = math.hypot(*away)
+            if 0 < d < 1 / float(rules.inv_radius):
+                push[i] += (1 - d * float(rules.inv_radius)) ** 2 * away / d
+    return push[:, 0], push[:, 1]
+
+
+# --- cells -----------------------------------------------------------------------------------------------------------
+
+def cell_lists(x: Any, y: Any, cell: float, columns: int, rows: int) -> list[list[int]]:
+    """Slots of each cell in slot order."""
+    lists: list[list[int]] = [[] for _ in range(columns * rows)]
+    inverse = F(1 / cell)
+    for slot in range(len(x)):
+        column, row = min(int(x[slot] * inverse), columns - 1), min(int(y[slot] * inverse), rows - 1)
+        lists[row * columns + column].append(slot)
+    return lists
+
+
+# --- chance ----------------------------------------------------------------------------------------------------------
+
+def scramble(value: int) -> int:
+    """lowbias32 in Python's own integers; returns the signed number that an int32 holds."""
+    h = value & 0xFFFFFFFF
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, 1)):
+        h = (h ^ h >> shift) * factor & 0xFFFFFFFF
+    return h - (1 << 32) if h >> 31 else h
+
+
+def chance(identity: int, key: int) -> Any:
+    """float32 in [-1, 1)."""
+    return F(scramble(int(identity) ^ int(key))) * F(2.0**-31)
+
+
+# --- moving ----------------------------------------------------------------------------------------------------------
+
+def between(value: Any, low: Any, high: Any) -> Any:
+    value = value if value > low else low
+    return value if value < high else high
+
+
+def tile_under(ground: Any, x: Any, y: Any) -> int:
+    return int(y * ground.inv_tile) * ground.columns + int(x * ground.inv_tile)
+
+
+def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> tuple[Any, Any]:
+    """Axis by axis; a leading edge in a solid tile refuses the axis."""
+    zero = F(0)
+    dx, dy = between(dx, -ground.longest, ground.longest), between(dy, -ground.longest, ground.longest)
+    to_x, to_y = between(x + dx, zero, ground.limit_x), between(y + dy, zero, ground.limit_y)
+    ahead = between(to_x + (-ground.body if dx < 0 else ground.body), zero, ground.limit_x)
+    if ground.solid[tile_under(ground, ahead, y)]:
+        to_x = x
+    ahead = between(to_y + (-ground.body if dy < 0 else ground.body), zero, ground.limit_y)
+    if ground.solid[tile_under(ground, to_x, ahead)]:
+        to_y = y
+    return to_x, to_y
+
+
+def _edge(position: Any, length: Any, rules: Any) -> Any:
+    low, high = F(1) - position * rules.inv_margin, F(1) - (length - position) * rules.inv_margin
+    return max(low, F(0)) - max(high, F(0))
+
+
+def flock_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
+    """One step of every bird, in place."""
+    c = columns
+    for i in range(len(c["id"])):
+        x, y = c["x"][i], c["y"][i]
+        tile = tile_under(ground, x, y)
+        turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
+        if ground.any_solid:
+            turn_x, turn_y = turn_x + ground.away_x[tile], turn_y + ground.away_y[tile]
+        ax = c["push_x"][i] + rules.wander * chance(c["id"][i], rules.wander_key_x) + rules.border * turn_x
+        ay = c["push_y"][i] + rules.wander * chance(c["id"][i], rules.wander_key_y) + rules.border * turn_y
+        vx, vy = c["vx"][i] + rules.dt * ax, c["vy"][i] + rules.dt * ay
+        speed_sq = vx * vx + vy * vy
+        speed = np.sqrt(speed_sq) if speed_sq > F(1e-12) else F(1)
+        scale = min(max(speed, rules.speed_min), rules.speed_max) / speed
+        vx, vy = vx * scale, vy * scale
+        c["x"][i], c["y"][i] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        c["vx"][i], c["vy"][i] = vx, vy
+
+
+def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    """One step of every walker, in place: states and goals, wanted velocity, motion, progress."""
+    for i in range(len(columns["id"])):
+        agent = {name: column[i] for name, column in columns.items()}
+        _change_state(agent, rules, places, ground)
+        _walk(agent, rules, ground)
+        for name, column in columns.items():
+            column[i] = agent[name]
+
+
+def _change_state(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    if a["state"] == WAITING:
+        a["timer"] = a["timer"] - rules.dt
+        if a["timer"] <= 0:
+            _choose_goal(a, rules, places, ground)
+            a["state"], a["timer"] = WALKING, F(0)
+        return
+    dx, dy = a["goal_x"] - a["x"], a["goal_y"] - a["y"]
+    if dx * dx + dy * dy < rules.arrive_sq * F(16 if a["state"] == STUCK else 1):
+        a["state"], a["timer"] = WAITING, rules.wait
+
+
+def _choose_goal(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    count = len(places.x)
+    if count == 0:
+        return
+    draw = scramble(int(a["id"]) ^ int(rules.goal_key)) & 0xFFFFFFFF
+    goal = (int(a["goal"]) + 1 + draw % max(count - 1, 1)) % count
+    x, y = places.x[goal], places.y[goal]
+    key = scramble(int(rules.goal_key))
+    place_x = x + places.spread[goal] * chance(a["id"], key)
+    place_y = y + places.spread[goal] * chance(a["id"], scramble(key))
+    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
+    if inside and not ground.solid[tile_under(ground, place_x, place_y)]:
+        x, y = place_x, place_y
+    a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, x, y, 0
+
+
+def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
+    speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
+    x, y = rules.push * a["push_x"], rules.push * a["push_y"]
+    if state != WAITING:
+        x, y = x + a["way_x"], y + a["way_y"]
+    x, y = x * speed, y * speed
+    if stuck:
+        x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
+                y + rules.wiggle * chance(a["id"], rules.wiggle_key_y))
+    limit = speed * (rules.stuck_cap if stuck else rules.cap)
+    length = np.sqrt(x * x + y * y)
+    if length > limit:
+        x, y = x * (limit / length), y * (limit / length)
+    vx, vy = a["vx"] + (x - a["vx"]) * rules.follow, a["vy"] + (y - a["vy"]) * rules.follow
+    to_x, to_y = slide(ground, a["x"], a["y"], rules.dt * vx, rules.dt * vy)
+    along = (to_x - a["x"]) * a["way_x"] + (to_y - a["y"]) * a["way_y"]
+    a["vx"], a["vy"] = (vx if to_x != a["x"] else F(0)), (vy if to_y != a["y"] else F(0))
+    a["x"], a["y"] = to_x, to_y
+    if state == WAITING:
+        return
+    if along < F(0.25) * speed * rules.dt:
+        a["timer"] = min(a["timer"] + rules.dt, F(2) * rules.patience)
+    else:
+        a["timer"] = max(a["timer"] - F(2) * rules.dt, F(0))
+    if state == WALKING and a["timer"] > rules.patience:
+        a["state"] = STUCK
+    elif stuck and a["timer"] <= 0:
+        a["state"] = WALKING

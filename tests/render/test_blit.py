@@ -1,0 +1,110 @@
+import numpy as np
+import pygame
+import reference_render as reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render import blit
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.sprites import Sheet, Sprites, argb
+
+SIZE = 70, 40
+CELL = 20, 12
+
+
+def sheet(alphas):
+    """Six sprites of noise with transparent edges, premultiplied; one is empty and one has a single pixel."""
+    rng = np.random.default_rng(7)
+    pixels = np.zeros((CELL[1], 6 * CELL[0]), np.uint32)
+    for number in range(4):
+        shape = 10 - number, 17 - 5 * number
+        alpha = rng.choice(alphas, shape)
+        channels = [(rng.integers(0, 256, shape) * alpha // 255) << shift for shift in (0, 8, 16)]
+        pixels[1:1 + shape[0], number * CELL[0] + number:][:, :shape[1]] = sum(channels) | alpha << 24
+    pixels[-1, -1] = 0xFF804020
+    surface = argb((6 * CELL[0], CELL[1]))
+    frame_of(surface)[:] = pixels
+    return Sheet(surface, CELL, (10, 6))
+
+
+CUT_OUT, SOFT = sheet([0, 255]), sheet(range(256))
+draw_lists = st.lists(st.tuples(st.integers(0, 5), st.integers(-30, 80), st.integers(-20, 50)), max_size=12)
+
+
+def atlas_and_draws(sheet, items):
+    draws = blit.DrawList(*np.array(items, np.int32).reshape(-1, 3).T.copy())
+    atlas = Sprites(sheet).at(1.0)
+    atlas.ensure(draws.sprite)
+    return atlas, draws
+
+
+def picture(surface):
+    return frame_of(surface) & 0xFFFFFF
+
+
+def background():
+    surface = plain_surface(SIZE)
+    frame_of(surface)[:] = np.random.default_rng(1).integers(0, 1 << 24, SIZE[::-1])
+    return surface
+
+
+def by_pygame(sheet, items):
+    surface = background()
+    blit.draw_fblits(surface, *atlas_and_draws(sheet, items))
+    return picture(surface)
+
+
+def compiled(sheet, items, workers, ordered):
+    surface = background()
+    atlas, draws = atlas_and_draws(sheet, items)
+    for call in blit.draw_calls(workers, frame_of(surface), atlas.view, draws, ordered):
+        call.run()
+    return picture(surface)
+
+
+@given(draw_lists, st.integers(1, 3))
+def test_compiled_rows_paint_what_the_reference_paints(items, workers):
+    frame = picture(background())
+    reference.paint(frame, [frame_of(SOFT.sprite(number)) for number in range(6)], items)
+    assert np.array_equal(compiled(SOFT, items, workers, ordered=False), frame & 0xFFFFFF)
+
+
+@given(draw_lists, st.integers(1, 3))
+def test_an_ordered_list_may_be_searched(items, workers):
+    items.sort(key=lambda item: item[2])
+    assert np.array_equal(compiled(SOFT, items, workers, ordered=True), compiled(SOFT, items, 1, ordered=False))
+
+
+@given(draw_lists)
+def test_opaque_and_cut_out_pixels_are_pygames_to_the_last_bit(items):
+    assert np.array_equal(compiled(CUT_OUT, items, 2, ordered=False), by_pygame(CUT_OUT, items))
+
+
+@given(draw_lists)
+def test_half_transparent_pixels_differ_by_at_most_one_a_layer(items):
+    for item in items:
+        ours, theirs = (paint.view(np.uint8).astype(int) for paint in
+                        (compiled(SOFT, [item], 2, ordered=False), by_pygame(SOFT, [item])))
+        assert np.abs(ours - theirs).max() <= 1
+
+
+def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
+    alpha, colour = np.meshgrid(np.arange(256, dtype=np.uint32), np.arange(256, dtype=np.uint32))
+    surface = argb((256, 256))
+    frame_of(surface)[:] = alpha << 24 | (alpha // 2) << 16 | alpha << 8
+    target = plain_surface((256, 256))
+    frame_of(target)[:] = colour * 0x10101
+    atlas = Sprites(Sheet(surface, (256, 256), (0, 0))).at(1.0)
+    atlas.ensure(np.zeros(1, np.int32))
+    draws = blit.DrawList(*np.zeros((3, 1), np.int32))
+    blit.draw_calls(1, frame_of(target), atlas.view, draws, True)[0].run()
+    expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
+                for c in range(0, 256, 15)]
+    assert np.array_equal(picture(target)[::15, 1:], expected)
+
+
+def test_pygame_can_draw_again_once_the_pixels_are_let_go():
+    surface = plain_surface(SIZE)
+    frame_of(surface)[0, 0] = 5
+    surface.blit(pygame.Surface((1, 1)), (0, 0))
+    assert picture(surface)[0, 0] == 0

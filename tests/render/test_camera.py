@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render.camera import MOST_ZOOM, Camera, Rect
+
+pytestmark = pytest.mark.quick
+sizes = st.tuples(st.integers(1, 3000), st.integers(1, 3000))
+worlds = st.tuples(st.floats(1, 20000), st.floats(1, 20000))
+pixels = st.floats(-4000, 4000)
+
+
+@st.composite
+def cameras(draw):
+    camera = Camera(draw(worlds), draw(sizes))
+    camera.look_at(draw(pixels), draw(pixels), draw(st.floats(0.01, 20)))
+    return camera
+
+
+@given(cameras(), pixels, pixels)
+def test_screen_and_world_are_inverse(camera, px, py):
+    assert np.allclose(camera.world_to_screen(*camera.screen_to_world(px, py)), (px, py), atol=1e-4)
+
+
+@given(cameras(), pixels, pixels)
+def test_the_centre_stays_in_the_world_whatever_one_pans(camera, dx, dy):
+    camera.pan(dx, dy)
+    assert 0 <= camera.x <= camera.world[0] and 0 <= camera.y <= camera.world[1]
+
+
+@given(st.floats(0.05, 20), st.floats(0, 1), st.floats(0, 1))
+def test_zooming_keeps_the_world_point_under_the_cursor(factor, across, down):
+    camera = Camera((4000, 3000), (1280, 720))
+    camera.look_at(2000, 1500, 1.0)
+    px, py = across * 1280, down * 720
+    before = camera.screen_to_world(px, py)
+    camera.zoom_at(px, py, factor)
+    if 0 < camera.x < 4000 and 0 < camera.y < 3000:
+        assert np.allclose(camera.screen_to_world(px, py), before, atol=1e-6)
+
+
+@given(cameras(), st.floats(1e-3, 1e3))
+def test_zoom_has_ends(camera, factor):
+    camera.zoom_at(0, 0, factor)
+    assert camera.least_zoom <= camera.zoom <= MOST_ZOOM
+
+
+@given(worlds, sizes)
+def test_fit_shows_the_whole_world(world, size):
+    view = Camera(world, size).view_rect()
+    if Camera(world, size).zoom < MOST_ZOOM:
+        assert view.left <= 0 and view.top <= 0 and view.right >= world[0] and view.bottom >= world[1]
+
+
+def test_panning_moves_by_pixels_and_resizing_keeps_the_place():
+    camera = Camera((1000, 1000), (100, 50))
+    camera.look_at(500, 500, 2.0)
+    camera.pan(20, -10)
+    assert (camera.x, camera.y) == (510, 495)
+    camera.resize((200, 100))
+    assert camera.view_rect() == Rect(460, 470, 560, 520)
+    assert camera.view()[2:] == (2.0, 200, 100)

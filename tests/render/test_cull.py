@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+import reference_render as reference
+import render_crowds as crowds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.cull import Cull, bounds_of
+from crowd_demo.render.place import Bounds
+
+rects = st.builds(lambda x, y, w, h: Bounds(*map(np.float32, (x, y, x + w, y + h))),
+                  *(st.floats(-100, 500) for _ in range(2)), *(st.floats(0, 500) for _ in range(2)))
+aheads = st.sampled_from([0.0, 1 / 120, 1 / 60]).map(np.float32)
+
+
+def found(cull, how, workers, count, agents, ahead, bounds, grid):
+    slack = crowds.MAX_STEP + 180 * float(ahead) + 0.001
+    calls = cull.calls(how, workers, count, agents, ahead, bounds, grid, slack)
+    return cull.run(calls, workers, count)
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, rects, aheads)
+def test_testing_each_agent_finds_what_the_reference_finds(seed, count, workers, bounds, ahead):
+    agents = crowds.crowd(seed, count)
+    cull = Cull()
+    slots = found(cull, "agents", workers, count, agents, ahead, bounds, None)
+    assert slots.tolist() == reference.visible(count, agents, ahead, bounds)
+    assert cull.counters == {"tested": count, "cells_visited": 0}
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, rects, aheads, st.sampled_from([1.0, 0.1, 0.0]))
+def test_cells_find_the_same_set_and_test_no_more(seed, count, workers, bounds, ahead, spread):
+    agents = crowds.crowd(seed, count, spread)
+    grid = crowds.grid(agents, count, seed)
+    cull = Cull()
+    slots = found(cull, "grid", workers, count, agents, ahead, bounds, grid)
+    assert sorted(slots.tolist()) == reference.visible(count, agents, ahead, bounds)
+    assert cull.counters["tested"] <= count
+    assert cull.counters["cells_visited"] <= grid.columns * grid.rows
+    alone = found(Cull(), "grid", 1, count, agents, ahead, bounds, grid)
+    assert slots.tolist() == alone.tolist(), "the order is that of the cells for any number of workers"
+
+
+def test_only_the_cells_in_view_are_visited_and_only_those_on_its_border_are_tested():
+    agents = crowds.crowd(1, 200)
+    grid = crowds.grid(agents, 200)
+    cull = Cull()
+    bounds = Bounds(*map(np.float32, (96, 96, 224, 224)))
+    found(cull, "grid", 2, 200, agents, np.float32(0), bounds, grid)
+    inhabitants = np.diff(grid.start).reshape(grid.rows, grid.columns)
+    inside = inhabitants[4:6, 4:6].sum()  # with a slack of 3 units the cells of 96 to 128 and 192 to 224 are border
+    assert cull.counters == {"tested": inhabitants[2:8, 2:8].sum() - inside, "cells_visited": 36}
+
+
+def test_off_takes_everybody_in_slot_order():
+    assert found(Cull(), "off", 1, 5, crowds.crowd(0, 5), np.float32(0), None, None).tolist() == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.quick
+def test_bounds_grow_by_what_a_sprite_reaches_beyond_its_place():
+    sprite = Rect(12, 28, 10, 4)  # reaches to the left, up, to the right, down
+    assert bounds_of(Rect(0, 0, 100, 100), sprite) == (-10, -4, 112, 128)

@@ -1,0 +1,121 @@
+"""Acting on what was seen: both behaviours against their oracle, and the walls that nobody enters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from crowds import F, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.jit import device
+from crowd_demo.sim.motion import slide
+
+examples = settings(max_examples=20, deadline=None)
+
+
+@device
+def slide_once(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+    return slide(ground, x, y, dx, dy)
+
+
+def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
+    """A small world with walls strewn over it, and agents in any state."""
+    sim = simulation("1k", behaviour=behaviour, agents=agents, map="null", world__width=640, world__height=640,
+                     seed=seed, **more)
+    rng = np.random.default_rng(seed)
+    for column, row in rng.integers(0, 10, (20, 2)):
+        sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
+    c, n = sim.agents.columns, sim.agents.count
+    c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
+    c.push_x[:n], c.push_y[:n] = rng.uniform(-3, 3, (2, n))
+    if behaviour == "crowd":
+        c.state[:n], c.sees[:n] = rng.integers(0, 3, n), rng.integers(0, 2, n)
+        c.timer[:n] = rng.uniform(0, 3, n)
+        c.goal_x[:n], c.goal_y[:n] = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
+        angle = rng.uniform(0, 7, n)
+        c.way_x[:n], c.way_y[:n] = np.cos(angle), np.sin(angle)
+    return sim
+
+
+def act(sim: Any) -> dict[str, Any]:
+    """The last stage of a step by its kernel; the agents before it, in id order."""
+    rules = sim.behaviour.rules(sim)
+    before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
+    *_, (name, calls) = sim.behaviour.act(sim, rules)
+    assert name == "move"
+    for call in calls:
+        call.run()
+    return before
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("simd", ["true", "false"])
+@examples
+@given(agents=st.integers(0, 70), seed=st.integers(0, 999))
+def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int) -> None:
+    sim = walled(behaviour, agents, seed, optimizations__simd=simd)
+    want = act(sim)
+    rules = sim.behaviour.rules(sim)
+    if behaviour == "flock":
+        reference.flock_move(want, rules, sim.ground)
+    else:
+        reference.crowd_move(want, rules, sim.places, sim.ground)
+    for name, column in sim.agents.by_id()._asdict().items():
+        assert np.array_equal(column, want[name]), name
+
+
+@examples
+@given(seed=st.integers(0, 9999), dx=st.floats(-80, 80, width=32), dy=st.floats(-80, 80, width=32))
+def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, dy: float) -> None:
+    sim = walled("crowd", 12, seed % 50)
+    ground = sim.ground
+    for x, y in zip(sim.agents.columns.x[:12], sim.agents.columns.y[:12], strict=True):
+        got = slide_once(ground, x, y, F(dx), F(dy))
+        assert got == reference.slide(ground, x, y, F(dx), F(dy))
+        assert not ground.solid[reference.tile_under(ground, F(got[0]), F(got[1]))]
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
+    sim = walled(behaviour, 400, 5)
+    for tick in range(120):
+        sim.step()
+        if tick % 30 == 29:  # a wall on top of people: they step out
+            sim.set_walls((tick % 7, 2, tick % 7 + 3, 5), True)
+        c, n = sim.agents.columns, sim.agents.count
+        tiles = (c.y[:n] * sim.ground.inv_tile).astype(int) * sim.ground.columns + (c.x[:n] * sim.ground.inv_tile).astype(int)
+        assert not sim.ground.solid[tiles].any()
+
+
+def test_walls_turn_the_flow_fields() -> None:
+    sim = walled("crowd", 10, 1)
+    before = sim.fields.fields.distance.copy()
+    sim.set_walls((0, 5, 9, 6), True)
+    assert not np.array_equal(sim.fields.fields.distance, before)
+
+
+def test_people_reach_their_goals_and_set_out_again() -> None:
+    sim = simulation("1k", agents=60, map="null", world__width=600, world__height=600)
+    goals = sim.agents.by_id().goal
+    arrived = np.zeros(60, bool)
+    for _ in range(1500):
+        sim.step()
+        arrived |= sim.agents.by_id().goal != goals
+    assert arrived.mean() > 0.9
+
+
+@pytest.mark.quick
+def test_a_flock_aligns_and_stays_loose() -> None:
+    """Order grows, and cohesion that fades with crowding keeps the neighbourhoods from collapsing."""
+    sim = simulation("20k-flock", agents=1500, world__width=1200, world__height=900)
+    sim.step(50)
+    early = sim.profile.counters["neighbours_per_agent"]
+    sim.step(1500)
+    c, n = sim.agents.columns, sim.agents.count
+    speed = np.hypot(c.vx[:n], c.vy[:n])
+    assert (speed >= sim.config.flock.speed_min * 0.999).all() and (speed <= sim.config.flock.speed_max * 1.001).all()
+    assert sim.profile.counters["neighbours_per_agent"] < 4 * early

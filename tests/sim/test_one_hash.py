@@ -1,0 +1,117 @@
+"""The invariant: one configuration and one seed give one state hash, whatever exact technique is switched on."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowd_demo.sim.step import Simulation
+
+from crowds import shuffle, simulation
+
+CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
+FLOCK = {"name": "20k-flock", "agents": 500, "world__width": 500, "world__height": 400}
+STEPS = 40
+
+
+def run(settings: dict[str, Any], steps: int = STEPS, **switches: Any) -> Simulation:
+    options = {f"optimizations__{key}": value for key, value in switches.items()}
+    sim = simulation(**settings, **options)
+    sim.step(steps)
+    return sim
+
+
+@pytest.fixture(scope="module", params=[CROWD, FLOCK], ids=["crowd", "flock"])
+def settings(request: Any) -> dict[str, Any]:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def plain(settings: dict[str, Any]) -> str:
+    """The hash of the slow way: brute force, one agent at a time, one worker."""
+    return run(settings, neighbours="none", simd="false", threads=1).state_hash()
+
+
+@pytest.mark.parametrize("neighbours, simd, threads", [
+    *itertools.product(["none", "buckets", "sorted"], ["true", "false"], [1, 2, 5])])
+def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neighbours: str, simd: str, threads: int) -> None:
+    assert run(settings, neighbours=neighbours, simd=simd, threads=threads).state_hash() == plain
+
+
+@pytest.mark.parametrize("switches", [{"reorder__when": "off"}, {"reorder__every": 1}, {"reorder__every": 7},
+                                      {"cell_size": 10}, {"cell_size": 64}, {"cell_size": 4000}, {"cull": "off"}])
+def test_cadence_and_cells(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
+    assert run(settings, **switches).state_hash() == plain
+
+
+def test_any_order_in_memory(settings: dict[str, Any], plain: str) -> None:
+    sim = run(settings, steps=STEPS // 2)
+    shuffle(sim, 3)
+    sim.step(STEPS - STEPS // 2)
+    assert sim.state_hash() == plain
+
+
+def test_switching_while_it_runs(settings: dict[str, Any], plain: str) -> None:
+    sim = simulation(**settings)
+    ways = itertools.cycle(itertools.product(["sorted", "none", "buckets"], [True, False], [1, 2, 3]))
+    for _ in range(STEPS):
+        sim.optimizations.neighbours, sim.optimizations.simd, sim.optimizations.threads = next(ways)
+        sim.step()
+    assert sim.state_hash() == plain
+
+
+def test_two_simulations_do_not_touch_each_other(settings: dict[str, Any], plain: str) -> None:
+    one, other = simulation(**settings), simulation(**{**settings, "seed": 9})
+    for _ in range(STEPS):
+        one.step()
+        other.step()
+    assert one.state_hash() == plain != other.state_hash()
+
+
+def test_hash_sees_every_column(settings: dict[str, Any]) -> None:
+    sim = simulation(**settings)
+    before = sim.state_hash()
+    for name, column in zip(sim.agents.kind._fields, sim.agents.columns, strict=True):
+        kept = column[7]
+        column[7] = column[7] + 1 if name != "id" else 10**6
+        assert sim.state_hash() != before, name
+        column[7] = kept
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
+@pytest.mark.parametrize("pattern", ["uniform", "clump", "point"])
+@pytest.mark.parametrize("agents", [0, 1, 2, 333])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str, neighbours: str) -> None:
+    sim = simulation("1k", behaviour=behaviour, agents=agents, spawn__pattern=pattern, optimizations__neighbours=neighbours,
+                     map="null", world__width=300, world__height=200)
+    sim.step(30)
+    assert_sound(sim)
+
+
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("settings", [
+    {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
+    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0},
+    {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0, "flock__speed_max": 0},
+    {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000},
+    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000},
+], ids=["tiny", "thin", "no radius", "no speed", "fast", "strong"])
+def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: dict[str, Any]) -> None:
+    sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, "map": "null", "world__width": 300,
+                              "world__height": 200, **settings})
+    sim.step(30)
+    assert_sound(sim)
+
+
+def assert_sound(sim: Simulation) -> None:
+    columns = sim.agents.by_id()
+    assert np.array_equal(columns.id, np.arange(sim.config.agents))
+    for column in columns:
+        assert np.isfinite(column).all()
+    assert ((columns.x >= 0) & (columns.x < sim.terrain.walls.width)).all()
+    assert ((columns.y >= 0) & (columns.y < sim.terrain.walls.height)).all()

@@ -1,0 +1,112 @@
+"""What neighbours ask of an agent: scalar, lanes and brute force give the same bits, and the right ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.see import NEIGHBOURS
+from crowds import F, shuffle, simulation
+
+WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
+crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
+examples = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def scatter(sim: Any, kind: str, seed: int) -> None:
+    """Place and speed agents at random."""
+    n, rng, c = sim.agents.count, np.random.default_rng(seed), sim.agents.columns
+    width, height = {"loose": (640, 400), "dense": (90, 60), "one spot": (0, 0), "lattice": (640, 400)}[kind]
+    c.x[:n], c.y[:n] = rng.uniform(0, 1, n) * width, rng.uniform(0, 1, n) * height
+    if kind == "lattice":  # many exact ties, also at the radius
+        c.x[:n], c.y[:n] = np.round(c.x[:n] / 12) * 12, np.round(c.y[:n] / 12) * 12
+    np.minimum(c.x[:n], np.nextafter(F(640), F(0)), out=c.x[:n])
+    np.minimum(c.y[:n], np.nextafter(F(400), F(0)), out=c.y[:n])
+    c.vx[:n], c.vy[:n] = rng.uniform(-120, 120, (2, n))
+
+
+def pushes(sim: Any) -> tuple[Any, Any]:
+    """Run a step as far as the see stage; what everybody was asked for, in id order."""
+    sim._fit()
+    for name, calls in sim.stages():
+        for call in calls:
+            call.run()
+        if name == "see":
+            break
+    columns = sim.agents.by_id()
+    return columns.push_x.copy(), columns.push_y.copy()
+
+
+def expected(sim: Any) -> tuple[Any, Any, Any]:
+    columns, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    if sim.config.behaviour == "flock":
+        return reference.flock_push(columns.x, columns.y, columns.vx, columns.vy, rules)
+    return reference.crowd_push(columns.x, columns.y, rules)
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("simd", ["true", "false"])
+@examples
+@given(n=st.integers(0, 150), kind=crowding, seed=st.integers(0, 99),
+       neighbours=st.sampled_from(["none", "buckets", "sorted"]), cell=st.sampled_from(["auto", "9", "17", "64", "500"]))
+def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: str, seed: int, neighbours: str,
+                                       cell: str) -> None:
+    sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
+                     optimizations__cell_size=cell, optimizations__stagger__avoidance=1, **WORLD)
+    scatter(sim, kind, seed)
+    shuffle(sim, seed)
+    want_x, want_y, neighbours_of = expected(sim)
+    got_x, got_y = pushes(sim)
+    assert np.array_equal(got_x, want_x)
+    assert np.array_equal(got_y, want_y)
+    assert sim.strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@examples
+@given(n=st.integers(1, 60), kind=st.sampled_from(["loose", "dense", "lattice"]), seed=st.integers(0, 99))
+def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: str, seed: int) -> None:
+    """Against the rules in float64: each neighbour may round by one step of fixed point, float32 by its own precision."""
+    sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, **WORLD)
+    scatter(sim, kind, seed)
+    c, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    if behaviour == "flock":
+        ideal = reference.flock_push_ideal(c.x, c.y, c.vx, c.vy, rules)
+        step = 2 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate))
+        largest = 240 * float(rules.align) + 1000 * float(rules.cohere) + 10 * n * float(rules.separate)
+    else:
+        ideal = reference.crowd_push_ideal(c.x, c.y, rules)
+        step, largest = n / 4096, float(n)
+    bound = step + largest * 1e-5
+    for got, want in zip(pushes(sim), ideal, strict=True):
+        assert np.abs(got - want).max() <= bound
+
+
+def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> None:
+    sim = simulation(agents=400, behaviour="flock", optimizations__stagger__avoidance=3, optimizations__reorder__every=2,
+                     **WORLD)
+    waited = np.zeros(400, int)
+    for _ in range(60):
+        before = sim.agents.by_id()
+        sim.step()
+        after = sim.agents.by_id()
+        looked = after.look_at != before.look_at
+        assert np.array_equal(after.push_x[~looked], before.push_x[~looked])
+        waited = np.where(looked, 0, waited + 1)
+        assert waited.max() < 3
+    assert sim.profile.counters["due"] < 300
+
+
+@pytest.mark.parametrize("simd", [True, False])
+def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
+    sim = simulation(agents=300, behaviour="flock", optimizations__stagger__avoidance=16, **WORLD)
+    sim.optimizations.simd = simd
+    sim.step(20)
+    sim.optimizations.stagger.avoidance = 1
+    sim.step(2)
+    assert sim.profile.counters["due"] == 300

@@ -1,0 +1,184 @@
+"""The artwork: the script draws exactly the committed files, and they have the layout that sprites.json promises."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from numpy.typing import NDArray
+
+ASSETS = Path(__file__).parent.parent / "assets"
+sys.path.insert(0, str(ASSETS))
+
+import draw  # noqa: E402  (the drawing scripts stand beside the files that they make)
+from canvas import to_bytes  # noqa: E402
+from draw_birds import BEATS, draw_bird  # noqa: E402
+from draw_birds import LOOKS as BIRDS  # noqa: E402
+from draw_people import LOOKS as PEOPLE  # noqa: E402
+from draw_people import POSES, draw_person  # noqa: E402
+from draw_tiles import KINDS  # noqa: E402
+
+FILES = ("people.png", "birds.png", "tiles.png")
+Pixels = NDArray[np.uint8]
+
+# How the world looks without one kind of cone, on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)
+EYES = (np.eye(3),
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]])
+XYZ = [[0.4339, 0.3763, 0.1899], [0.2126, 0.7152, 0.0722], [0.0177, 0.1095, 0.8725]]  # of sRGB, white = 1
+
+
+def read(path: Path) -> Pixels:
+    """(h, w, 3 or 4), as many channels as the file has."""
+    surface = pygame.image.load(path)
+    channels = surface.get_bytesize()
+    data = pygame.image.tobytes(surface, "RGBA" if channels == 4 else "RGB")
+    return np.frombuffer(data, np.uint8).reshape(surface.get_height(), surface.get_width(), channels)
+
+
+def cells(name: str, width: int, height: int) -> Pixels:
+    """(rows, columns, height, width, channels) of a committed sheet."""
+    sheet = read(ASSETS / name)
+    rows, columns = sheet.shape[0] // height, sheet.shape[1] // width
+    return sheet.reshape(rows, height, columns, width, -1).swapaxes(1, 2)
+
+
+@pytest.fixture(scope="module")
+def sprites() -> dict[str, Any]:
+    result: dict[str, Any] = json.loads((ASSETS / "sprites.json").read_text(encoding="utf-8"))
+    return result
+
+
+@pytest.fixture(scope="module")
+def people() -> Pixels:
+    return cells("people.png", 48, 64)
+
+
+@pytest.fixture(scope="module")
+def birds() -> Pixels:
+    return cells("birds.png", 48, 48)
+
+
+@pytest.fixture(scope="module")
+def tiles() -> Pixels:
+    return cells("tiles.png", 64, 64)
+
+
+def test_the_script_draws_the_committed_files_exactly(tmp_path: Path) -> None:
+    environment = {**os.environ, "SDL_VIDEODRIVER": "dummy"}
+    subprocess.run([sys.executable, str(ASSETS / "draw.py"), str(tmp_path)], check=True, env=environment)
+    for name in FILES:
+        assert np.array_equal(read(tmp_path / name), read(ASSETS / name)), name
+    assert (tmp_path / "sprites.json").read_bytes() == (ASSETS / "sprites.json").read_bytes()
+
+
+@pytest.mark.quick
+def test_one_cell_of_each_look_and_kind_is_drawn_as_committed(people: Pixels, birds: Pixels, tiles: Pixels) -> None:
+    for row, look in enumerate(PEOPLE):
+        pose = row % len(POSES)
+        assert np.array_equal(to_bytes(draw_person(look, row, POSES[pose])), people[row, row * len(POSES) + pose])
+    for row, plumage in enumerate(BIRDS):
+        assert np.array_equal(to_bytes(draw_bird(plumage, BEATS[row], 9 * row)), birds[row * 5, 9 * row])
+    for row, kind in enumerate(KINDS.values()):
+        assert np.array_equal(to_bytes(kind(row % 4).pixels()), tiles[row, row % 4])
+
+
+@pytest.mark.quick
+def test_the_description_is_the_scripts_and_fits_the_sheets(sprites: dict[str, Any], people: Pixels, birds: Pixels,
+                                                           tiles: Pixels) -> None:
+    assert sprites == json.loads(json.dumps(draw.SPRITES))
+    person, bird, tile = sprites["people"], sprites["birds"], sprites["tiles"]
+    assert people.shape == (person["looks"], person["directions"] * len(person["poses"]), *person["cell"][::-1], 4)
+    assert birds.shape == (bird["looks"] * bird["flaps"], bird["headings"], *bird["cell"], 4)
+    assert tiles.shape == (len(tile["kinds"]), tile["variants"], tile["cell"], tile["cell"], 3)
+    assert len(sprites["colours"]["flock"]) == bird["looks"]
+
+
+@pytest.mark.quick
+def test_no_figure_is_empty_or_cut_off(people: Pixels, birds: Pixels) -> None:
+    for sheet, least in ((people, 350), (birds, 110)):
+        alpha = sheet[..., 3]
+        assert ((alpha > 200).sum(axis=(2, 3)) >= least).all()
+        assert not alpha[:, :, [0, -1], :].any()
+        assert not alpha[:, :, :, [0, -1]].any()
+
+
+@pytest.mark.quick
+def test_people_stand_on_their_foot_point_and_birds_are_centred(sprites: dict[str, Any], people: Pixels,
+                                                               birds: Pixels) -> None:
+    foot_x, foot_y = sprites["people"]["foot"]
+    x, y = sprites["birds"]["centre"]
+    assert (people[:, :, foot_y, foot_x, 3] > 0).all()
+    assert (people[:, :, foot_y + 6:, :, 3] < 128).all()
+    assert (birds[:, :, y, x, 3] == 255).all()
+
+
+@pytest.mark.quick
+def test_the_state_of_a_person_shows_in_the_shape(people: Pixels) -> None:
+    """Nothing high above those who walk, a disc above those who wait, a triangle above those who are stuck."""
+    width = (people[:, :, :13, :, 3] > 200).sum(axis=3).reshape(8, 8, 6, 13)
+    walking, waiting, stuck = width[:, :, :4], width[:, :, 4], width[:, :, 5]
+    assert (walking[..., :8] == 0).all()
+    assert (waiting[..., 7] > waiting[..., 3]).all()
+    assert (waiting[..., 7] >= 10).all()
+    assert (stuck[..., 11] >= stuck[..., 7] + 4).all()
+    assert (stuck[..., 7] >= stuck[..., 3] + 3).all()
+
+
+@pytest.mark.quick
+def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, tiles: Pixels) -> None:
+    for sheet in (people, birds, tiles):
+        drawings = {cell.tobytes() for row in sheet for cell in row}
+        assert len(drawings) == sheet.shape[0] * sheet.shape[1]
+
+
+@pytest.mark.quick
+def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pixels) -> None:
+    """Across an edge, any two variants differ no more than neighbouring columns (rows) inside a tile do.
+
+    Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
+    """
+    grown = ("grass", "water", "swamp", "sky")
+    for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
+        for turned in ([row] if kind == "wall_front" else [row, row.swapaxes(1, 2)]):
+            lines = abs(np.diff(turned, axis=2)).mean(axis=(1, 3))
+            inside = np.quantile(lines, 0.9 if kind in grown else 1.0)
+            seams = abs(turned[:, None, :, -1] - turned[None, :, :, 0]).mean(axis=(2, 3))
+            assert seams.max() <= inside, kind
+
+
+def lab(colour: Any) -> NDArray[np.float64]:
+    """CIELAB of linear RGB."""
+    share = np.array(XYZ) @ np.clip(colour, 0, 1)
+    x, y, z = np.where(share > 0.008856, np.cbrt(share), 7.787 * share + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def distance(a: Any, b: Any) -> float:
+    """CIELAB distance of two colours (0..255) to the eye that tells them apart worst."""
+    a, b = ((np.asarray(c) / 255) ** 2.2 for c in (a, b))
+    return float(min(np.linalg.norm(lab(np.array(eye) @ a) - lab(np.array(eye) @ b)) for eye in EYES))
+
+
+@pytest.mark.quick
+def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[str, Any], tiles: Pixels) -> None:
+    colours = sprites["colours"]
+    states = [colours["walking"], colours["waiting"], colours["stuck"]]
+    mean = dict(zip(sprites["tiles"]["kinds"], tiles.mean(axis=(1, 2, 3)), strict=True))
+    for dots, grounds in ((states, ("stone", "grass", "swamp", "floor", "mark")), (colours["flock"], ("sky", "grass"))):
+        for i, dot in enumerate(dots):
+            assert all(distance(dot, other) > 30 for other in dots[:i])
+            assert all(distance(dot, mean[ground]) > 22 for ground in grounds)
+
+
+@pytest.mark.quick
+def test_the_sheets_stay_small() -> None:
+    assert sum((ASSETS / name).stat().st_size for name in FILES) < 1_500_000
