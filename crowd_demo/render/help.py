@@ -52,13 +52,13 @@ class Help:
     def _sheet(self, size: tuple[int, int]) -> pygame.Surface:
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(SHADE)
-        wide, tall = min(size[0] - 24, 1180), size[1] - 24
+        wide, tall = min(size[0] - 24, 1256), size[1] - 24
         rows = max(len(self.techniques), len(self.program))
         row = max(min(22, (tall - 74) // rows), 13)
         height = min(74 + rows * row, size[1])
         sheet = panel((wide, height), (13, 17, 24, 240))
-        split = wide * 62 // 100
-        self._column(sheet, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 12, row)
+        split = max(wide - 2 * PAD - 20 - self._width(self.program), wide * 11 // 20)
+        self._column(sheet, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, row)
         self._column(sheet, "Program", "", self.program, split + 12, wide - PAD - 8, row)
         self.pen.left(sheet, "~ approximate: changes the motion; all others leave the crowd as it is, to the last bit",
                       PAD + 8, height - 16, SMALL, FAINT)
@@ -69,8 +69,7 @@ class Help:
                 row: int) -> None:
         end = self.pen.left(on, title, left, 24, LARGE)
         self.pen.left(on, remark, end + 12, 25, SMALL, FAINT)
-        caps = max(self._caps_width(entry) for entry in entries) + 10
-        names = max(self.pen.width(entry.name) for entry in entries)
+        caps, names = self._margins(entries)
         for number, entry in enumerate(entries):
             middle, x = 52 + number * row, left
             for key in entry.keys:
@@ -81,8 +80,12 @@ class Help:
                 if not entry.exact:
                     self.pen.left(on, "~", x + names + 4, middle, NORMAL, WARM)
                 x += names + 18
-            size = NORMAL if row >= 16 and not names else SMALL
-            self.pen.left(on, self.pen.fitted(entry.what, right - x, size), x, middle, size, DIM)
+            self.pen.left(on, self.pen.fitted(entry.what, right - x, SMALL), x, middle, SMALL, DIM)
 
-    def _caps_width(self, entry: Entry) -> int:
-        return sum(max(self.pen.width(key, SMALL) + 8, 17) + 4 for key in entry.keys)
+    def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
+        """Widths of the widest keys and of the widest name."""
+        caps = (sum(max(self.pen.width(key, SMALL) + 8, 17) + 4 for key in entry.keys) for entry in entries)
+        return max(caps) + 10, max(self.pen.width(entry.name) for entry in entries)
+
+    def _width(self, entries: Sequence[Entry]) -> int:
+        return sum(self._margins(entries)) + max(self.pen.width(entry.what, SMALL) for entry in entries)

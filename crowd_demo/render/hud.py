@@ -15,7 +15,7 @@ import pygame
 
 from ..techniques import TECHNIQUES, Technique, Value
 from .graph import StageColours, draw_graph
-from .theme import ACCENT, DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
+from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
 
 if TYPE_CHECKING:
     from ..sim.profile import Profile
@@ -177,7 +177,7 @@ class Hud:
         sheet = panel((RIGHT_WIDTH, height))
         for number, technique in enumerate(listed):
             self._technique(sheet, PAD + row // 2 + number * row, row, technique, sim, status)
-        pygame.draw.line(sheet, (255, 255, 255, 26), (PAD, height - 30), (RIGHT_WIDTH - PAD, height - 30))
+        pygame.draw.line(sheet, EDGE, (PAD, height - 30), (RIGHT_WIDTH - PAD, height - 30))
         end = self.pen.left(sheet, MARK, PAD, height - 17, SMALL, WARM)
         self.pen.left(sheet, " approximate", end, height - 17, SMALL, FAINT)
         hints = "   ".join(f"{keys[0].upper()} {name}" for name, keys in self._named(("help", "hud")))

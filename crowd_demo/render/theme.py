@@ -16,12 +16,12 @@ import pygame
 Colour = tuple[int, int, int] | tuple[int, int, int, int]
 
 PANEL: Colour = (13, 17, 24, 216)
-EDGE: Colour = (255, 255, 255, 26)
-CAP: Colour = (255, 255, 255, 30)
+EDGE: Colour = (58, 66, 78)
+CAP: Colour = (52, 60, 72)
 SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
-DIM: Colour = (154, 164, 176)
-FAINT: Colour = (104, 114, 128)
+DIM: Colour = (164, 174, 186)
+FAINT: Colour = (122, 132, 146)
 ACCENT: Colour = (96, 190, 240)
 WARM: Colour = (240, 178, 62)
 
