@@ -19,8 +19,23 @@ from numba.extending import overload
 
 from ..jit import Call, device, kernel, prange
 from . import noise, see
-from .agents import CrowdColumns, STUCK, WAITING, WALKING
-from .lanes import LANES, Lanes, bits_xor, count_set, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
+from .agents import STUCK, WAITING, WALKING, CrowdColumns
+from .lanes import (
+    LANES,
+    Lanes,
+    bits_xor,
+    count_set,
+    load,
+    root,
+    scramble,
+    select,
+    splat,
+    store,
+    take,
+    to_float,
+    to_int,
+    wrap32,
+)
 from .motion import is_solid, slide
 from .paths import heading
 from .sight import sees
@@ -70,11 +85,11 @@ def _is_crowd(rules: Any) -> bool:
 # --- see -------------------------------------------------------------------------------------------------------------
 
 @overload(see.copy_in)
-def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+def _copy_in(rules, columns, slots, strip, at):
     if not _is_crowd(rules):
         return None
 
-    def code(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+    def code(rules, columns, slots, strip, at):
         floats, _ = strip
         store(floats[0], at, take(columns.x, slots))
         store(floats[1], at, take(columns.y, slots))
@@ -82,40 +97,40 @@ def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
 
 
 @overload(see.from_columns)
-def _from_columns(rules, columns, slot):  # type: ignore[no-untyped-def]
+def _from_columns(rules, columns, slot):
     return (lambda rules, columns, slot: (columns.x[slot], columns.y[slot])) if _is_crowd(rules) else None
 
 
 @overload(see.from_strip)
-def _from_strip(rules, strip, at):  # type: ignore[no-untyped-def]
+def _from_strip(rules, strip, at):
     return (lambda rules, strip, at: (strip[0][0, at], strip[0][1, at])) if _is_crowd(rules) else None
 
 
 @overload(see.register)
-def _register(rules, strip, at):  # type: ignore[no-untyped-def]
+def _register(rules, strip, at):
     return (lambda rules, strip, at: (load(strip[0][0], at), load(strip[0][1], at))) if _is_crowd(rules) else None
 
 
 @overload(see.nobody)
-def _nobody(rules, like):  # type: ignore[no-untyped-def]
+def _nobody(rules, like):
     if not _is_crowd(rules):
         return None
     if isinstance(like, Lanes):
-        def code(rules, like):  # type: ignore[no-untyped-def]
+        def code(rules, like):
             none = splat(np.int32(0), like)
             return none, none, none
     else:
-        def code(rules, like):  # type: ignore[no-untyped-def]
+        def code(rules, like):
             return np.int64(0), np.int64(0), np.int64(0)
     return code
 
 
 @overload(see.meet)
-def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
+def _meet(rules, me, other, sums):
     if not _is_crowd(rules):
         return None
 
-    def code(rules, me, other, sums):  # type: ignore[no-untyped-def]
+    def code(rules, me, other, sums):
         x, y = me
         count, sum_x, sum_y = sums
         dx, dy = x - other[0], y - other[1]
@@ -132,11 +147,11 @@ def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
 
 
 @overload(see.answer)
-def _answer(rules, me, sums):  # type: ignore[no-untyped-def]
+def _answer(rules, me, sums):
     if not _is_crowd(rules):
         return None
 
-    def code(rules, me, sums):  # type: ignore[no-untyped-def]
+    def code(rules, me, sums):
         count, sum_x, sum_y = sums
         unit = np.float32(1 / FIXED)
         neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself

@@ -19,8 +19,23 @@ from numba.extending import overload
 from ..jit import Call, device, kernel, prange
 from . import noise, see
 from .agents import FlockColumns
+from .lanes import (
+    LANES,
+    Lanes,
+    bits_xor,
+    gather,
+    load,
+    root,
+    scramble,
+    select,
+    splat,
+    store,
+    take,
+    to_float,
+    to_int,
+    wrap32,
+)
 from .motion import slide, tile_of
-from .lanes import LANES, Lanes, bits_xor, gather, load, root, scramble, select, splat, store, take, to_float, to_int, wrap32
 
 if TYPE_CHECKING:
     from ..config.model import Config
@@ -57,11 +72,11 @@ def _is_flock(rules: Any) -> bool:
 # --- see -------------------------------------------------------------------------------------------------------------
 
 @overload(see.copy_in)
-def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+def _copy_in(rules, columns, slots, strip, at):
     if not _is_flock(rules):
         return None
 
-    def code(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
+    def code(rules, columns, slots, strip, at):
         floats, ints = strip
         x, y = take(columns.x, slots), take(columns.y, slots)
         store(floats[0], at, x)
@@ -74,11 +89,11 @@ def _copy_in(rules, columns, slots, strip, at):  # type: ignore[no-untyped-def]
 
 
 @overload(see.from_columns)
-def _from_columns(rules, columns, slot):  # type: ignore[no-untyped-def]
+def _from_columns(rules, columns, slot):
     if not _is_flock(rules):
         return None
 
-    def code(rules, columns, slot):  # type: ignore[no-untyped-def]
+    def code(rules, columns, slot):
         x, y = columns.x[slot], columns.y[slot]
         return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
                 to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
@@ -86,22 +101,22 @@ def _from_columns(rules, columns, slot):  # type: ignore[no-untyped-def]
 
 
 @overload(see.from_strip)
-def _from_strip(rules, strip, at):  # type: ignore[no-untyped-def]
+def _from_strip(rules, strip, at):
     if not _is_flock(rules):
         return None
 
-    def code(rules, strip, at):  # type: ignore[no-untyped-def]
+    def code(rules, strip, at):
         floats, ints = strip
         return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
     return code
 
 
 @overload(see.register)
-def _register(rules, strip, at):  # type: ignore[no-untyped-def]
+def _register(rules, strip, at):
     if not _is_flock(rules):
         return None
 
-    def code(rules, strip, at):  # type: ignore[no-untyped-def]
+    def code(rules, strip, at):
         floats, ints = strip
         return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
                 load(ints[2], at), load(ints[3], at))
@@ -109,26 +124,26 @@ def _register(rules, strip, at):  # type: ignore[no-untyped-def]
 
 
 @overload(see.nobody)
-def _nobody(rules, like):  # type: ignore[no-untyped-def]
+def _nobody(rules, like):
     if not _is_flock(rules):
         return None
     if isinstance(like, Lanes):
-        def code(rules, like):  # type: ignore[no-untyped-def]
+        def code(rules, like):
             none = splat(np.int32(0), like)
             return none, none, none, none, none, none, none, none
     else:
-        def code(rules, like):  # type: ignore[no-untyped-def]
+        def code(rules, like):
             none = np.int64(0)
             return none, none, none, none, none, none, none, none
     return code
 
 
 @overload(see.meet)
-def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
+def _meet(rules, me, other, sums):
     if not _is_flock(rules):
         return None
 
-    def code(rules, me, other, sums):  # type: ignore[no-untyped-def]
+    def code(rules, me, other, sums):
         x, y = me[0], me[1]
         ox, oy, px, py, vx, vy = other
         count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
@@ -145,12 +160,12 @@ def _meet(rules, me, other, sums):  # type: ignore[no-untyped-def]
 
 
 @overload(see.answer)
-def _answer(rules, me, sums):  # type: ignore[no-untyped-def]
+def _answer(rules, me, sums):
     if not _is_flock(rules):
         return None
 
-    def code(rules, me, sums):  # type: ignore[no-untyped-def]
-        x, y, px, py, vx, vy = me
+    def code(rules, me, sums):
+        x, _, px, py, vx, vy = me
         count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
         unit = np.float32(1 / FIXED)
         neighbours = wrap32(count) - splat(np.int32(1), x)  # not oneself

@@ -42,7 +42,7 @@ class Floor(NamedTuple):
 def cell_of(x: Any, y: Any, floor: Any) -> int:
     column = min(int(x * floor.inv_cell), floor.columns - 1)
     row = min(int(y * floor.inv_cell), floor.rows - 1)
-    return row * floor.columns + column  # type: ignore[no-any-return]
+    return row * floor.columns + column
 
 
 @device
@@ -60,7 +60,9 @@ def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, key: Any) 
 class Grid:
     """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
 
-    def __init__(self, width: float, height: float, radius: float, cell: float, agents: int, workers: int) -> None:
+    def __init__(self, agents: Agents, width: float, height: float, radius: float, cell: float, workers: int) -> None:
+        self.agents = agents
+        self.workers = workers
         smallest = math.sqrt(width * height / MAX_CELLS)
         fitting = max(radius * (1 + SLACK), min(width, height) / 2048)
         self.cell = max(cell or fitting, smallest, 1e-3)
@@ -69,25 +71,34 @@ class Grid:
         self.reach = max(1, math.ceil(radius / self.cell + SLACK * (radius > self.cell)))
         self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
         self.cells = self.columns * self.rows
-        self.space: SortSpace = sort_space(agents, self.cells, workers)
-        self.identity = np.arange(agents + 16, dtype=np.int32)
+        self.space: SortSpace = sort_space(agents.capacity, self.cells, workers)
+        self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
         self.order = self.space.order
         self.layout = -1
 
-    def calls(self, agents: Agents, workers: int) -> tuple[Call, ...]:
-        columns = agents.columns
-        find = Call(find_cells, (workers, columns.x, columns.y, agents.count, self.floor, self.space.key))
-        return (find, *sort_calls(workers, self.space, agents.count, self.cells))
+    def calls(self) -> tuple[Call, ...]:
+        columns, count = self.agents.columns, self.agents.count
+        find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space.key))
+        return (find, *sort_calls(self.workers, self.space, count, self.cells))
 
-    def built(self, agents: Agents) -> None:
+    def built(self) -> None:
         """To be said after `calls` have run."""
         self.order = self.space.order
-        self.layout = agents.layout
+        self.layout = self.agents.layout
 
-    def reordered(self, agents: Agents) -> None:
+    def reordered(self) -> None:
         """To be said after the agents were moved into this grid's order: cell c now is slots start[c]:start[c + 1]."""
         self.order = self.identity
-        self.layout = agents.layout
+        self.layout = self.agents.layout
+
+    def outdated(self) -> None:
+        """To be said after a step that moved agents without building this grid."""
+        self.layout = -1
+
+    @property
+    def fresh(self) -> bool:
+        """True while the order holds for the agents where they lie, and their cells are at most one step old."""
+        return self.layout == self.agents.layout
 
     @property
     def start(self) -> Any:

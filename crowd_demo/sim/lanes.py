@@ -17,6 +17,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.imputils import lower_builtin
+from numba.core.types import unliteral
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
 
@@ -25,7 +26,7 @@ LANES = 16
 _I32, _F32, _BIT = ir.IntType(32), ir.FloatType(), ir.IntType(1)
 
 
-class Lanes(types.Type):  # type: ignore[misc]
+class Lanes(types.Type):
     """A Numba type that lives in a vector register; `llvm` is the register, `scalar` the type of one lane."""
 
     def __init__(self, name: str, element: ir.Type, scalar: types.Type) -> None:
@@ -53,7 +54,7 @@ mask = _MaskLanes("mask", _BIT, types.boolean)
 for _lanes in (f32v, i32v, mask):
 
     @register_model(type(_lanes))
-    class _Model(models.PrimitiveModel):  # type: ignore[misc]
+    class _Model(models.PrimitiveModel):
         def __init__(self, manager: Any, kind: Lanes) -> None:
             super().__init__(manager, kind, kind.llvm)
 
@@ -73,8 +74,8 @@ def _lanes_of(kind: types.Type) -> Lanes:
     return f32v if isinstance(kind, types.Float) else i32v
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def splat(context, value, like):  # type: ignore[no-untyped-def]
+@intrinsic
+def splat(context, value, like):
     """`value` as wide as `like`: broadcast to a register, or as it is."""
     if isinstance(like, Lanes):
         wide = _lanes_of(value)
@@ -89,9 +90,9 @@ def _operator(op: Callable[..., Any], kind: Lanes, emit: Callable[..., Any], res
     pairs = [(kind, kind)] + [(kind, s) for s in scalars] + [(s, kind) for s in scalars]
 
     @infer_global(op)
-    class Rule(AbstractTemplate):  # type: ignore[misc]
+    class Rule(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            args = tuple(types.unliteral(a) for a in args)
+            args = tuple(unliteral(a) for a in args)
             return signature(result or kind, *args) if args in pairs else None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -120,49 +121,49 @@ def _kind(value: types.Type, lanes: Lanes, scalar: types.Type) -> types.Type:
     return lanes if isinstance(value, Lanes) else scalar
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def select(context, condition, yes, no):  # type: ignore[no-untyped-def]
+@intrinsic
+def select(context, condition, yes, no):
     """`yes` where the condition holds, else `no`; all of one width."""
-    return types.unliteral(yes)(condition, yes, no), lambda c, b, s, a: b.select(
+    return unliteral(yes)(condition, yes, no), lambda c, b, s, a: b.select(
         a[0], a[1], c.cast(b, a[2], s.args[2], s.args[1]) if s.args[1] != s.args[2] else a[2])
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def to_int(context, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def to_int(context, value):
     """float32 -> int32, towards zero; the value must fit."""
     out = _kind(value, i32v, types.int32)
     return out(value), lambda c, b, s, a: b.fptosi(a[0], c.get_value_type(out))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def to_float(context, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def to_float(context, value):
     """int32 -> float32, rounded to nearest."""
     out = _kind(value, f32v, types.float32)
     return out(value), lambda c, b, s, a: b.sitofp(a[0], c.get_value_type(out))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def wrap32(context, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def wrap32(context, value):
     """A sum as int32, modulo 2**32: lanes wrap by themselves, scalar sums are int64 until here."""
     if isinstance(value, Lanes) or value == types.int32:
         return value(value), lambda c, b, s, a: a[0]
     return types.int32(value), lambda c, b, s, a: b.trunc(a[0], _I32)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def root(context, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def root(context, value):
     """Square root, correctly rounded."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         llvm = a[0].type
         name = "llvm.sqrt." + (f"v{LANES}f32" if isinstance(llvm, ir.VectorType) else "f32")
         return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(llvm, [llvm]), name), a)
     return value(value), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def scramble(context, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def scramble(context, value):
     """The integer hash `lowbias32` (Wellons, "Prospecting for hash functions"): int32 -> int32, every bit matters."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         h = a[0]
         constant = lambda n: ir.Constant(h.type, [n] * LANES if isinstance(h.type, ir.VectorType) else n)  # noqa: E731
         for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, None)):
@@ -172,25 +173,25 @@ def scramble(context, value):  # type: ignore[no-untyped-def]
     return value(value), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def bits_xor(context, value, key):  # type: ignore[no-untyped-def]
+@intrinsic
+def bits_xor(context, value, key):
     """`value ^ key` in 32 bits; the key is an int32."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         wide = isinstance(s.args[0], Lanes)
         return b.xor(a[0], _broadcast(b, a[1], i32v) if wide else a[1])
     return value(value, types.int32), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def lane_numbers(context):  # type: ignore[no-untyped-def]
+@intrinsic
+def lane_numbers(context):
     """0, 1, ... 15."""
     return i32v(), lambda c, b, s, a: ir.Constant(i32v.llvm, list(range(LANES)))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def count_set(context, lanes):  # type: ignore[no-untyped-def]
+@intrinsic
+def count_set(context, lanes):
     """How many lanes of a mask are set."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), ir.IntType(64))
     return types.int64(mask), code
 
@@ -203,35 +204,35 @@ def _pointer(context: Any, builder: Any, sig: Any, args: Any, position: int, kin
     return builder.bitcast(at, kind.llvm.as_pointer()) if kind else at
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load(context, array, index):  # type: ignore[no-untyped-def]
+@intrinsic
+def load(context, array, index):
     """array[index:index+16]; the array must be padded so that the last register ends inside it."""
     kind = _lanes_of(array.dtype)
 
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         value = b.load(_pointer(c, b, s, a, 0, kind))
         value.align = 4
         return value
     return kind(array, types.intp), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def store(context, array, index, value):  # type: ignore[no-untyped-def]
+@intrinsic
+def store(context, array, index, value):
     """array[index:index+16] = value."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         b.store(a[2], _pointer(c, b, s, a, 0, s.args[2])).align = 4
         return c.get_dummy_value()
     return types.void(array, types.intp, value), code
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def gather(context, array, index):  # type: ignore[no-untyped-def]
+@intrinsic
+def gather(context, array, index):
     """array[index] for one index or, lane by lane, for sixteen; they must lie in the array."""
     if not isinstance(index, Lanes):
         return array.dtype(array, types.intp), lambda c, b, s, a: b.load(_pointer(c, b, s, a, 0))
     kind = _lanes_of(array.dtype)
 
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
         wide = b.sext(a[1], ir.VectorType(ir.IntType(64), LANES))
         value: Any = ir.Constant(kind.llvm, ir.Undefined)
@@ -247,16 +248,16 @@ def take(array: Any, slots: Any) -> Any:
 
 
 @overload(take)
-def _take(array, slots):  # type: ignore[no-untyped-def]
+def _take(array, slots):
     if isinstance(slots, Lanes):
         return lambda array, slots: gather(array, slots)
     return lambda array, slots: load(array, slots)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def take_block(context, counter, size):  # type: ignore[no-untyped-def]
+@intrinsic
+def take_block(context, counter, size):
     """Atomically add `size` to counter[0] and return what it was: workers share a queue of work without a lock."""
-    def code(c, b, s, a):  # type: ignore[no-untyped-def]
+    def code(c, b, s, a):
         data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
         return b.atomic_rmw("add", data, a[1], "monotonic")
     return types.int64(counter, types.int64), code

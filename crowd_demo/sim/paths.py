@@ -110,7 +110,7 @@ def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
         return False
     # The corners of a diagonal step's square; of a straight step these are its two ends, twice.
     corners = blocked[row, column] + blocked[to_row, to_column] + blocked[row, to_column] + blocked[to_row, column]
-    return corners == 0  # type: ignore[no-any-return]
+    return corners == 0
 
 
 @kernel

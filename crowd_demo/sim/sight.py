@@ -49,7 +49,7 @@ def sees(walls: Any, ax: Any, ay: Any, bx: Any, by: Any) -> bool:
 
 @device
 def _steps(coordinate: Any) -> int:
-    return math.floor(coordinate * TILE_STEPS)  # type: ignore[no-any-return]
+    return math.floor(coordinate * TILE_STEPS)
 
 
 @device

@@ -15,7 +15,6 @@ import numpy as np
 
 from ..jit import device
 
-
 BAND_RADII = 6  # height of a band in radii of perception: higher ones have fewer walkers between them but coarser shares
 
 
@@ -43,9 +42,9 @@ def due(turn: Any, look_at: int) -> bool:
 
 @device
 def next_look(turn: Any, y: Any) -> int:
-    return turn.next_look[np.uintp(y * turn.inv_band)]  # type: ignore[no-any-return]
+    return turn.next_look[np.uintp(y * turn.inv_band)]
 
 
 @device
 def due_by_id(identity: int, tick: int, period: int) -> bool:
-    return (tick + identity) % period == 0  # type: ignore[no-any-return]
+    return (tick + identity) % period == 0

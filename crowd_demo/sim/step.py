@@ -19,25 +19,25 @@ from ..config.maps import read_map
 from ..config.model import Config
 from ..config.resources import find_map
 from ..jit import Call, max_threads, set_threads
-from . import noise
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
 from .grid import Cells, Grid
+from .lanes import LANES
 from .motion import ground_of
 from .neighbours import STRUCTURES
 from .paths import FlowFields
 from .profile import Profile
 from .reorder import reorder_calls, reorder_due
-from .see import BLOCK, CANDIDATES, DUE, NEIGHBOURS, REGISTERS, COPIES, RUNS, Strip, see_lanes, see_scalar, strip_of
+from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
 from .spawn import places_to_be_born
 from .stagger import turn
 from .terrain import Terrain
 
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
-BEHAVIOURS = {"crowd": Crowd, "flock": Flock}
+BEHAVIOURS: dict[str, type[Crowd] | type[Flock]] = {"crowd": Crowd, "flock": Flock}
 
 
 class Simulation:
@@ -74,7 +74,7 @@ class Simulation:
     @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
-        return min(self.behaviour.top_speed * self.dt, float(self.ground.longest))
+        return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
@@ -92,12 +92,14 @@ class Simulation:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
         structure, agents, options = STRUCTURES[self.optimizations.neighbours], self.agents, self.optimizations
         if structure.USES_GRID or options.cull == "grid":
-            yield "index", self.grid.calls(agents, self.workers)
-            self.grid.built(agents)
+            yield "index", self.grid.calls()
+            self.grid.built()
+        else:
+            self.grid.outdated()
         if structure.REORDERS and reorder_due(options.reorder, self.tick):
             yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
             agents.swap()
-            self.grid.reordered(agents)
+            self.grid.reordered()
         rules = self.behaviour.rules(self)
         yield "see", (self._see(structure.cells(self.grid, agents), rules),)
         yield from self.behaviour.act(self, rules)
@@ -119,8 +121,9 @@ class Simulation:
         wanted = self.workers, self.optimizations.cell_size, self.agents.capacity
         if getattr(self, "_fitted", None) != wanted:
             size = self.optimizations.cell_size
-            self.grid = Grid(float(self.terrain.walls.width), float(self.terrain.walls.height), self.behaviour.radius,
-                             0 if size == "auto" else float(size), self.agents.capacity, self.workers)
+            walls = self.terrain.walls
+            self.grid = Grid(self.agents, float(walls.width), float(walls.height), self.behaviour.radius,
+                             0 if size == "auto" else float(size), self.workers)
             self.strip: Strip = strip_of(1024, self.workers)
             self.looks = np.zeros(self.workers, np.int64)
             self._fitted = wanted
@@ -131,7 +134,7 @@ class Simulation:
         top = np.maximum(first - cells.reach, 0) * cells.columns
         bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
         needed = int((cells.start[bottom] - cells.start[top]).max())
-        if needed > self.strip.floats.shape[2] - 3 * 16:
+        if needed > self.strip.floats.shape[2] - 2 * LANES:
             self.strip = strip_of(needed + needed // 2, self.workers)
 
     def _read_terrain(self) -> None:
@@ -166,10 +169,12 @@ class Simulation:
 
     # --- what is known about it --------------------------------------------------------------------------------------
 
-    @property
-    def grid_is_fresh(self) -> bool:
-        """The grid's order holds for the agents where they lie now, and their cells are at most one step old."""
-        return self.grid.layout == self.agents.layout and self.grid_tick >= self.tick - 1
+    def refresh_grid(self) -> None:
+        """Build the grid for the agents as they stand now: for who wants to look at cells between two steps."""
+        self._fit()
+        for call in self.grid.calls():
+            call.run()
+        self.grid.built()
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""

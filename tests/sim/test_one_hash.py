@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowds import shuffle, simulation
 
 from crowd_demo.sim.step import Simulation
-
-from crowds import shuffle, simulation
 
 CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
 FLOCK = {"name": "20k-flock", "agents": 500, "world__width": 500, "world__height": 400}

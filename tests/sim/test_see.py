@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
+from crowds import F, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.sim.see import NEIGHBOURS
-from crowds import F, shuffle, simulation
 
 WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
