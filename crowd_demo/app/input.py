@@ -76,6 +76,10 @@ class Input:
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION):
             yield from self._mouse(event)
 
+    def quits(self, event: pygame.Event) -> bool:
+        """Whether this would end the program; for times when there is nothing else to do."""
+        return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == "quit")
+
     def held(self, elapsed_s: float) -> Iterator[Command]:
         """What the keys that are held down ask for in so many seconds."""
         dx = sum(PANS[action][0] for action in self._held)

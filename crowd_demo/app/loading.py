@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
+TOLD_EVERY_S = 0.5
 EAGER_S = 0.0002  # a thread that compiles hands the interpreter over after this
 
 
@@ -110,13 +111,15 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
     if part > 0:
         pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
     else:
-        place = round((bar.width - 40) * (0.5 - 0.5 * abs((time.monotonic() % 2) - 1) * 2 + 0.5))
+        place = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
         pygame.draw.rect(on, ACCENT, (bar.left + place, bar.top, 40, bar.height), border_radius=3)
     pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
 
 
-def tell_progress(job: Callable[[], Loaded], progress: Progress) -> Loaded:
-    """Without a window: run the job, and where somebody watches, say on standard error what takes so long."""
-    if not sys.stderr.isatty():
-        return job()
-    raise NotImplementedError
+def tell_progress(job: Future[Loaded], progress: Progress) -> None:
+    """Without a window: wait, and say on standard error what takes so long, where somebody watches."""
+    while not wait((job,), timeout=TOLD_EVERY_S).done:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
