@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils, types
+from numba import types
+from numba.core import cgutils
 from numba.core.imputils import lower_builtin
-from numba.core.types import unliteral
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
 
@@ -92,7 +92,7 @@ def _operator(op: Callable[..., Any], kind: Lanes, emit: Callable[..., Any], res
     @infer_global(op)
     class Rule(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
-            args = tuple(unliteral(a) for a in args)
+            args = tuple(types.unliteral(a) for a in args)
             return signature(result or kind, *args) if args in pairs else None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -124,7 +124,7 @@ def _kind(value: types.Type, lanes: Lanes, scalar: types.Type) -> types.Type:
 @intrinsic
 def select(context, condition, yes, no):
     """`yes` where the condition holds, else `no`; all of one width."""
-    return unliteral(yes)(condition, yes, no), lambda c, b, s, a: b.select(
+    return types.unliteral(yes)(condition, yes, no), lambda c, b, s, a: b.select(
         a[0], a[1], c.cast(b, a[2], s.args[2], s.args[1]) if s.args[1] != s.args[2] else a[2])
 
 
