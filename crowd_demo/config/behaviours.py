@@ -56,11 +56,11 @@ class Flock(_Paced):
     """Birds that align, cohere and separate, and turn away from edges and walls."""
 
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
-    separation: float = number(9, 0, 4096, LENGTH, "neighbours nearer than this are too near")
+    separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
     align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
-    cohere: float = number(0.6, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
+    cohere: float = number(2.0, 0, 1000, "1/s^2", "pull to the neighbours' mean position")
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
-    crowding: Whole = number(24, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
-    wander: float = number(40, 0, 10_000, FORCE, "random turning")
+    crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
+    wander: float = number(80, 0, 10_000, FORCE, "random turning")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")

@@ -66,7 +66,8 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
     if "prefixItems" in schema:
         return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
     if schema["type"] == "string":
-        return "text" + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
+        kind = "printable text" if "pattern" in schema else "text"
+        return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
     return {"integer": "a whole number", "number": "a number", "boolean": "true or false",
             "null": "null"}[schema["type"]] + _range(schema)
 
