@@ -52,6 +52,16 @@ def pixel(position: Any, velocity: Any, ahead: Any, corner: Any, zoom: Any) -> A
     return np.floor((drawn(position, velocity, ahead) - corner) * zoom)
 
 
+def hash_ids(numbers: Ints) -> NDArray[np.uint32]:
+    """`hash_id` of an array."""
+    h: NDArray[np.uint32] = numbers.astype(np.uint32)
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        h ^= h >> np.uint32(shift)
+        h *= np.uint32(factor)
+    h ^= h >> np.uint32(16)
+    return h
+
+
 @device
 def hash_id(number: Any) -> Any:
     """A uint32 that looks random, from an id (`lowbias32` of Chris Wellons)."""

@@ -1,0 +1,124 @@
+"""Pictures of tiles: every kind with its variants and its shadows, at the size that the zoom asks for.
+
+A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0) or
+west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. The shadows are baked into the
+pictures, so they cost nothing a frame. A variant is a hash of the tile's place.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from .pixels import frame_of, plain_surface
+from .sprites import load_surface
+
+FLOOR, WALL, WATER, SWAMP, GRASS, MARK = range(6)  # the map's kinds, and a destination
+NAMES = "floor", "wall", "water", "swamp", "grass", "mark"
+SHADES, VARIANTS = 4, 4
+NORTH, WEST = 1, 2
+NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
+FRONT_PART = 0.6  # of a wall's tile is its front
+PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
+KEPT = 3
+
+Picture = NDArray[np.float32]  # [side, side, 3], 0 to 255
+
+
+class TileSet:
+    """The pictures at their full size, from `tiles.png`; open floor looks like `ground` (a kind of the manifest)."""
+
+    def __init__(self, folder: Path, manifest: Any, ground: str) -> None:
+        self.side: int = manifest["cell"]
+        sheet = frame_of(load_surface(folder / manifest["file"]))
+        kinds = {name: row for row, name in enumerate(manifest["kinds"])}
+
+        def part(name: str, variant: int) -> Picture:
+            x, y = variant % manifest["variants"] * self.side, kinds[name] * self.side
+            pixels = sheet[y:y + self.side, x:x + self.side, None] >> np.array([16, 8, 0], np.uint32) & 255
+            return pixels.astype(np.float32)
+
+        names = ground, *NAMES[1:]
+        self.masters = [_shaded(kind, shade, part(name, variant), part("wall_front", variant))
+                        for kind, name in enumerate(names) for shade in range(SHADES) for variant in range(VARIANTS)]
+        self._scaled: OrderedDict[int, Scaled] = OrderedDict()
+
+    def at(self, side: int) -> Scaled:
+        """All pictures with `side` pixels a side."""
+        if side not in self._scaled:
+            self._scaled[side] = Scaled(self.masters, side)
+            if len(self._scaled) > KEPT:
+                self._scaled.popitem(last=False)
+        self._scaled.move_to_end(side)
+        return self._scaled[side]
+
+
+class Scaled:
+    """Pictures of one size, uint32[numbers, side, side], top byte 0; each is made when `ensure` first meets it."""
+
+    def __init__(self, masters: list[Picture], side: int) -> None:
+        self._masters = masters
+        self._surfaces: list[pygame.Surface | None] = [None] * len(masters)
+        self.pixels = np.zeros((len(masters), side, side), np.uint32)
+
+    def ensure(self, numbers: list[int]) -> None:
+        for number in numbers:
+            if self._surfaces[number] is None:
+                surface = self._surfaces[number] = _scale(self._masters[number], self.pixels.shape[1])
+                self.pixels[number] = frame_of(surface) & 0xFFFFFF
+
+    def surfaces(self, numbers: list[int]) -> list[Any]:
+        return list(map(self._surfaces.__getitem__, numbers))
+
+
+def _shaded(kind: int, shade: int, top: Picture, front: Picture) -> Picture:
+    if kind == WALL:
+        return _with_front(top, front) if shade else top
+    light = np.ones(top.shape[:2], np.float32)
+    for bit, (darkest, reach), axis in ((NORTH, NORTH_SHADOW, 0), (WEST, WEST_SHADOW, 1)):
+        if shade & bit:
+            distance = (np.arange(len(top)) + 0.5) / len(top)
+            light *= np.expand_dims(1 - darkest * np.exp(-distance / reach), 1 - axis).astype(np.float32)
+    return top * light[..., None]
+
+
+def _with_front(top: Picture, front: Picture) -> Picture:
+    """The wall's top with the front below it."""
+    side = len(top)
+    height = round(side * FRONT_PART)
+    low = pygame.transform.smoothscale(_surface(front), (side, height))
+    picture = top.copy()
+    picture[side - height:] = frame_of(low)[..., None] >> np.array([16, 8, 0], np.uint32) & 255
+    return picture
+
+
+def _surface(picture: Picture) -> pygame.Surface:
+    surface = plain_surface((len(picture), len(picture)))
+    red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
+    frame_of(surface)[:] = red << 16 | green << 8 | blue
+    return surface
+
+
+def _scale(picture: Picture, side: int) -> pygame.Surface:
+    if side <= PLAIN_BELOW_PX:
+        picture = np.broadcast_to(picture.mean(axis=(0, 1)), (side, side, 3))
+        return _surface(picture)
+    return pygame.transform.smoothscale(_surface(picture), (side, side))
+
+
+def tile_numbers(kinds: NDArray[np.uint8], marks: NDArray[np.int16]) -> NDArray[np.uint8]:
+    """The picture of each tile of a map, uint8[H, W]."""
+    wall = kinds == WALL
+    padded = np.pad(wall, 1, mode="edge")
+    north, south, west = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2]
+    shade = np.where(wall, ~south * NORTH, north * NORTH + west * WEST)
+    kind = np.where(~wall & (marks >= 0), MARK, kinds)
+    rows, columns = np.indices(kinds.shape, dtype=np.uint32)
+    variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)
+    numbers: NDArray[np.uint8] = ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)
+    return numbers
