@@ -135,12 +135,15 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
 
 
 def _unwritable(option: str, path: Path) -> Iterator[str]:
-    if path.is_dir():
-        yield f"{option}: {path} is a folder"
-    elif not path.parent.is_dir():
-        yield f"{option}: there is no folder {path.parent}"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        yield f"{option}: {path} cannot be written"
+    try:
+        if path.is_dir():
+            yield f"{option}: {path} is a folder"
+        elif not path.parent.is_dir():
+            yield f"{option}: there is no folder {path.parent}"
+        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+            yield f"{option}: {path} cannot be written"
+    except OSError as error:  # a name that no file can have
+        yield f"{option}: {error.strerror}"
 
 
 def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:

@@ -59,25 +59,28 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
         return str(schema["description"])
     if "anyOf" in schema:
         return " or ".join(describe(option, model) for option in schema["anyOf"])
-    if "enum" in schema:
-        return "one of " + ", ".join(map(str, schema["enum"]))
-    if "const" in schema:
-        return str(schema["const"])
+    if words := _choices(schema):
+        return words[0] if len(words) == 1 else "one of " + ", ".join(words)
     if "prefixItems" in schema:
         return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
     if schema["type"] == "string":
-        return "text" + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
+        kind = "printable text" if "pattern" in schema else "text"
+        return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
     return {"integer": "a whole number", "number": "a number", "boolean": "true or false",
             "null": "null"}[schema["type"]] + _range(schema)
 
 
 def _range(schema: Schema) -> str:
-    bounds = (("minimum", "at least"), ("exclusiveMinimum", "more than"), ("maximum", "at most"),
-              ("exclusiveMaximum", "less than"))
-    said = [f"{words} {schema[key]}" for key, words in bounds if key in schema]
-    if "minimum" in schema and "maximum" in schema:
-        said = [f"from {schema['minimum']} to {schema['maximum']}"]
-    return " " + " and ".join(said) if said else ""
+    bounds = {key: int(schema[key]) if float(schema[key]).is_integer() else schema[key]
+              for key in ("minimum", "exclusiveMinimum", "maximum") if key in schema}
+    if "minimum" in bounds:
+        return f" from {bounds['minimum']} to {bounds['maximum']}"
+    return f" more than {bounds['exclusiveMinimum']} and at most {bounds['maximum']}" if bounds else ""
+
+
+def _choices(schema: Schema) -> list[str]:
+    """The words of a closed list; a list of one is a constant to some versions of pydantic."""
+    return [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
 
 
 @cache
@@ -108,8 +111,7 @@ def _words(schema: Schema, model: type[BaseModel]) -> list[str]:
     schema = _resolve(schema, model)
     if schema.get("type") == "boolean":
         return ["true", "false"]
-    words = [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
-    return words + [word for option in schema.get("anyOf", []) for word in _words(option, model)]
+    return _choices(schema) + [word for option in schema.get("anyOf", []) for word in _words(option, model)]
 
 
 def _suggest_word(value: Any, words: list[str]) -> str:

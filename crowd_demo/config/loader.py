@@ -32,14 +32,16 @@ class Place(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """One line for the user."""
+    """What the user sees as one line, whatever the file held."""
 
     place: Place
     path: KeyPath
     text: str
 
     def __str__(self) -> str:
-        return f"{self.place}: {'.'.join(map(str, self.path)) or 'file'}: {self.text}"
+        path = ".".join(map(str, self.path)) or "file"
+        line = f"{self.place}: {path if len(path) <= 80 else path[:76] + ' ...'}: {self.text}"
+        return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
 
 
 class ConfigError(ValueError):
@@ -65,7 +67,7 @@ def load_config(name_or_path: str | Path, overrides: Mapping[str, Any] | Iterabl
     Raises ConfigError with every mistake.
     """
     if isinstance(overrides, Mapping):
-        return Source.read(name_or_path, list(_flatten(overrides, ()))).config
+        return Source.read(name_or_path, list(_flatten(overrides))).config
     texts = [overrides] if isinstance(overrides, str) else overrides
     return Source.read(name_or_path, parse_overrides(texts, "overrides")).config
 
@@ -76,9 +78,9 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     for number, text in enumerate(texts, 1):
         place = Place(origin, number)
         key, equals, value = (part.strip() for part in text.partition("="))
-        path = _split(key)
+        path = _split(key or "?")
         try:
-            if not equals:
+            if not equals or not key:
                 raise ValueError(f"must be key.path=value, not {text!r}")
             overrides.append(Override(place, path, _value(value)))
         except (ValueError, yaml12.UnreadableError) as error:
@@ -155,13 +157,12 @@ def _checked(path: Path) -> str:
     return str(path)
 
 
-def _flatten(values: Mapping[str, Any], prefix: KeyPath) -> Iterator[Override]:
+def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[Override]:
     for key, value in values.items():
-        path = (*prefix, *(_split(key) if not prefix or prefix == ("keys",) else (key,)))
         if isinstance(value, Mapping):
-            yield from _flatten(value, path)
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
-            yield Override(Place("overrides"), path, value)
+            yield Override(Place("overrides"), _split(f"{prefix}{key}"), value)
 
 
 def _split(key: str) -> KeyPath:

@@ -17,7 +17,8 @@ from crowd_demo.config.section import Section, Whole, number, section
 __all__ = ["Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
 
 Side = Annotated[float, Field(gt=0, le=65_536)]
-Point = Annotated[tuple[float, float], Field(strict=False)]  # YAML gives a list
+Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
+Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 
 
@@ -58,7 +59,7 @@ class Window(Section):
     height: Whole = number(720, 16, 16_384, "pixels", "height")
     fullscreen: bool = Field(False, description="start in full screen")
     hud: bool = Field(True, description="start with the HUD shown")
-    title: str = Field("crowd-demo", max_length=200, description="title of the window")
+    title: str = Field("crowd-demo", max_length=200, pattern=r"^[^\x00-\x1f]*$", description="title of the window")
 
 
 class Camera(Section):

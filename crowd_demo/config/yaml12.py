@@ -17,7 +17,7 @@ import yaml
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16
-MAX_VALUES = 20_000
+MAX_VALUES = 2_000
 
 KeyPath = tuple[str | int, ...]
 Scalar = str | int | float | bool | None
@@ -123,7 +123,7 @@ class _Reader:
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event, path)
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.tag:
-            self._stop(event, path, f"tags such as {event.tag} are not supported")
+            self._stop(event, path, f"tags such as {event.tag[:40]} are not supported")
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
         return self._mapping(path) if isinstance(event, yaml.MappingStartEvent) else self._sequence(path)
@@ -136,7 +136,7 @@ class _Reader:
 
     def _alias(self, event: yaml.AliasEvent, path: KeyPath) -> Scalar:
         if event.anchor not in self.anchors:
-            self._stop(event, path, f"*{event.anchor} stands for no single value given before")
+            self._stop(event, path, f"*{str(event.anchor)[:40]} stands for no single value given before")
         return self.anchors[event.anchor or ""]
 
     def _sequence(self, path: KeyPath) -> list[Any]:
@@ -191,8 +191,8 @@ class _Dumper(yaml.SafeDumper):
 
 
 _Dumper.add_representer(list, lambda dumper, items: dumper.represent_sequence("tag:yaml.org,2002:seq", items, True))
-_Dumper.add_representer(float, lambda dumper, value: (
-    dumper.represent_int(int(value)) if value.is_integer() else yaml.SafeDumper.represent_float(dumper, value)))
+_Dumper.add_representer(float, lambda dumper, value: (  # 4000.0 as 4000
+    dumper.represent_int(int(value)) if value.is_integer() and abs(value) < 1e15 else dumper.represent_float(value)))
 
 
 def dump(data: Any) -> str:

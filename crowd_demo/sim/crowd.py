@@ -365,10 +365,10 @@ class Crowd:
         self.config = config
         self.settings = config.crowd
         self.radius = self.settings.radius
-        self.body, self.margin = self.settings.body, 0.0
+        self.body, self.margin, self.destinations = self.settings.body, 0.0, self.settings.destinations
         self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
 
-    def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
+    def born(self, ids: Any, x: Any, y: Any, seed: int, terrain: Any) -> dict[str, Any]:
         """Columns of newcomers beside their place: a speed, and a goal chosen at their first step."""
         low, high = self.settings.speed_min, self.settings.speed_max
         speed = low + (high - low) * noise.unit(ids, noise.key(seed, 0, noise.SPEED)).astype(np.float64)

@@ -277,14 +277,17 @@ class Flock:
         self.settings = config.flock
         self.radius = max(self.settings.sight, self.settings.separation)
         self.top_speed = self.settings.speed_max
-        self.body, self.margin = 0.0, self.settings.margin
+        self.body, self.margin, self.destinations = 0.0, self.settings.margin, 0
 
-    def born(self, ids: Any, seed: int, terrain: Any) -> dict[str, Any]:
-        """Columns of newcomers beside their place: a random direction at a random speed."""
+    def born(self, ids: Any, x: Any, y: Any, seed: int, terrain: Any) -> dict[str, Any]:
+        """Velocities of newcomers: a random speed, in a wind that whirls over the world, give or take an eighth of a turn."""
         low, high = self.settings.speed_min, self.settings.speed_max
-        angle = noise.unit(ids, noise.key(seed, 0, noise.GOAL)).astype(np.float64) * (2 * np.pi)
         speed = low + (high - low) * noise.unit(ids, noise.key(seed, 0, noise.SPEED)).astype(np.float64)
-        return {"vx": fixed_cosine(angle) * speed, "vy": fixed_cosine(angle - np.pi / 2) * speed}
+        whirl = max(float(terrain.walls.width), float(terrain.walls.height)) / 2
+        across, down = x.astype(np.float64) / whirl, y.astype(np.float64) / whirl
+        wind = cosine(across + 0.3 * cosine(down)) + cosine(down * 1.3 - across * 0.4 + 0.2)  # in half turns
+        turn = wind / 2 + (noise.unit(ids, noise.key(seed, 0, noise.GOAL)).astype(np.float64) - 0.5) / 4
+        return {"vx": cosine(turn) * speed, "vy": cosine(turn - 0.25) * speed}
 
     def rules(self, sim: Simulation) -> FlockRules:
         settings, f = self.settings, np.float32
@@ -302,8 +305,7 @@ class Flock:
         yield "move", (Call(move, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground)),)
 
 
-def fixed_cosine(angle: Any) -> Any:
-    """Cosine by a polynomial of plain multiplications and additions, so that every machine starts with the same flock."""
-    turns = angle / (2 * np.pi)
+def cosine(turns: Any) -> Any:
+    """Cosine of so many turns, by plain multiplications and additions: every machine starts with the same flock."""
     x = np.abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
     return -x * (1.5706268 - x * x * (0.6432292 - x * x * 0.0727102))

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..jit import Call, device, kernel, prange
 from .agents import Agents
-from .sorting import SortSpace, sort_calls, sort_space
+from .sorting import SortSpace, count_share, sort_calls, sort_space
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
 SLACK = 1e-3  # of a cell: more than float32 can misplace a position in 2,000 cells
@@ -46,15 +46,17 @@ def cell_of(x: Any, y: Any, floor: Any) -> int:
 
 
 @device
-def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, key: Any) -> None:
+def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        key[slot] = cell_of(x[slot], y[slot], floor)
+        space.key[slot] = cell_of(x[slot], y[slot], floor)
+    count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
 @kernel
-def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, key: Any) -> None:
+def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+    """The cell of every agent, and how many stand in each."""
     for worker in prange(workers):
-        _find_cells(worker, workers, x, y, agents, floor, key)
+        _find_cells(worker, workers, x, y, agents, floor, space)
 
 
 class Grid:
@@ -78,7 +80,7 @@ class Grid:
 
     def calls(self) -> tuple[Call, ...]:
         columns, count = self.agents.columns, self.agents.count
-        find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space.key))
+        find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space))
         return (find, *sort_calls(self.workers, self.space, count, self.cells))
 
     def built(self) -> None:

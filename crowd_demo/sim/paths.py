@@ -73,7 +73,7 @@ class FlowFields:
 
 @device
 def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, Any]:
-    """Unit vector (float32) to the middle of the next tile on the way, on arrival to the goal's point, or else (0, 0)."""
+    """Unit vector (float32) to the middle of the next tile on the way, on arrival to the goal's point, else (0, 0)."""
     column, row = tile_at(walls, x, y)
     step = fields.direction[goal, row, column]
     if step == NO_WAY:

@@ -51,7 +51,8 @@ class Simulation:
         self.history: list[tuple[int, Action]] = []
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
-        self.terrain = Terrain(data, config.world.width, config.world.height, config.crowd.destinations, config.seed)
+        self.terrain = Terrain(data, config.world.width, config.world.height,
+                               self.behaviour.destinations, config.seed)
         self.fields = FlowFields(self.terrain, max_threads())
         self.places = places_of(self.terrain)
         self.agents = Agents(self.behaviour.columns, config.agents)
@@ -156,7 +157,7 @@ class Simulation:
         if missing > 0:
             ids = self.agents.free_ids(missing)
             x, y = places_to_be_born(ids, self.config, self.terrain)
-            self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, self.config.seed, self.terrain))
+            self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
             self.agents.remove(np.sort(ids)[count:])

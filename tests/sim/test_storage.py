@@ -13,7 +13,7 @@ from crowd_demo.sim import noise
 from crowd_demo.sim.actions import Populate, SetWalls, Switch
 from crowd_demo.sim.agents import Agents, CrowdColumns
 from crowd_demo.sim.grid import Grid
-from crowd_demo.sim.sorting import sort_calls, sort_space
+from crowd_demo.sim.sorting import count_share, sort_calls, sort_space
 
 examples = settings(max_examples=30, deadline=None)
 pytestmark = pytest.mark.quick
@@ -24,6 +24,8 @@ pytestmark = pytest.mark.quick
 def test_counting_sort_is_stable_for_any_number_of_workers(keys: list[int], workers: int) -> None:
     space = sort_space(len(keys), 13, workers)
     space.key[:len(keys)] = keys
+    for worker in range(workers):
+        count_share(worker, workers, space, len(keys), 13)
     for call in sort_calls(workers, space, len(keys), 13):
         call.run()
     assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))

@@ -1,0 +1,73 @@
+"""Key bindings: defaults without a conflict, changes, and conflicts that name both actions."""
+
+import pytest
+from pydantic import ValidationError
+
+from crowd_demo.config.keys import ACTIONS, KEY_NAMES, PROGRAM, bindings
+from crowd_demo.config.model import Config
+from crowd_demo.techniques import TECHNIQUES
+
+pytestmark = pytest.mark.quick
+
+
+def bound(keys):
+    return bindings(Config.model_validate({"keys": keys}))
+
+
+def test_every_technique_and_action_has_its_key():
+    keys = bindings(Config())
+    assert set(keys.values()) == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM)
+    assert {t.key: keys[t.key] for t in TECHNIQUES} == {t.key: t.path for t in TECHNIQUES}
+
+
+def test_the_keys_of_the_program_are_those_that_are_documented():
+    keys = bindings(Config())
+    documented = {
+        "space": "pause", ".": "step", "r": "restart", "-": "fewer", "=": "more", ",": "slower", "/": "faster",
+        "f11": "fullscreen", "f12": "screenshot", "f1": "help", "tab": "hud", "home": "fit", "f": "freeze",
+        "a": "pan_left", "left": "pan_left", "d": "pan_right", "right": "pan_right", "w": "pan_up", "up": "pan_up",
+        "s": "pan_down", "down": "pan_down", "escape": "quit"}
+    assert {key: keys.get(key) for key in documented} == documented
+
+
+def test_a_changed_key_frees_the_old_one():
+    keys = bound({"pause": "p", "stagger.sight": 0, "pan_left": ["[4]", "left"]})
+    assert (keys["p"], keys["0"], keys["[4]"], keys["left"]) == ("pause", "stagger.sight", "pan_left", "pan_left")
+    assert not {"space", "5", "a"} & set(keys)
+
+
+def test_two_actions_may_swap_their_keys():
+    keys = bound({"freeze": "r", "restart": "f"})
+    assert (keys["r"], keys["f"]) == ("freeze", "restart")
+
+
+@pytest.mark.parametrize("nothing", [None, []])
+def test_an_action_may_have_no_key(nothing):
+    assert "quit" not in bound({"quit": nothing}).values()
+
+
+@pytest.mark.parametrize(("keys", "action", "both"), [
+    ({"restart": "f"}, "restart", "restart and freeze"),
+    ({"freeze": "r"}, "freeze", "restart and freeze"),
+    ({"pause": "p", "step": "p"}, "step", "pause and step"),
+    ({"pause": "3"}, "pause", "reorder.when and pause"),
+    ({"pan_left": ["a", "up"]}, "pan_left", "pan_left and pan_up"),
+])
+def test_a_conflict_names_both_actions_and_blames_what_was_changed(keys, action, both):
+    with pytest.raises(ValidationError) as caught:
+        bound(keys)
+    (problem,) = caught.value.errors()
+    assert (problem["loc"], both in problem["msg"]) == (("keys", action), True)
+
+
+@pytest.mark.parametrize("keys", [{"pause": "spacebar"}, {"pause": 10}, {"pause": True}, {"pause": ["p", 1.5]},
+                                  {"pause": ""}, {"paus": "p"}, {"pause": {"p": 1}}])
+def test_what_is_no_key_or_no_action_is_refused(keys):
+    with pytest.raises(ValidationError):
+        bound(keys)
+
+
+def test_keys_are_named_as_pygame_names_them():
+    pygame = pytest.importorskip("pygame")
+    codes = [value for name, value in vars(pygame).items() if name.startswith("K_")]
+    assert set(KEY_NAMES) <= {pygame.key.name(code) for code in codes}

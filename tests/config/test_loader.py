@@ -1,0 +1,208 @@
+"""From a file to a configuration, or to one line for each of its mistakes."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo import Config, ConfigError, load_config
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write `bad.yaml` into the working folder, which is empty but for it."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(text):
+        (tmp_path / "bad.yaml").write_text(text, "utf-8")
+        return "bad.yaml"
+
+    return write
+
+
+def lines_of(*args):
+    with pytest.raises(ConfigError) as caught:
+        load_config(*args)
+    assert str(caught.value) == "\n".join(caught.value.lines)
+    return caught.value.lines
+
+
+def test_what_the_file_says_is_what_one_gets(write):
+    config = load_config(write("agents: 7\ncrowd: {radius: 12}\noptimizations:\n  cull: off\n  stagger: {sight: 2}\n"))
+    assert (config.agents, config.crowd.radius, config.optimizations.cull, config.optimizations.stagger.sight) == \
+        (7, 12, "off", 2)
+    assert config.crowd.body == Config().crowd.body
+
+
+def test_an_empty_file_is_all_defaults(write):
+    assert load_config(write("# nothing\n")) == Config()
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("agnts: 5", "bad.yaml:1: agnts: unknown key (did you mean agents?)"),
+    ("optimizations:\n  neighbors: none", "bad.yaml:2: optimizations.neighbors: unknown key (did you mean neighbours?)"),
+    ("stagger: {sight: 3}", "bad.yaml:1: stagger: unknown key (did you mean optimizations.stagger?)"),
+    ("xyzzy: 5", "bad.yaml:1: xyzzy: unknown key"),
+    ("agents: abc", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not 'abc'"),
+    ("agents: '5'", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not '5'"),
+    ("agents: 1e3.5", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not '1e3.5'"),
+    ("agents:", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not null"),
+    ("agents: 2000001", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not 2000001"),
+    ("world: {width: 0}", "bad.yaml:1: world.width: must be a number more than 0 and at most 65536, not 0"),
+    ("world: 5", "bad.yaml:1: world: must be a section (lines of key: value), not 5"),
+    ("behaviour: {a: 1}", "bad.yaml:1: behaviour: must be one of crowd, flock, not a section"),
+    ("behaviour: crwd", "bad.yaml:1: behaviour: must be one of crowd, flock, not 'crwd' (did you mean crowd?)"),
+    ("optimizations: {simd: on}",
+     "bad.yaml:1: optimizations.simd: must be true or false, not 'on' (did you mean true?)"),
+    ("optimizations: {cull: false}", "bad.yaml:1: optimizations.cull: must be one of off, agents, grid, not false"),
+    ("camera:\n  center: [1]",
+     "bad.yaml:2: camera.center: must be [a number from -131072 to 131072, a number from -131072 to 131072] or null, "
+     "not [1]"),
+    ("crowd:\n  speed_min: 500", "bad.yaml:2: crowd.speed_min: speed_min (500) must not be above speed_max (120)"),
+    ("flock:\n  speed_max: 5", "bad.yaml:2: flock.speed_max: speed_min (60) must not be above speed_max (5)"),
+    ("seed: 1\nagents: 5\nseed: 2", "bad.yaml:3: seed: given twice, first on line 1"),
+    ("keys: {pause: scape}", "bad.yaml:1: keys.pause: must be a key, a list of keys, or null for none, not 'scape' "
+                             "(did you mean escape?)"),
+    ("keys: {restart: f}", "bad.yaml:1: keys.restart: key 'f' is bound to both restart and freeze"),
+    ("keys: {stagger.sigth: f}", "bad.yaml:1: keys.stagger.sigth: unknown key (did you mean stagger.sight?)"),
+    ("agents: 5\nworld: {width: 3\nseed: 1", "bad.yaml:3: file: not YAML: "),
+    ("just text", "bad.yaml:1: file: must be lines of key: value"),
+    ("- 1", "bad.yaml:1: file: must be lines of key: value"),
+    ("a: &a [1]\nb: *a", "bad.yaml:2: b: *a stands for no single value given before"),
+    ('"a\\nb": 1', "bad.yaml:1: a\\nb: unknown key"),
+])
+def test_a_mistake_is_one_line_with_its_place(write, text, line):
+    (said,) = lines_of(write(text))
+    assert said == line or (line.endswith(": ") and said.startswith(line))
+
+
+def test_all_mistakes_of_a_file_come_at_once_in_its_order(write):
+    lines = lines_of(write("""
+agents: abc
+sed: 3
+agents: 4
+window: 4
+optimizations:
+  simd: on
+  threads: 65
+  stagger:
+    avoidance: 17
+crowd: {speed_min: 500, radius: -1}
+keys: {restart: f, pause: [q, scape], step: 3}
+map: nowhere
+"""))
+    assert [line.split(": ")[:2] for line in lines] == [
+        ["bad.yaml:2", "agents"], ["bad.yaml:3", "sed"], ["bad.yaml:4", "agents"], ["bad.yaml:5", "window"],
+        ["bad.yaml:7", "optimizations.simd"], ["bad.yaml:8", "optimizations.threads"],
+        ["bad.yaml:10", "optimizations.stagger.avoidance"],
+        ["bad.yaml:11", "crowd.radius"], ["bad.yaml:11", "crowd.speed_min"],
+        ["bad.yaml:12", "keys.pause"], ["bad.yaml:12", "keys.restart"], ["bad.yaml:12", "keys.step"],
+        ["bad.yaml:13", "map"]]
+
+
+@pytest.mark.parametrize("name", ["nowhere", "nowhere.yaml", "no/where.yaml", "/no/where", "", ".", "a\0b", "x" * 5000])
+def test_a_missing_file_is_one_line(write, name):
+    (line,) = lines_of(name)
+    assert "no such file, nor a shipped configuration" in line
+
+
+def test_a_missing_file_suggests_a_shipped_one(write):
+    assert lines_of("20kk.yaml") == ["20kk.yaml:1: file: no such file, nor a shipped configuration (did you mean 20k?)"]
+
+
+def test_a_huge_file_is_one_line(write, tmp_path):
+    with (tmp_path / "huge.yaml").open("wb") as file:
+        file.truncate(100_000_000)
+    assert lines_of("huge.yaml") == ["huge.yaml:1: file: larger than 1,000,000 bytes"]
+
+
+OVERRIDES = ("agents=9", "crowd.cap=1e-1", "optimizations.cull=off", "camera.center=[3, 4]", "window.title='12'",
+             "keys.stagger.sight=0", "keys.step=.")
+NESTED = {"agents": 9, "crowd": {"cap": 0.1}, "optimizations.cull": "off", "camera": {"center": [3, 4]},
+          "window.title": "12", "keys": {"stagger.sight": 0}, "keys.step": "."}
+
+
+@pytest.mark.parametrize("overrides", [OVERRIDES, list(OVERRIDES), NESTED])
+def test_overrides_replace_what_the_file_says(write, overrides):
+    config = load_config(write("agents: 7\nseed: 5\ncrowd: {radius: 12}\n"), overrides)
+    assert (config.agents, config.seed, config.crowd.cap, config.crowd.radius) == (9, 5, 0.1, 12)
+    assert (config.optimizations.cull, config.camera.center, config.window.title) == ("off", (3, 4), "12")
+    assert config.keys.step == (".",) and getattr(config.keys, "stagger.sight") == ("0",)
+
+
+def test_an_override_may_mend_a_mistake_of_the_file(write):
+    assert load_config(write("agents: abc\n"), ["agents=5"]).agents == 5
+
+
+def test_the_last_of_two_overrides_counts(write):
+    assert load_config(write(""), ["agents=5", "agents=6"]).agents == 6
+
+
+@pytest.mark.parametrize(("overrides", "line"), [
+    (["seed=1", "agents=x"], "overrides:2: agents: must be a whole number from 0 to 2000000, not 'x'"),
+    (["agnts=5"], "overrides:1: agnts: unknown key (did you mean agents?)"),
+    (["agents.x=5"], "overrides:1: agents: must be a whole number from 0 to 2000000, not a section"),
+    (["world=5"], "overrides:1: world: must be a section (lines of key: value), not 5"),
+    (["agents"], "overrides:1: agents: must be key.path=value, not 'agents'"),
+    (["=5"], "overrides:1: ?: must be key.path=value, not '=5'"),
+    (["camera.center=[1}]"], "overrides:1: camera.center: not YAML: "),
+    ({"crowd": {"cap": 11}}, "overrides: crowd.cap: must be a number from 0 to 10, not 11"),
+])
+def test_a_mistake_in_an_override_names_the_override(write, overrides, line):
+    (said,) = lines_of(write("agents: 7\n"), overrides)
+    assert said.startswith(line)
+
+
+OCTILE = "type octile\nheight 2\nwidth 3\nmap\n@.@\n...\n"
+
+
+def test_a_map_is_found_beside_its_configuration_and_from_anywhere_after(write, tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "yard.map").write_text(OCTILE)
+    (tmp_path / "sub" / "yard.yaml").write_text("map: yard.map\n")
+    assert load_config("sub/yard.yaml").map == str(tmp_path / "sub" / "yard.map")
+    monkeypatch.chdir(tmp_path / "sub")
+    assert load_config(tmp_path / "sub" / "yard.yaml").map == str(tmp_path / "sub" / "yard.map")
+
+
+@pytest.mark.parametrize("name", ["bad.map", "bad.png", "folder.map", "bad.yaml", "nowhere", "a\0.map"])
+def test_a_map_that_is_not_one_is_one_line(write, tmp_path, name):
+    (tmp_path / "bad.map").write_text("type octile\nheight 2\nwidth 3\nmap\n@.@\n")
+    (tmp_path / "bad.png").write_bytes(b"\x89PNG")
+    (tmp_path / "folder.map").mkdir()
+    (line,) = lines_of(write("agents: 5\n"), {"map": name})
+    assert line.startswith("overrides: map: ")
+
+
+def test_a_bad_map_comes_with_the_other_mistakes(write, tmp_path):
+    (tmp_path / "bad.map").write_text("nonsense")
+    lines = lines_of(write("agents: -1\nmap: bad.map\n"))
+    assert [line.split(": ")[1] for line in lines] == ["agents", "map"]
+
+
+KEYS = ["agents", "seed", "map", "crowd", "optimizations", "stagger", "keys", "pause", "camera", "center", "window", "a"]
+WORDS = ["5", "-1", "1e400", ".nan", "off", "crowd", "[1, 2]", "{a: 1}", "*x", "&x 3", "'q'", "!t 1", "~", "\"\\ud800\""]
+TEXTS = st.lists(st.tuples(st.sampled_from(["", "  ", "    "]), st.sampled_from(KEYS),
+                           st.sampled_from([*WORDS, ""]))).map(lambda rows: "\n".join(f"{a}{b}: {c}" for a, b, c in rows))
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(TEXTS | st.text(st.characters(codec="utf-8")))
+def test_any_file_is_a_configuration_or_lines_of_mistakes(write, text):
+    name = write(text)
+    try:
+        load_config(name)
+    except ConfigError as error:
+        assert error.lines
+        assert all(line.startswith("bad.yaml:") and line.isprintable() for line in error.lines)
+
+
+@given(st.text() | st.tuples(st.sampled_from(KEYS), st.sampled_from(WORDS)).map("=".join))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_override_is_taken_or_refused(write, text):
+    name = write("")
+    try:
+        load_config(name, [text])
+    except ConfigError as error:
+        assert len(error.lines) == 1

@@ -1,0 +1,163 @@
+"""Reading maps: what the tiles mean, and that every mistake is one line that says where."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from terrains import REAL_MAPS
+
+from crowd_demo.config import images, maps
+from crowd_demo.config.maps import FLOOR, GRASS, SWAMP, WALL, WATER, MapError, parse_octile, read_map
+
+pytestmark = pytest.mark.quick
+
+
+def octile(*rows: str, end: str = "\n") -> bytes:
+    return end.join(["type octile", f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]).encode()
+
+
+def error_of(tmp_path: Path, data: bytes, name: str = "some.map") -> str:
+    """The message of the error that reading the file raises, with the folder cut off."""
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(MapError) as caught:
+        read_map(path)
+    message = str(caught.value)
+    assert message.startswith(str(path)) and "\n" not in message
+    return message.removeprefix(f"{tmp_path}{os.sep}")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_each_character_is_its_kind_of_tile(end: str) -> None:
+    found = parse_octile(octile(".G@OT", "SW0z.", end=end), Path("town.map"))
+    assert found.kinds.tolist() == [[FLOOR, GRASS, WALL, WALL, WALL], [SWAMP, WATER, FLOOR, FLOOR, FLOOR]]
+    assert found.marks.tolist() == [[-1] * 5, [-1, -1, 0, 35, -1]]
+    assert (found.name, found.kinds.dtype, found.marks.dtype) == ("town", np.uint8, np.int16)
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (b"", "some.map: the file is empty"),
+    (b"\xff\xfe\x00", "some.map: not a map (no text)"),
+    (b"hello\n", "some.map:1: not a map: the first line should be 'type octile'"),
+    (b"type octile", "some.map:2: expected 'height NUMBER'"),
+    (b"type octile\nheight 2\nwidth\nmap\n..", "some.map:3: expected 'width NUMBER'"),
+    (b"type octile\nheight 2\nwidth -2\nmap\n..", "some.map:3: expected 'width NUMBER'"),
+    (b"type octile\nheight 1\nwidth 2\n..", "some.map:4: expected 'map'"),
+    (b"type octile\nheight 0\nwidth 2\nmap\n", "some.map:2: the map is empty (2 x 0 tiles)"),
+    (b"type octile\nheight 2049\nwidth 2\nmap\n", "some.map:2: 2 x 2049 tiles are too many (at most 2048 x 2048)"),
+    (b"type octile\nheight 2\nwidth 2\nmap\n..\n", "some.map:5: the map has 1 rows, its header says 2"),
+    (b"type octile\nheight 1\nwidth 2\nmap\n..\n..\n", "some.map:6: the map has 2 rows, its header says 1"),
+    (octile("...", "....", "..."), "some.map:6: the row has 4 tiles, the header says 3"),
+    (octile("...", ".#."), "some.map:6: unknown tile '#' in column 2 (known: . G S W @ O T 0-9 a-z)"),
+    (octile("..é"), "some.map:5: unknown tile 'é' in column 3 (known: . G S W @ O T 0-9 a-z)"),
+    (octile("@W", "OT"), "some.map: there is no tile to stand on"),
+    (octile("1.1"), "some.map: the tiles of destination '1' do not touch each other"),
+])
+def test_a_bad_map_is_an_error_that_says_where(tmp_path: Path, data: bytes, message: str) -> None:
+    assert error_of(tmp_path, data) == message
+
+
+def test_a_missing_or_huge_file_is_an_error_and_not_read_whole(tmp_path: Path) -> None:
+    with pytest.raises(MapError, match=r"none\.map: cannot be read"):
+        read_map(tmp_path / "none.map")
+    with pytest.raises(MapError, match="cannot be read"):
+        read_map(tmp_path)
+    huge = tmp_path / "huge.map"
+    with huge.open("wb") as file:
+        file.truncate(maps.MAX_BYTES + 1)
+    with pytest.raises(MapError, match="too large for a map"):
+        read_map(huge)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_make_anything_but_a_map_or_a_map_error(data: bytes) -> None:
+    octile_head, png_head = b"type octile\nheight 1\nwidth 4\nmap\n", b"\x89PNG\r\n\x1a\n"
+    for parse, head in ((parse_octile, octile_head), (images.parse_png, png_head)):
+        for start in (b"", head):
+            try:
+                found = parse(start + data, Path("some"))
+            except MapError:
+                continue
+            assert found.kinds.shape == found.marks.shape
+
+
+@pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
+@pytest.mark.parametrize(("name", "width", "height", "walkable"), [
+    ("Paris_1_256", 256, 256, 47240), ("arena", 49, 49, 2054), ("den312d", 65, 81, 2445),
+    ("ht_chantry", 162, 141, 7461), ("lak303d", 194, 194, 14784),
+    ("maze-128-128-10", 128, 128, 14818), ("random-64-64-20", 64, 64, 3270)])
+def test_real_maps_are_read(name: str, width: int, height: int, walkable: int) -> None:
+    found = read_map(REAL_MAPS / f"{name}.map")
+    assert found.kinds.shape == (height, width)
+    assert np.isin(found.kinds, (FLOOR, GRASS, SWAMP)).sum() == walkable
+    assert found.marks.max() == -1
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+WHITE, BLACK, RED = (255, 255, 255, 255), (0, 0, 0, 255), (255, 0, 0, 255)
+GREEN, BLUE = (40, 160, 40, 255), (0, 0, 255, 255)
+
+
+def save_png(path: Path, pixels: list[list[tuple[int, int, int, int]]]) -> None:
+    pygame = pytest.importorskip("pygame")
+    data = np.array(pixels, np.uint8)
+    pygame.image.save(pygame.image.frombytes(data.tobytes(), data.shape[1::-1], "RGBA"), path)
+
+
+def test_the_colours_of_a_picture_are_kinds_of_tiles(tmp_path: Path) -> None:
+    save_png(tmp_path / "town.png", [[WHITE, BLACK, RED, BLUE], [GREEN, RED, (0, 0, 0, 0), (127, 127, 127, 255)]])
+    found = read_map(tmp_path / "town.png")
+    assert found.kinds.tolist() == [[FLOOR, WALL, FLOOR, WATER], [GRASS, FLOOR, FLOOR, WALL]]
+    assert found.marks.tolist() == [[-1, -1, 0, -1], [-1, 0, -1, -1]]
+    assert found.name == "town"
+
+
+@pytest.mark.parametrize(("colour", "kind", "red"), [
+    ((128, 128, 128), FLOOR, False), ((127, 128, 128), WALL, False), ((200, 137, 137), FLOOR, False),
+    ((200, 136, 136), FLOOR, True), ((64, 0, 0), FLOOR, True), ((63, 0, 0), WALL, False), ((0, 64, 0), GRASS, False),
+    ((255, 255, 0), FLOOR, False), ((30, 60, 200), WATER, False)])
+def test_thresholds_are_where_the_docstring_says(colour: tuple[int, int, int], kind: int, red: bool) -> None:
+    kinds, is_red = images.classify(np.array([[[*colour, 255]]], np.uint8))
+    assert (kinds.item(), is_red.item()) == (kind, red)
+
+
+def test_red_areas_are_numbered_in_reading_order(tmp_path: Path) -> None:
+    save_png(tmp_path / "reds.png", [[WHITE, RED, WHITE, RED], [WHITE, WHITE, WHITE, RED], [RED, WHITE, RED, WHITE]])
+    assert read_map(tmp_path / "reds.png").marks.tolist() == [[-1, 0, -1, 1], [-1, -1, -1, 1], [2, -1, 1, -1]]
+
+
+def test_a_bad_picture_is_an_error(tmp_path: Path) -> None:
+    assert error_of(tmp_path, b"GIF89a", "some.png") == "some.png: not a PNG picture"
+    save_png(tmp_path / "good.png", [[WHITE, BLACK]])
+    data = (tmp_path / "good.png").read_bytes()
+    assert error_of(tmp_path, data[:40], "some.png").startswith("some.png: cannot be read as a PNG (")
+    wide = data[:16] + (1 << 30).to_bytes(4, "big") + data[20:]
+    assert "tiles are too many" in error_of(tmp_path, wide, "some.png")
+    save_png(tmp_path / "dots.png", [[RED, WHITE] * 65])
+    assert "more than 64 red areas" in error_of(tmp_path, (tmp_path / "dots.png").read_bytes(), "some.png")
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=5, max_size=5), min_size=1, max_size=6))
+def test_labels_join_exactly_the_tiles_that_touch(rows: list[list[bool]]) -> None:
+    marked = np.array(rows)
+    least = {(row, column): row * 5 + column for row, column in np.argwhere(marked).tolist()}
+    for _ in range(30):  # everybody takes the least number around, until all of an area have one number
+        least = {(row, column): min(least.get((row + dy, column + dx), 30) for dy in (-1, 0, 1) for dx in (-1, 0, 1))
+                 for row, column in least}
+    labels = {number: label for label, number in enumerate(sorted(set(least.values())))}
+    expected = [[labels[least[row, column]] if marked[row, column] else -1 for column in range(5)]
+                for row in range(len(rows))]
+    assert maps.label_marks(marked).tolist() == expected
+
+
+def test_reading_a_grid_imports_neither_pygame_nor_numba() -> None:
+    code = "import sys, crowd_demo.config.maps; assert not {'pygame', 'numba'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

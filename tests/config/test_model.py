@@ -1,0 +1,106 @@
+"""The model: defaults that others rely on, everything frozen but the switches, everything documented."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from crowd_demo.config.model import Config
+from crowd_demo.techniques import TECHNIQUES
+
+pytestmark = pytest.mark.quick
+
+ROOT = Path(__file__).parents[2]
+
+
+def fields(schema, prefix=""):
+    """(path, schema) of every key that is no section."""
+    definitions = Config.model_json_schema()["$defs"]
+    for name, child in schema["properties"].items():
+        target = definitions[child["$ref"].rpartition("/")[2]] if "$ref" in child else child
+        if "properties" in target:
+            yield from fields(target, f"{prefix}{name}.")
+        else:
+            yield prefix + name, child
+
+
+FIELDS = dict(fields(Config.model_json_schema()))
+
+
+def test_a_configuration_of_nothing_is_complete():
+    config = Config()
+    assert (config.agents, config.seed, config.behaviour, config.map) == (20_000, 1, "crowd", None)
+    assert (config.world.width, config.time.step_hz, config.window.width, config.window.height) == (4000, 60, 1280, 720)
+    assert (config.crowd.radius, config.flock.sight, config.camera.zoom) == (40, 24, None)
+
+
+def test_the_defaults_of_the_switches_are_those_of_the_registry():
+    optimizations = Config().optimizations
+    assert {t.path: optimizations.get(t.path) for t in TECHNIQUES} == {t.path: t.default for t in TECHNIQUES}
+
+
+def test_numbers_have_the_type_that_they_are_declared_with():
+    assert [type(value) for value in (Config().crowd.radius, Config().world.width, Config().crowd.destinations)] == \
+        [float, float, int]
+
+
+def test_all_but_the_switches_is_frozen():
+    config = Config()
+    for section, name in ((config, "agents"), (config.world, "width"), (config.crowd, "radius"), (config.keys, "pause")):
+        with pytest.raises(ValidationError):
+            setattr(section, name, getattr(section, name))
+
+
+def test_two_configurations_share_no_switch():
+    first, second = Config(), Config()
+    first.optimizations.set("stagger.sight", 2)
+    assert second.optimizations.stagger.sight == 8
+
+
+def test_every_key_is_described():
+    assert [path for path, schema in FIELDS.items() if not schema.get("description")] == []
+
+
+def test_every_number_has_a_range_and_says_it():
+    for path, schema in FIELDS.items():
+        kinds = [schema, *schema.get("anyOf", [])]
+        for number in (kind for kind in kinds if kind.get("type") in ("number", "integer")):
+            assert "maximum" in number and {"minimum", "exclusiveMinimum"} & set(number), path
+            assert " to " in schema["description"] or path.startswith("optimizations."), path
+
+
+@pytest.mark.parametrize("path", [path for path in FIELDS if path.startswith(("crowd.", "flock."))])
+def test_zero_is_legal_for_radius_speed_and_weight(path):
+    section, name = path.split(".")
+    lowest = FIELDS[path]["minimum"]
+    assert lowest == (1 if name in ("destinations", "crowding") else 0)
+    changes = {name: lowest} if name != "speed_max" else {"speed_min": 0, "speed_max": 0}
+    assert getattr(getattr(Config.model_validate({section: changes}), section), name) == lowest
+
+
+@pytest.mark.parametrize("data", [
+    {"agents": True}, {"agents": "5"}, {"agents": 1.5}, {"agents": -1}, {"agents": 2_000_001}, {"seed": 2**63},
+    {"world": {"width": 0}}, {"world": {"width": "9"}}, {"world": {"width": float("nan")}}, {"map": 3},
+    {"crowd": {"radius": float("inf")}}, {"crowd": {"radius": False}}, {"window": {"hud": 1}}, {"window": []},
+    {"camera": {"center": [1]}}, {"camera": {"center": [1, "2"]}}, {"camera": {"zoom": 0.01}}, {"time": {"step_hz": 0}},
+    {"optimizations": {"simd": "yes"}}, {"optimizations": {"threads": 0}}, {"optimizations": {"cell_size": True}},
+    {"crowd": {"speed_min": 9, "speed_max": 8}}, {"flok": {}}, {"window": {"title": "a\0"}},
+])
+def test_what_is_out_of_type_or_range_is_refused(data):
+    with pytest.raises(ValidationError):
+        Config.model_validate(data)
+
+
+def test_a_whole_number_may_be_written_with_an_exponent():
+    assert Config.model_validate({"agents": 1e5}).agents == 100_000
+    assert type(Config.model_validate({"optimizations": {"threads": 2.0}}).optimizations.threads) is int
+
+
+def test_an_empty_section_has_its_defaults():
+    assert Config.model_validate({"window": None, "optimizations": {"stagger": None}}) == Config()
+
+
+def test_the_shipped_schema_is_up_to_date():
+    shipped = json.loads((ROOT / "configs" / "schema.json").read_text())
+    assert shipped == Config.model_json_schema(), "crowd-demo --print-schema > configs/schema.json"

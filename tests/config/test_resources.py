@@ -1,0 +1,71 @@
+"""What ships is found, from any folder, and loads."""
+
+import pytest
+
+from crowd_demo import load_config
+from crowd_demo.config.resources import about, data_folder, find_config, find_map, list_configs, list_maps
+
+pytestmark = pytest.mark.quick
+
+SHIPPED = ["1k", "5k", "20k", "20k-flock", "100k", "1m-flock", "maze", "open-world"]
+
+
+def test_the_shipped_configurations_are_listed_by_size():
+    assert list(list_configs()) == ["1k", "5k", "20k", "20k-flock", "100k", "1m-flock", "maze", "open-world"]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_configuration_loads_from_any_folder_and_says_what_it_is(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert load_config(name) == load_config(f"{name}.yaml")
+    text = list_configs()[name].read_text("utf-8")
+    assert text.startswith("# yaml-language-server: $schema=schema.json\n# ")
+    assert len(about(list_configs()[name])) > 20
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_first_view_lies_in_the_world(name):
+    config = load_config(name)
+    x, y = config.camera.center or (0, 0)
+    assert 0 <= x <= config.world.width and 0 <= y <= config.world.height
+
+
+def test_the_names_keep_their_promise():
+    expected = {"1k": (1_000, "crowd"), "5k": (5_000, "crowd"), "20k": (20_000, "crowd"), "20k-flock": (20_000, "flock"),
+                "100k": (100_000, "crowd"), "1m-flock": (1_000_000, "flock"), "maze": (3_000, "crowd"),
+                "open-world": (20_000, "crowd")}
+    loaded = {name: load_config(name) for name in expected}
+    assert {name: (config.agents, config.behaviour) for name, config in loaded.items()} == expected
+
+
+def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_config("20k") == data_folder() / "configs" / "20k.yaml"
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "20k.yaml").write_text("agents: 2\n")
+    assert load_config("20k").agents == load_config("20k.yaml").agents == 2
+    (tmp_path / "20k.yaml").write_text("agents: 3\n")
+    assert load_config("20k").agents == load_config("20k.yaml").agents == 3
+
+
+def test_a_folder_is_no_configuration(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "20k").mkdir()
+    assert find_config("20k") == list_configs()["20k"]
+
+
+@pytest.mark.parametrize("name", ["plaza", "plaza.map"])
+def test_a_shipped_map_is_found_by_its_name(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find_map(name) == list_maps()["plaza"].resolve()
+
+
+def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
+    (tmp_path / "plaza.map").write_text("type octile\n")
+    assert find_map("plaza.map", tmp_path) == tmp_path / "plaza.map"
+    assert find_map("plaza", tmp_path) == list_maps()["plaza"]
+
+
+def test_an_unknown_map_names_those_there_are():
+    with pytest.raises(ValueError, match=r"'plazza' is neither .* \(maze, plaza.*\) \(did you mean plaza\?\)"):
+        find_map("plazza")

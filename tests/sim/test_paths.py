@@ -1,0 +1,145 @@
+"""Flow fields against Dijkstra with a heap; and whoever follows them arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_terrain import reference_ways
+from terrains import REAL_MAPS, grids, town
+
+from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
+from crowd_demo.jit import compile_calls, is_compiled
+from crowd_demo.sim.paths import ARRIVED, NO_WAY, STEP_COLUMN, STEP_ROW, FlowFields, heading
+from crowd_demo.sim.terrain import Terrain, tile_at
+
+F = np.float32
+
+
+def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields) -> None:
+    for goal in range(len(terrain.destinations)):
+        sources = [(row, column) for row, column in np.argwhere(terrain.marks == goal).tolist()]
+        distance, direction = reference_ways(terrain.blocked, sources)
+        assert np.array_equal(fields.fields.distance[goal], distance)
+        assert np.array_equal(fields.fields.direction[goal], direction)
+
+
+def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
+    """Walk an eighth of a tile at a time, never into a wall and never farther from the goal; returns the last step."""
+    left = np.iinfo(np.int32).max
+    while True:
+        column, row = tile_at(terrain.walls, x, y)
+        assert not terrain.blocked[row, column]
+        step, distance = fields.fields.direction[goal, row, column], fields.fields.distance[goal, row, column]
+        assert distance <= left
+        if step >= ARRIVED:
+            return int(step)
+        for _ in range(12 if distance == left else 1):  # 12 eighths lead out of any tile
+            way_x, way_y = heading(fields.fields, terrain.walls, goal, x, y)
+            x, y = x + way_x * terrain.walls.tile / F(8), y + way_y * terrain.walls.tile / F(8)
+        left = distance
+
+
+@settings(deadline=None, max_examples=200)
+@given(grids, st.data())
+def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndarray, data: st.DataObject) -> None:
+    marks = np.full(blocked.shape, -1, np.int16)
+    places = st.tuples(st.integers(0, blocked.shape[0] - 1), st.integers(0, blocked.shape[1] - 1))
+    for goal, place in enumerate(data.draw(st.lists(places, min_size=1, max_size=3))):
+        marks[place[0]:place[0] + data.draw(st.integers(1, 3)), place[1]] = goal  # also on walls, or over one another
+    terrain = Terrain(MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), marks, ""), 100, 100)
+    fields = FlowFields(terrain, workers=data.draw(st.integers(1, 4)))
+    assert fields.rebuild(terrain)
+    assert_ways_are_shortest(terrain, fields)
+
+
+@pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
+@pytest.mark.parametrize("name", ["Paris_1_256", "arena", "den312d", "lak303d", "maze-128-128-10", "random-64-64-20"])
+def test_ways_are_the_shortest_on_real_maps(name: str) -> None:
+    terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000, count=2)
+    fields = FlowFields(terrain, workers=2)
+    fields.rebuild(terrain)
+    assert_ways_are_shortest(terrain, fields)
+    assert np.array_equal(fields.fields.distance[0] >= 0, terrain.labels == 0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(grids.filter(lambda blocked: not blocked.all()), st.sampled_from([1.0, 3.7, 15.625]), st.integers(0, 99),
+       st.data())
+def test_whoever_follows_the_heading_arrives_or_has_no_way(blocked: np.ndarray, tile: float, seed: int,
+                                                           data: st.DataObject) -> None:
+    rows, columns = blocked.shape
+    none = np.full(blocked.shape, -1, np.int16)
+    data_map = MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), none, "")
+    terrain = Terrain(data_map, columns * tile, rows * tile, count=1, seed=seed)
+    fields = FlowFields(terrain)
+    fields.rebuild(terrain)
+    across, down = data.draw(st.integers(1, 255)), data.draw(st.integers(1, 255))
+    for row, column in np.argwhere(blocked == 0).tolist():
+        side = terrain.walls.tile
+        x, y = (F(column) + F(across) / F(256)) * side, (F(row) + F(down) / F(256)) * side
+        last = follow(terrain, fields, 0, x, y)
+        assert last == (ARRIVED if terrain.labels[row, column] == 0 else NO_WAY)
+
+
+@pytest.mark.quick
+def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> None:
+    terrain = town("0...", "...@", width=40, height=20)
+    fields = FlowFields(terrain)
+    fields.rebuild(terrain)
+
+    def way(x: float, y: float) -> tuple[float, float]:
+        return tuple(float(part) for part in heading(fields.fields, terrain.walls, 0, F(x), F(y)))
+
+    assert way(35, 5) == (-1, 0)
+    assert way(11, 19) == (float(F(-6) / np.sqrt(F(232))), float(F(-14) / np.sqrt(F(232))))  # to (5, 5), diagonally
+    assert way(2, 1) == (float(F(0.6)), float(F(0.8)))  # arrived: the goal's own point is (5, 5)
+    assert way(5, 5) == (0, 0)
+    assert way(35, 15) == (0, 0)  # in a wall there is no way
+
+
+@pytest.mark.quick
+def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
+    terrain = town("..@", "@0.", "...")
+    fields = FlowFields(terrain)
+    fields.rebuild(terrain)
+    assert fields.fields.distance[0].tolist() == [[20, 10, -1], [-1, 0, 10], [20, 10, 14]]
+    directions = fields.fields.direction[0].tolist()
+    assert directions == [[0, 2, NO_WAY], [NO_WAY, ARRIVED, 4], [0, 6, 5]]
+    assert [(STEP_COLUMN[step], STEP_ROW[step]) for step in (0, 2, 4, 6)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
+
+
+@pytest.mark.quick
+def test_fields_are_rebuilt_when_walls_change_and_only_then() -> None:
+    terrain = town("0..", "@@.", "...")
+    fields = FlowFields(terrain, workers=3)
+    view = fields.fields
+    assert fields.rebuild(terrain) and not fields.rebuild(terrain)
+    assert view.distance[0, 2, 0] == 60
+    terrain.set_wall(0, 1, False)
+    assert fields.rebuild(terrain) and view.distance[0, 2, 0] == 20
+    terrain.set_wall(0, 0, True)  # the destination itself
+    assert fields.rebuild(terrain) and (view.direction == NO_WAY).all() and (view.distance == -1).all()
+
+
+@pytest.mark.quick
+def test_all_tiles_of_a_destination_are_arrivals_and_islands_too() -> None:
+    terrain = town("00.", "@@@", "1@.")
+    fields = FlowFields(terrain)
+    fields.rebuild(terrain)
+    assert (fields.fields.direction == ARRIVED).sum(axis=(1, 2)).tolist() == [2, 1]
+
+
+@pytest.mark.quick
+def test_a_world_without_destinations_has_no_fields() -> None:
+    terrain = Terrain(None, 100, 100, count=0)
+    fields = FlowFields(terrain)
+    assert fields.rebuild(terrain) and fields.fields.direction.shape[0] == 0
+
+
+def test_the_kernels_can_be_compiled_ahead() -> None:
+    terrain = Terrain(None, 100, 100)
+    calls = FlowFields(terrain).calls(terrain) + terrain.calls()
+    compile_calls(calls)
+    assert all(is_compiled(call) for call in calls)

@@ -1,0 +1,107 @@
+"""Line of sight against exact fractions: nobody sees through a wall or a diagonal gap, everybody sees past corners."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from reference_terrain import Point, reference_sees
+from terrains import REAL_MAPS, grids, terrain_of, town
+
+from crowd_demo.config.maps import read_map
+from crowd_demo.sim.sight import sees
+from crowd_demo.sim.terrain import TILE_STEPS, Terrain, Walls
+
+F = np.float32
+
+
+def looks(walls: Walls, a: Point, b: Point) -> bool:
+    """`sees` between points in steps of 1/256 unit; it has to agree from both sides."""
+    points = [F(value) / F(TILE_STEPS) for value in (*a, *b)]
+    there, back = sees(walls, *points), sees(walls, *points[2:], *points[:2])
+    assert there is back
+    return bool(there)
+
+
+def side_of(terrain: Terrain) -> int:
+    return int(terrain.walls.tile * TILE_STEPS)
+
+
+@pytest.mark.parametrize("walls", range(16))
+def test_all_points_of_four_small_tiles(walls: int) -> None:
+    blocked = np.array([walls >> bit & 1 for bit in range(4)], np.uint8).reshape(2, 2)
+    terrain = terrain_of(blocked, 2 / TILE_STEPS)
+    points = list(itertools.product(range(4), range(4)))
+    for a, b in itertools.product(points, points):
+        assert looks(terrain.walls, a, b) is reference_sees(blocked, 2, a, b), (a, b)
+
+
+@settings(deadline=None, max_examples=400)
+@given(grids, st.integers(1, 6), st.data())
+def test_sight_is_exact_where_lines_touch_corners_and_run_along_borders(blocked: np.ndarray, side: int,
+                                                                        data: st.DataObject) -> None:
+    rows, columns = blocked.shape
+    points = st.tuples(st.integers(0, columns * side - 1), st.integers(0, rows * side - 1))
+    a, b = data.draw(points), data.draw(points)
+    assert looks(terrain_of(blocked, side / TILE_STEPS).walls, a, b) is reference_sees(blocked, side, a, b)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1), st.integers(1, 2**24 - 1),
+       st.floats(0, 1), st.integers(-1, 1), st.integers(-1, 1))
+@example(0, 0, 2**24 - 1, 2**24 - 1, 0.5, 0, 0)
+@example(0, 0, 2**24 - 1, 2**24 - 1, 0.5, 1, 0)
+@example(0, 2**24 - 1, 2**24 - 1, 0, 0.25, 0, 0)
+def test_sight_is_exact_across_the_largest_world(ax: int, ay: int, bx: int, by: int, part: float, aside: int,
+                                                 below: int) -> None:
+    side = 2**24 // 128  # 65536 units in 128 tiles
+    blocked = np.zeros((128, 128), np.uint8)
+    column, row = int(ax + part * (bx - ax)) // side + aside, int(ay + part * (by - ay)) // side + below
+    blocked[min(max(row, 0), 127), min(max(column, 0), 127)] = 1
+    walls = terrain_of(blocked, side / TILE_STEPS).walls
+    assert looks(walls, (ax, ay), (bx, by)) is reference_sees(blocked, side, (ax, ay), (bx, by))
+
+
+@pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
+@pytest.mark.parametrize("name", ["Paris_1_256", "arena", "den312d", "maze-128-128-10", "random-64-64-20"])
+def test_sight_is_exact_on_real_maps(name: str) -> None:
+    terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000)
+    x, y = terrain.random_walkable(np.arange(400), 3)
+    side, seen = side_of(terrain), 0
+    for ax, ay, near_x, near_y in zip(x[::2], y[::2], x[1::2], y[1::2], strict=True):
+        # A tenth of the way to a random place: near enough to be in sight now and then.
+        bx, by = ax + (near_x - ax) / F(10), ay + (near_y - ay) / F(10)
+        a, b = (int(ax * TILE_STEPS), int(ay * TILE_STEPS)), (int(bx * TILE_STEPS), int(by * TILE_STEPS))
+        clear = sees(terrain.walls, ax, ay, bx, by)
+        assert clear is reference_sees(terrain.blocked, side, a, b)
+        seen += clear
+    assert 20 < seen < 200  # both answers were given
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("rows", "a", "b", "clear"), [
+    (("...", "...", "..."), (0.5, 0.5), (2.5, 2.5), True),
+    ((".@.", "@..", "..."), (0.5, 0.5), (2.5, 2.5), False),   # a diagonal gap, through the corner itself
+    ((".@.", "...", "..."), (0.5, 0.5), (2.5, 2.5), False),   # the corner of one wall is too near as well
+    (("..@", "...", "@.."), (0.5, 0.5), (2.5, 2.5), True),
+    (("...", ".@.", "..."), (0.5, 0.5), (2.5, 0.5), True),
+    (("...", ".@.", "..."), (0.5, 1.0), (2.5, 1.0), False),   # a border belongs to the tile below
+    (("...", ".@.", "..."), (0.5, 2.0), (2.5, 2.0), True),
+    (("...", ".@.", "..."), (1.0, 0.5), (1.0, 2.5), False),   # and to the tile on the right
+    (("...", ".@.", "..."), (2.0, 0.5), (2.0, 2.5), True),
+    (("...", ".@.", "..."), (1.5, 1.5), (0.5, 0.5), False),   # from within a wall
+    (("...", ".@.", "..."), (0.5, 0.5), (0.5, 0.5), True),    # oneself
+    ((".@.",), (1.5, 0.5), (1.5, 0.5), False),
+    (("...",), (0.5, 0.5), (3.0, 0.5), False),                # the end is just outside
+    (("...",), (0.5, 0.5), (0.5, -0.01), False),
+    ((".W.",), (0.5, 0.5), (2.5, 0.5), False),                # who cannot walk there does not walk straight on
+    ((".SG",), (0.5, 0.5), (2.5, 0.5), True),
+])
+def test_sight_is_what_the_eye_says(rows: tuple[str, ...], a: tuple[float, float], b: tuple[float, float],
+                                    clear: bool) -> None:
+    terrain = town(*rows, width=len(rows[0]), height=len(rows))
+    assert sees(terrain.walls, F(a[0]), F(a[1]), F(b[0]), F(b[1])) is clear
+    assert sees(terrain.walls, F(b[0]), F(b[1]), F(a[0]), F(a[1])) is clear

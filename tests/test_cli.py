@@ -1,0 +1,248 @@
+"""The command line as its users and their scripts see it: exit codes, one line a mistake, no heavy import too early."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from crowd_demo import __version__, load_config
+from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.cli import main
+from crowd_demo.config.keys import ACTIONS
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import list_configs
+
+ROOT = Path(__file__).parents[1]
+quick = pytest.mark.quick
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Calls of the program proper, which is replaced by one that returns 0 at once."""
+    calls = []
+    program = SimpleNamespace(run=lambda config, options: calls.append((config, options)) or 0)
+    monkeypatch.setitem(sys.modules, "crowd_demo.app.main", program)
+    return calls
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Make the program proper end in some way."""
+    def fails(with_what):
+        def run(config, options):
+            if isinstance(with_what, int):
+                return with_what
+            raise with_what
+
+        monkeypatch.setitem(sys.modules, "crowd_demo.app.main", SimpleNamespace(run=run))
+
+    return fails
+
+
+def errors_of(capsys, *args):
+    """Lines on stderr of a run that ends with exit code 2 and prints nothing else."""
+    try:
+        code = main(args)
+    except SystemExit as leaving:
+        code = leaving.code
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    return err.splitlines()
+
+
+@quick
+def test_the_program_gets_what_the_command_line_says(started, tmp_path):
+    picture, report = tmp_path / "a.png", tmp_path / "a.json"
+    assert main(["--config", "20k-flock", "--set", "agents=50", "--set", "flock.sight=1e1", "--seed", "7",
+                 "--threads", "2", "--size", "640x480", "--fullscreen", "--headless", "--frames", "3",
+                 "--screenshot", str(picture), "--report", str(report)]) == 0
+    ((config, options),) = started
+    assert config == load_config("20k-flock", {
+        "agents": 50, "flock.sight": 10, "seed": 7, "optimizations.threads": 2,
+        "window": {"width": 640, "height": 480, "fullscreen": True}})
+    assert options == RunOptions(headless=True, frames=3, render=True, screenshot=picture, report=report)
+
+
+@quick
+def test_without_arguments_it_runs_20k_until_it_is_closed(started):
+    assert main([]) == 0
+    assert started == [(load_config("20k"), RunOptions())]
+
+
+@quick
+def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
+    assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
+    assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT)
+
+
+@quick
+@pytest.mark.parametrize(("args", "start"), [
+    (["--confg", "20k"], "crowd-demo: unrecognized arguments: --confg 20k (did you mean --config?)"),
+    (["--head"], "crowd-demo: unrecognized arguments: --head"),
+    (["20k"], "crowd-demo: unrecognized arguments: 20k"),
+    (["--config"], "crowd-demo: argument --config: expected one argument"),
+    (["--size", "1280"], "crowd-demo: argument --size: must be WIDTHxHEIGHT in pixels, such as 1280x720, not '1280'"),
+    (["--size", "-1x5"], "crowd-demo: argument --size: "),
+    (["--size", "99999x720"], "--size: window.width: must be a whole number from 16 to 16384, not 99999"),
+    (["--frames", "0"], "crowd-demo: argument --frames: must be a whole number of at least 1, not '0'"),
+    (["--frames", "1.5"], "crowd-demo: argument --frames: must be"),
+    (["--frames=-3"], "crowd-demo: argument --frames: must be"),
+    (["--seed", "abc"], "--seed: seed: must be a whole number from 0 to 9223372036854775807, not 'abc'"),
+    (["--seed=-1"], "--seed: seed: must be"),
+    (["--threads", "0"], "--threads: optimizations.threads: must be auto or a whole number from 1 to 64, not 0"),
+    (["--threads", "many"], "--threads: optimizations.threads: must be"),
+    (["--set", "agents"], "--set:1: agents: must be key.path=value, not 'agents'"),
+    (["--set", "seed=2", "--set", "agnts=5"], "--set:2: agnts: unknown key (did you mean agents?)"),
+    (["--set", "optimizations.simd=on"], "--set:1: optimizations.simd: must be true or false, not 'on' (did you mean "),
+    (["--config", "20kk"], "20kk:1: file: no such file, nor a shipped configuration (did you mean 20k?)"),
+    (["--no-render"], "--no-render: only with --headless"),
+    (["--screenshot", "a.jpg"], "--screenshot: must end in .png, not 'a.jpg'"),
+    (["--screenshot", "nowhere/a.png"], "--screenshot: there is no folder nowhere"),
+    (["--screenshot", "folder.png"], "--screenshot: folder.png is a folder"),
+    (["--report", "nowhere/a.json"], "--report: there is no folder nowhere"),
+    (["--report", "x" * 5000], "--report: File name too long"),
+    (["--report", "folder.png"], "--report: folder.png is a folder"),
+    (["--list-keys", "--print-config"], "crowd-demo: argument --print-config: not allowed with argument --list-keys"),
+])
+def test_a_mistake_is_one_line_and_exit_code_2(started, capsys, tmp_path, monkeypatch, args, start):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder.png").mkdir()
+    (line,) = errors_of(capsys, *(args if "--config" in args else ["--config", "20k-flock", *args]))
+    assert line.startswith(start)
+    assert started == []
+
+
+@quick
+def test_all_mistakes_come_at_once(started, capsys, tmp_path):
+    path = tmp_path / "bad.yaml"
+    path.write_text("agnts: 5\noptimizations: {cull: no}\n")
+    lines = errors_of(capsys, "--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
+    assert [line.split(": ")[0] for line in lines] == [
+        "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]
+
+
+@quick
+@pytest.mark.parametrize("code", [0, 1, 3])
+def test_the_exit_code_is_that_of_the_program(fails, code):
+    fails(code)
+    assert main(["--config", "20k-flock"]) == code
+
+
+@quick
+def test_ctrl_c_is_130_and_quiet(fails, capsys):
+    fails(KeyboardInterrupt())
+    assert main(["--config", "20k-flock"]) == 130
+    assert capsys.readouterr() == ("", "")
+
+
+@quick
+def test_a_crash_is_one_line_that_names_a_file_with_the_traceback(fails, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
+    fails(ZeroDivisionError("first line\nsecond line"))
+    assert main(["--config", "20k-flock"]) == 1
+    (log,) = tmp_path.iterdir()
+    assert capsys.readouterr().err == f"crowd-demo: crashed: ZeroDivisionError: first line (details in {log})\n"
+    assert "Traceback (most recent call last)" in log.read_text("utf-8")
+    assert __version__ in log.read_text("utf-8")
+
+
+@quick
+def test_a_crash_without_a_place_for_the_log_is_still_one_line(fails, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
+    fails(ZeroDivisionError())
+    assert main(["--config", "20k-flock"]) == 1
+    assert capsys.readouterr().err.startswith("crowd-demo: crashed: ZeroDivisionError (no log could be written")
+
+
+@quick
+def test_a_crash_while_debugging_is_a_traceback(fails, monkeypatch):
+    monkeypatch.setenv("CROWD_DEMO_DEBUG", "1")
+    fails(ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        main(["--config", "20k-flock"])
+
+
+@quick
+def test_version_and_help_are_exit_code_0(capsys):
+    for option in ("--version", "--help"):
+        with pytest.raises(SystemExit) as leaving:
+            main([option])
+        assert leaving.value.code == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"crowd-demo {__version__}\n") and "--print-schema" in out
+
+
+@quick
+def test_list_configs_has_a_line_for_each(capsys):
+    assert main(["--list-configs"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(list_configs())
+    assert all(len(line.split()) > 4 for line in lines)
+
+
+@quick
+def test_list_keys_shows_the_keys_that_are_in_force(capsys):
+    assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=q", "--set", "keys.hud="]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert {"quit", "hud", "pan_left"} <= {word for row in rows for word in row}
+    assert ["q", "quit"] in [row[:2] for row in rows]
+    assert ["-", "hud"] in [row[:2] for row in rows]
+    assert ["a", "left", "pan_left"] in [row[:3] for row in rows]
+    assert len(rows) == len(ACTIONS)
+
+
+@quick
+@pytest.mark.parametrize("args", [
+    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[p, '0']", "--set", "keys.quit="],
+    ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
+    ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
+])
+def test_the_printed_configuration_loads_to_an_equal_one(capsys, tmp_path, args):
+    assert main(["--config", "20k-flock", "--print-config", *args]) == 0
+    path = tmp_path / "printed.yaml"
+    path.write_text(capsys.readouterr().out, "ascii")
+    assert load_config(path) == load_config("20k-flock", args[1::2])
+
+
+@quick
+def test_the_printed_schema_is_that_of_the_model(capsys):
+    assert main(["--print-schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == Config.model_json_schema()
+
+
+ONLY_PRINT = """
+import contextlib, io, sys
+from crowd_demo.cli import main
+for args in (["--help"], ["--version"], ["--list-configs"], ["--list-keys"], ["--print-config"], ["--print-schema"],
+             ["--confg"], ["--config", "nowhere"]):
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()), \\
+            contextlib.redirect_stderr(io.StringIO()):
+        main(args)
+print(sorted({"numba", "pygame", "numpy"} & set(sys.modules)))
+"""
+
+
+def test_what_only_prints_imports_neither_numba_nor_pygame():
+    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_reader_that_leaves_early_is_no_mistake():
+    child = subprocess.Popen([sys.executable, "-m", "crowd_demo", "--print-schema"], cwd=ROOT, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with child:
+        child.stdout.close()
+        assert (child.stderr.read(), child.wait(60)) == ("", 0)
+
+
+def test_a_mistake_in_a_process_of_its_own(tmp_path):
+    (tmp_path / "bad.yaml").write_text("agents: 1\nworld: {width: -1}\n")
+    done = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", tmp_path / "bad.yaml"], cwd=ROOT,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number more than 0 and at most 65536, not -1\n")
