@@ -18,6 +18,7 @@ import pygame
 from ..config.model import Config
 from ..config.resources import assets_folder
 from ..render.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
+from .window import screen
 
 if TYPE_CHECKING:
     from ..render.scene import Scene
@@ -94,7 +95,7 @@ def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pyga
             return False
         part = progress.done / progress.total if progress.total else 0.0
         shown += (part - shown) * 0.2
-        draw_progress(pygame.display.get_surface(), str(progress), shown, pen)
+        draw_progress(screen(), str(progress), shown, pen)
         pygame.display.flip()
         time.sleep(FRAME_S)
     return True

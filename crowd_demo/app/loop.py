@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import sys
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
+from pathlib import Path
 
 import pygame
 
@@ -26,7 +27,7 @@ from .pace import Pace
 from .pictures import save_picture
 from .program import Program
 from .recorder import Recorder
-from .window import set_mode
+from .window import screen, set_mode
 from .worker import Worker
 
 HEADLESS_FRAMES = 600
@@ -107,7 +108,7 @@ class Loop:
         if self.program.fullscreen != self._fullscreen:
             self._fullscreen = self.program.fullscreen
             set_mode(self.config.window, self._fullscreen)
-        size = pygame.display.get_surface().get_size()
+        size = screen().get_size()
         if size != self.program.camera.size:
             self.program.camera.resize(size)
 
@@ -130,33 +131,32 @@ class Loop:
                 break
         if program.scene:
             alpha = self.pace.owed_s / self.pace.dt
-            program.scene.draw(pygame.display.get_surface(), program.camera, program.frozen, alpha)
+            program.scene.draw(screen(), program.camera, program.frozen, alpha)
 
     def _finish_picture(self) -> None:
-        program, screen = self.program, pygame.display.get_surface()
-        profile = program.sim.profile
+        program, profile, picture = self.program, self.program.sim.profile, screen()
         with profile.stage("overlays"):
             if program.frozen:
-                draw_frustum(screen, program.camera, program.frozen, self.pen)
+                draw_frustum(picture, program.camera, program.frozen, self.pen)
         with profile.stage("hud"):
-            self._draw_hud(screen)
+            self._draw_hud(picture)
         if program.picture_asked:
-            self._save_picture(screen)
+            self._save_picture(picture, program.picture_asked)
         with profile.stage("present"):
             pygame.display.flip()
 
-    def _draw_hud(self, screen: pygame.Surface) -> None:
+    def _draw_hud(self, picture: pygame.Surface) -> None:
         program, status = self.program, self.program.status()
         if program.hud_shown:
-            self.hud.draw(screen, program.sim, status, time.perf_counter())
-        draw_notices(screen, status.notices, self.pen)
+            self.hud.draw(picture, program.sim, status, time.perf_counter())
+        draw_notices(picture, status.notices, self.pen)
         if program.help_shown:
-            self.help.draw(screen)
+            self.help.draw(picture)
 
-    def _save_picture(self, screen: pygame.Surface) -> None:
-        path, self.program.picture_asked = self.program.picture_asked, None
+    def _save_picture(self, picture: pygame.Surface, path: Path) -> None:
+        self.program.picture_asked = None
         try:
-            save_picture(screen, path)
+            save_picture(picture, path)
             self.program.notify(f"saved {path}")
         except OSError as error:
             self.program.notify(f"cannot save {path}: {error.strerror or error}")
@@ -166,13 +166,11 @@ class Loop:
     def _await(self, job: Future[None]) -> None:
         """Until the worker is done; while it takes long, keys are kept for later and those that quit are obeyed."""
         while self.program.running:
-            try:
-                return job.result(timeout=LONG_S)
-            except TimeoutError:
-                if job.done():
-                    return job.result()
-                if self.options.render:
-                    self._answer_meanwhile()
+            if wait((job,), timeout=LONG_S).done:
+                job.result()
+                return
+            if self.options.render:
+                self._answer_meanwhile()
         self.abandoned = True
 
     def _answer_meanwhile(self) -> None:

@@ -17,7 +17,7 @@ from .input import Input
 from .loading import Loaded, Progress, eager_threads, load, show_progress, tell_progress
 from .options import RunOptions
 from .startup import seconds_since_start
-from .window import NoDisplayError, close_window, open_window
+from .window import NoDisplayError, close_window, open_window, screen
 from .worker import Worker
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Session:
         from .report import report, write_report
 
         if self.options.screenshot:
-            save_picture(pygame.display.get_surface(), self.options.screenshot)
+            save_picture(screen(), self.options.screenshot)
         if self.options.report:
             content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s)
             write_report(content, self.options.report)

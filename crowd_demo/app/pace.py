@@ -1,7 +1,7 @@
 """How many fixed steps a frame owes to the clock.
 
-Steps are always `dt` long; time that does not fill a step is kept, and the picture is drawn so far ahead. A slow frame makes at
-most `catch_up` steps: beyond that the crowd slows down rather than fall behind ever further.
+Steps are always `dt` long; time that does not fill a step is kept, and the picture is drawn so far ahead. A slow frame
+makes at most `catch_up` steps: beyond that the crowd slows down rather than fall behind ever further.
 """
 
 from __future__ import annotations

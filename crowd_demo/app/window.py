@@ -42,6 +42,13 @@ def set_mode(settings: Window, fullscreen: bool) -> pygame.Surface:
     return pygame.display.set_mode((settings.width, settings.height), pygame.RESIZABLE, DEPTH)
 
 
+def screen() -> pygame.Surface:
+    """The surface of the open window; it changes with the window's size."""
+    surface = pygame.display.get_surface()
+    assert surface is not None, "there is no window"
+    return surface
+
+
 def close_window() -> None:
     pygame.font.quit()
     pygame.display.quit()

@@ -113,18 +113,17 @@ class Hud:
 
     def _sections(self, sim: Simulation, status: Status) -> list[Section]:
         profile, counters, states = sim.profile, sim.profile.counters, sim.states()
-        crowd = {"agents": f"{sim.agents.count:,}", **{name: f"{counters[name]:,.0f}" for name in ("visible", "drawn")
-                                                      if name in counters}}
-        work = {name: f"{counters[key]:.1f}" for name, key in
-                (("neighbours", "neighbours_per_agent"), ("candidates", "candidates_per_agent")) if key in counters}
-        work["speed"] = "paused" if status.paused else f"x{status.speed:g}"
+        crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
+        work = {"neighbours": f"{counters.get('neighbours_per_agent', 0):.1f}",
+                "candidates": f"{counters.get('candidates_per_agent', 0):.1f}",
+                "speed": "paused" if status.paused else f"x{status.speed:g}"}
         table = -(-len(profile.stages) // 2) * LINE + 6
         return [
             Section(46, 0, lambda on, top: self._header(on, top, profile)),
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
                 on, pygame.Rect(PAD, top, LEFT_WIDTH - 2 * PAD, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
             Section(table, 2, lambda on, top: self._stages(on, top, profile)),
-            Section(35, 1, lambda on, top: self._facts(on, top, crowd)),
+            Section(35, 1, lambda on, top: self._facts(on, top, {name: f"{count:,.0f}" for name, count in crowd.items()})),
             Section(35, 4, lambda on, top: self._facts(on, top, work)),
             *([Section(34, 5, lambda on, top: self._states(on, top, states))] if states else []),
         ]
