@@ -25,6 +25,7 @@ from .input import MOUSE, Input
 from .options import RunOptions
 from .pace import Pace
 from .pictures import save_picture
+from .precompile import Precompiler
 from .program import Program
 from .recorder import Recorder
 from .window import screen, set_mode
@@ -36,7 +37,7 @@ LONG_S = 0.15  # after which a frame counts as long, and events are read while i
 STEPS_S = 0.1  # no further step is begun in a frame after so long
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 ASLEEP_S = 0.05  # a frame of a window that nobody can see
-SETTLED_FRAMES = 30  # before other choices are compiled in the background
+SETTLED_FRAMES = 60  # before other choices are compiled in the background
 
 
 class Loop:
@@ -52,6 +53,7 @@ class Loop:
         self._frame = 0
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
+        self._precompiler: Precompiler | None = None
         if options.render:
             self._prepare_screen()
 
@@ -66,6 +68,14 @@ class Loop:
         self._fullscreen = self.program.fullscreen
 
     def run(self) -> None:
+        """All frames."""
+        try:
+            self._run()
+        finally:
+            if self._precompiler:
+                self._precompiler.close()
+
+    def _run(self) -> None:
         while self.program.running and self._frame < self.frames:
             self.frame()
             if self._frame == self.warmup:
@@ -184,7 +194,7 @@ class Loop:
 
     def _be_a_window(self) -> None:
         if self._frame == SETTLED_FRAMES:
-            self.program.switcher.compile_rest(self.program.sim.optimizations)
+            self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else ASLEEP_S
         if spent < least:

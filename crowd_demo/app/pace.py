@@ -10,12 +10,12 @@ LONGEST_FRAME_S = 0.25  # a frame that took longer (the window was moved, the ma
 
 
 class Pace:
-    """`owed_s` is the crowd's time that has passed and was not stepped, in [0, dt) after `steps`."""
+    """`owed_s` is the time of the crowd that has passed and was not stepped, at most dt; the first frame owes one step."""
 
     def __init__(self, dt: float, catch_up: int) -> None:
         self.dt = dt
         self.catch_up = catch_up
-        self.owed_s = 0.0
+        self.owed_s = dt
 
     def steps(self, elapsed_s: float, speed: float) -> int:
         """Steps to make now, `elapsed_s` seconds of ours after the last call."""

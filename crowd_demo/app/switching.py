@@ -1,7 +1,6 @@
-"""Switching techniques without a frozen window: kernels are compiled in a thread, and a value takes effect when its are.
+"""Switching techniques without a frozen window: a value takes effect when its kernels are compiled, which a thread does.
 
-What somebody has asked for comes first; then, one at a time, whatever the other choices of the registry need. The thread
-compiles and never runs a kernel.
+The thread compiles, or loads from the disk cache, and never runs a kernel; it lives only while somebody waits.
 """
 
 from __future__ import annotations
@@ -9,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from ..config.optimizations import Optimizations
 from ..jit import Call
-from ..techniques import TECHNIQUES, Technique, Value
+from ..techniques import Technique, Value
 from .ahead import Ahead, compile_one, kernel_name
 from .loading import eager_threads
 
@@ -28,13 +27,6 @@ def next_choice(technique: Technique, value: Value, backwards: bool = False) -> 
     if value not in choices:
         return choices[-1 if backwards else 0]
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
-
-
-def all_choices(options: Optimizations) -> Iterator[Optimizations]:
-    """The options with each technique at each of its choices, one differing at a time."""
-    for technique in TECHNIQUES:
-        for value in technique.choices:
-            yield with_values(options, {technique.path: value})
 
 
 def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
@@ -52,8 +44,6 @@ class Switcher:
         self.text = ""
         self._ahead = ahead
         self._wanted: list[Call] = []
-        self._rest: Iterator[Call] = iter(())
-        self._changed = threading.Condition()
         self._closed = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -67,66 +57,47 @@ class Switcher:
         """Values whose kernels are all there, to be set now. Raises what went wrong in the thread."""
         if self._error:
             raise self._error
-        if not self.pending or self._wanted or self._want(options):
+        if not self.pending or self.busy or self._want(options):
             return {}
         values, self.pending, self.text = self.pending, {}, ""
         return values
 
-    def compile_rest(self, options: Optimizations) -> None:
-        """From now on, while nobody waits, compile what the other choices need."""
-        self._rest = (call for other in all_choices(options) for call in self._ahead.missing(other))
-        self._wake()
-
     @property
     def busy(self) -> bool:
-        """The thread is alive, so the compiler may be at work."""
+        """The compiler may be at work."""
         return self._thread is not None and self._thread.is_alive()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the kernel at hand, and wait for that at most so long."""
         self._closed = True
         if self._thread:
-            self._wake()
             self._thread.join(timeout_s)
 
     def _want(self, options: Optimizations) -> bool:
         """Hand what the pending values lack to the thread; False when they lack nothing."""
         self._wanted = self._ahead.missing(with_values(options, self.pending))
-        if self._wanted:
-            self._wake()
+        if self._wanted and not self.busy:
+            self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
+            self._thread.start()
         return bool(self._wanted)
 
-    def _wake(self) -> None:
-        with self._changed:
-            self._changed.notify()
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="crowd-demo compiler", daemon=True)
-            self._thread.start()
-
-    def _work(self) -> None:
+    def _compile(self) -> None:
+        """All that is wanted, which may change meanwhile; `ready` raises what fails."""
         _be_nice()
         try:
-            while not self._closed:
-                self._compile_next()
-        except BaseException as error:  # raised by `ready`, in the main thread
+            with eager_threads(EAGER_S):
+                while self._wanted and not self._closed:
+                    wanted = self._wanted
+                    self.text = f"compiling {kernel_name(wanted[0])}"
+                    compile_one(wanted[0])
+                    if wanted is self._wanted:
+                        self._wanted = wanted[1:]
+        except BaseException as error:
             self._error = error
-
-    def _compile_next(self) -> None:
-        wanted = self._wanted
-        call = wanted[0] if wanted else next(self._rest, None)
-        if call is None:
-            with self._changed:
-                self._changed.wait(0.5)
-            return
-        self.text = f"compiling {kernel_name(call)}" if wanted else ""
-        with eager_threads(EAGER_S):
-            compile_one(call)
-        if wanted is self._wanted:
-            self._wanted = wanted[1:]
 
 
 def _be_nice() -> None:
-    """Leave the processor to the frame; only Linux gives a thread a niceness of its own."""
+    """Leave the cores to the frame; only Linux gives a thread a niceness of its own."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

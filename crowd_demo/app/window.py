@@ -18,6 +18,7 @@ class NoDisplayError(Exception):
 
 def open_window(settings: Window, headless: bool) -> pygame.Surface:
     """The surface to draw on. Raises NoDisplayError. Sound stays closed: `pygame.init` would open the mixer."""
+    os.environ.setdefault("SDL_VIDEO_X11_WMCLASS", "crowd-demo")
     asked = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
