@@ -88,7 +88,7 @@ Cell = tuple[int, int]  # row, column
 
 
 def maze() -> Map:
-    """A labyrinth of 94 x 94, corridors two tiles wide: ways split and meet, none is a dead end; a court in the middle."""
+    """A labyrinth of 94 x 94, corridors two tiles wide: ways split and meet, none is a dead end; a court within."""
     tiles = np.full((CELLS * PITCH, CELLS * PITCH), WALL)
     for (top, left), (bottom, right) in _passages(random.Random(4)):
         tiles[top * PITCH + 1:bottom * PITCH + 3, left * PITCH + 1:right * PITCH + 3] = FLOOR
