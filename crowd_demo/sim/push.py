@@ -98,4 +98,4 @@ def _nearest(blocked: Any, down: Any, column: int, reach: int) -> int:
     for at in range(max(column - reach + 1, 0), min(column + reach, blocked.size)):
         dx, dy = at - column, down[at] if blocked[at] == blocked[column] else 0
         best = min(best, dx * dx + dy * dy)
-    return best  # type: ignore[no-any-return]
+    return best
