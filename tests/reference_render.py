@@ -60,3 +60,30 @@ def sector(vx, vy, sectors):
     turn = math.atan2(vy, vx) / math.tau * sectors
     nearest = round(turn)
     return nearest % sectors, turn - nearest
+
+
+def dots(frame, slots, agents, ahead, view, values, shapes):
+    """Every pixel keeps the largest value; returns how many dots touch the frame."""
+    seen = 0
+    for slot, value, shape in zip(slots, values, shapes, strict=True):
+        here = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
+        x, y = (math.floor(F(F(p - corner) * view.zoom)) for p, corner in zip(here, (view.left, view.top), strict=True))
+        pixels = [(y + bit // 3 - 1, x + bit % 3 - 1) for bit in range(9) if shape >> bit & 1]
+        inside = [(row, column) for row, column in pixels if 0 <= row < frame.shape[0] and 0 <= column < frame.shape[1]]
+        seen += bool(inside)
+        for pixel in inside:
+            frame[pixel] = max(frame[pixel], value)
+    return seen
+
+
+def ground(frame, numbers, pictures, tile, left, top, zoom, outside):
+    """Each pixel shows the tile under it; the picture of a tile starts at its first pixel."""
+    def places(corner, pixels, count):
+        edges = [math.floor((number * tile - corner) * zoom) for number in range(count + 1)]
+        return [next(((n, p - edges[n]) for n in range(count) if edges[n] <= p < edges[n + 1]), None)
+                for p in range(pixels)]
+    rows, columns = places(top, frame.shape[0], numbers.shape[0]), places(left, frame.shape[1], numbers.shape[1])
+    for y, row in enumerate(rows):
+        for x, column in enumerate(columns):
+            known = row is not None and column is not None
+            frame[y, x] = pictures[numbers[row[0], column[0]]][row[1], column[1]] if known else outside

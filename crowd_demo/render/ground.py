@@ -93,10 +93,12 @@ def pave(workers: int, frame: Any, paving: Any, tiles: Any, wanted: Any) -> None
 
 
 class Ground:
-    """Draws the terrain's tiles; `prepare` says what this frame needs, then one of the two ways draws it."""
+    """Draws the terrain's tiles, its destinations if `marks`. `prepare` says what this frame needs, then one of the two
+    ways draws it."""
 
-    def __init__(self, tile_set: TileSet) -> None:
+    def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
+        self._marks = marks
         self._version = -1
         self.counters: dict[str, int] = {}
 
@@ -150,7 +152,8 @@ class Ground:
     def _read(self, terrain: Any) -> None:
         if terrain.version != self._version:
             self._version = terrain.version
-            self._numbers = tile_numbers(terrain.kinds, terrain.marks)
+            marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
+            self._numbers = tile_numbers(terrain.kinds, marks)
             self._used = np.unique(self._numbers).tolist()
 
 

@@ -79,7 +79,7 @@ class Scene:
         self._figure = _person(folder, manifest["people"]) if self._people else _bird(folder, manifest["birds"])
         self._colours = [tuple(manifest["colours"][name]) for name in ("walking", "waiting", "stuck")]
         self._sprites = Sprites(self._figure.sheet)
-        self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground))
+        self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), marks=self._people)
         self._cull, self._depth, self._poses, self._dots = Cull(), depth.Depth(), Poses(), Dots()
         self._canvas: pygame.Surface | None = None
 

@@ -3,7 +3,7 @@
 A sheet is a grid of equal cells of premultiplied pixels. An `Atlas` holds the cells at one scale; sprites are shrunk
 with an area filter, cell by cell so that neighbours cannot bleed, and cropped to their visible pixels. Scales lie
 2**(1/4) apart and a few atlases are kept. A sprite is made when it is first asked for: a new scale costs about 20 us
-a sprite in use.
+a sprite in use. pygame's filter truncates, so an opaque pixel may come out with an alpha of 252.
 """
 
 from __future__ import annotations

@@ -395,7 +395,8 @@ class Crowd:
         yield "move", (Call(walk, (*shared, rules, sim.places, ground)),)
 
 
-def places_of(terrain: Any) -> Places:
-    """The destinations of a terrain as columns."""
-    table = np.array([(d.x, d.y, d.spread) for d in terrain.destinations], np.float32).reshape(-1, 3)
+def places_of(terrain: Any, spread: float) -> Places:
+    """The destinations of a terrain as columns; `spread` is that of places which no map marks."""
+    table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
+    table = table.reshape(-1, 3)
     return Places(*(np.ascontiguousarray(column) for column in table.T))

@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import device
-from .escape import away_from_walls
 from .lanes import gather, select, splat, to_int
+from .push import Push
+from .terrain import Terrain
 
 
 class Ground(NamedTuple):
     """What a step may stand on."""
 
     solid: Any  # int32[rows * columns]: 1 where nobody can stand
-    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 where it is far
+    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
     away_y: Any
     any_solid: bool
     columns: int
@@ -65,12 +66,11 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
     return to_x, to_y
 
 
-def ground_of(terrain: Any, body: float, margin: float) -> Ground:
-    """The ground of a terrain, as its walls stand now; `margin` is how far walls turn birds away."""
+def ground_of(terrain: Terrain, body: float, push: Push) -> Ground:
+    """The ground of a terrain, as its walls stand now."""
     walls = terrain.walls
-    away_x, away_y = away_from_walls(terrain, margin)
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)
-    return Ground(solid, away_x.reshape(-1), away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
+    return Ground(solid, push.away_x.reshape(-1), push.away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
                   np.nextafter(walls.width, zero), np.nextafter(walls.height, zero), np.float32(tile / 2),
                   np.float32(min(body, 0.45 * tile)))

@@ -30,6 +30,7 @@ from .motion import ground_of
 from .neighbours import STRUCTURES
 from .paths import FlowFields
 from .profile import Profile
+from .push import PushField
 from .reorder import reorder_calls, reorder_due
 from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
 from .spawn import places_to_be_born
@@ -54,7 +55,8 @@ class Simulation:
         self.terrain = Terrain(data, config.world.width, config.world.height,
                                self.behaviour.destinations, config.seed)
         self.fields = FlowFields(self.terrain, max_threads())
-        self.places = places_of(self.terrain)
+        self.push = PushField(self.terrain, max(self.behaviour.margin, 1.0))
+        self.places = places_of(self.terrain, config.crowd.destination_spread)
         self.agents = Agents(self.behaviour.columns, config.agents)
         self._read_terrain()
         self.populate(config.agents)
@@ -140,7 +142,8 @@ class Simulation:
 
     def _read_terrain(self) -> None:
         """Derive from the walls what the kernels need."""
-        self.ground = ground_of(self.terrain, self.behaviour.body, self.behaviour.margin)
+        self.push.rebuild(self.terrain)
+        self.ground = ground_of(self.terrain, self.behaviour.body, self.push.push)
         if self.behaviour.USES_PATHS:
             self.fields.rebuild(self.terrain)
 

@@ -70,7 +70,8 @@ class Terrain:
         self._stack = np.empty(self.kinds.size, np.int64)
         self._ground = np.empty(0, np.int64)  # tiles of the largest area
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
-        if self.marks.max() < 0:
+        self.drawn = bool(self.marks.max() < 0)  # destinations by chance, not by the map
+        if self.drawn:
             self._draw_destinations(count, seed)
         self.destinations = tuple(self._destination(number) for number in range(self.marks.max() + 1))
 

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+import reference_render as reference
+import render_crowds as crowds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render import dots
+from crowd_demo.render.camera import Camera
+
+COLOURS = [(20, 124, 220), (52, 16, 72), (222, 64, 0)]
+AHEAD = np.float32(1 / 120)
+sizes_px = st.sampled_from([1.0, 2.0, 3.9])
+
+
+def view(zoom=0.16):
+    camera = Camera((crowds.WIDTH, crowds.HEIGHT), (60, 40))
+    camera.look_at(200, 150, zoom)
+    return camera.view()
+
+
+def ground():
+    return np.random.default_rng(2).integers(0, 1 << 24, (40, 60)).astype(np.uint32)
+
+
+def compiled(workers, slots, agents, state, look, drawer=None):
+    drawer, frame = drawer or dots.Dots(), ground()
+    for call in drawer.calls(workers, slots, agents, state, AHEAD, view(), look, frame):
+        call.run()
+    return frame, drawer.on_screen
+
+
+def by_numpy(slots, agents, state, look):
+    frame = ground()
+    return frame, dots.draw_plain(slots, agents, state, AHEAD, view(), look, frame)
+
+
+def crowd(seed, count):
+    rng = np.random.default_rng(seed)
+    slots = rng.permutation(count)[:count - count // 4].astype(np.int32)
+    return slots, crowds.crowd(seed, count), rng.integers(0, 3, count + 16).astype(np.int32)
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, sizes_px)
+def test_people_are_the_same_dots_by_kernels_by_numpy_and_by_the_reference(seed, count, workers, size_px):
+    slots, agents, state = crowd(seed, count)
+    look = dots.look_of_people(size_px, COLOURS)
+    frame, on_screen = compiled(workers, slots, agents, state, look)
+    plain, plain_on_screen = by_numpy(slots, agents, state, look)
+    values, shapes = ([column[state[slot]] for slot in slots] for column in (look.value, look.shape))
+    expected = ground()
+    seen = reference.dots(expected, slots, agents, AHEAD, view(), values, shapes)
+    assert np.array_equal(frame, expected) and np.array_equal(plain, expected)
+    assert on_screen == plain_on_screen == seen
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, sizes_px)
+def test_birds_are_the_same_dots_in_any_order_and_by_numpy(seed, count, workers, size_px):
+    slots, agents, _ = crowd(seed, count)
+    look = dots.look_of_birds(size_px)
+    frame, on_screen = compiled(workers, slots, agents, None, look)
+    backwards, _ = compiled(1, slots[::-1].copy(), agents, None, look)
+    plain, plain_on_screen = by_numpy(slots, agents, None, look)
+    assert np.array_equal(frame, backwards) and np.array_equal(frame, plain)
+    assert on_screen == plain_on_screen
+
+
+def test_the_layers_are_clean_for_the_next_frame():
+    slots, agents, state = crowd(3, 200)
+    drawer, look = dots.Dots(), dots.look_of_people(3.9, COLOURS)
+    first, _ = compiled(3, slots, agents, state, look, drawer)
+    compiled(3, slots, agents, 2 - state, look, drawer)
+    again, _ = compiled(3, slots, agents, state, look, drawer)
+    assert np.array_equal(first, again)
+
+
+@pytest.mark.quick
+def test_states_differ_in_shape_where_there_is_room_and_in_rank_always():
+    large, small = dots.look_of_people(3.9, COLOURS), dots.look_of_people(1.0, COLOURS)
+    assert len(set(large.shape.tolist())) == 3 and not large.single
+    assert set(small.shape.tolist()) == {1 << 4} and small.single
+    assert (large.value >> 24).tolist() == [1, 2, 3]
+
+
+@pytest.mark.quick
+def test_the_wheel_shows_the_direction_of_flight():
+    agents, slots = crowds.crowd(0, 5), np.arange(5, dtype=np.int32)
+    agents.vx[:5], agents.vy[:5] = [0, 1, 0, -1, 0], [-1, 0, 1, 0, 0]
+    colours = dots._bird_values(slots, agents, dots.look_of_birds(1.0)) & 0xFFFFFF
+    up, right, down, left, still = (int(colour) for colour in colours)
+    assert [up, right, down, left] == [r << 16 | g << 8 | b for r, g, b in dots.WHEEL]
+    assert still == right

@@ -1,0 +1,110 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import reference_render as reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render import ground as grounds
+from crowd_demo.render import tiles
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.sprites import load_manifest
+
+ROWS, COLUMNS, TILE = 7, 9, 20.0
+SIZE = 64, 48
+
+
+@pytest.fixture(scope="session")
+def tile_set(assets):
+    return tiles.TileSet(assets, load_manifest(assets)["tiles"], "stone")
+
+
+def terrain(seed=0):
+    rng = np.random.default_rng(seed)
+    marks = np.where(rng.random((ROWS, COLUMNS)) < 0.1, 0, -1).astype(np.int16)
+    kinds = rng.choice(5, (ROWS, COLUMNS), p=[0.5, 0.3, 0.1, 0.05, 0.05]).astype(np.uint8)
+    return SimpleNamespace(kinds=kinds, marks=marks, version=0, walls=SimpleNamespace(tile=np.float32(TILE)))
+
+
+@st.composite
+def cameras(draw):
+    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    camera.look_at(draw(st.floats(0, 180)), draw(st.floats(0, 140)), draw(st.floats(0.05, 4)))
+    return camera
+
+
+def picture(ground, how, blitter, camera, rect=None, workers=2):
+    surface = plain_surface(SIZE)
+    ground.prepare(how, terrain(), camera, rect or camera.view_rect())
+    ground.fill_outside(surface)
+    if blitter == "pygame":
+        ground.draw_fblits(surface)
+    else:
+        ground.calls(workers, frame_of(surface))[0].run()
+    return frame_of(surface).copy()
+
+
+@given(camera=cameras(), how=st.sampled_from(["off", "agents", "grid"]),
+       blitter=st.sampled_from(["pygame", "compiled"]))
+def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter):
+    ground, frame = grounds.Ground(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
+    paved = picture(ground, how, blitter, camera)
+    left, top, _, _ = camera.view_rect()
+    red, green, blue = grounds.OUTSIDE
+    reference.ground(frame, ground._numbers, ground._pictures.pixels, TILE, left, top, camera.zoom,
+                     red << 16 | green << 8 | blue)
+    assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
+
+
+@given(camera=cameras(), frozen=cameras(), workers=st.integers(1, 3))
+def test_a_frozen_view_culls_the_same_tiles_by_test_and_by_range(tile_set, camera, frozen, workers):
+    ground = grounds.Ground(tile_set, marks=True)
+    pictures = [picture(ground, how, blitter, camera, frozen.view_rect(), workers)
+                for how in ("agents", "grid") for blitter in ("pygame", "compiled")]
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+
+
+def test_only_the_range_in_view_is_visited(tile_set):
+    ground, camera = grounds.Ground(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    camera.look_at(90, 70, 2.0)  # shows x from 74 to 106 and y from 58 to 82
+    visited = {}
+    for how in ("off", "agents", "grid"):
+        picture(ground, how, "compiled", camera)
+        visited[how] = ground.counters["tiles_visited"], ground.counters["tiles_drawn"]
+    assert visited == {"off": (63, 63), "agents": (63, 9), "grid": (9, 9)}
+
+
+@pytest.mark.quick
+def test_walls_show_their_front_to_the_south_and_shade_what_lies_south_and_east():
+    kinds = np.zeros((4, 4), np.uint8)
+    kinds[1:3, 1] = tiles.WALL
+    numbers = tiles.tile_numbers(kinds, np.full((4, 4), -1, np.int16)) // tiles.VARIANTS
+    kind, shade = np.divmod(numbers, tiles.SHADES)
+    assert np.array_equal(kind, kinds)
+    assert shade.tolist() == [[0, 0, 0, 0], [0, 0, tiles.WEST, 0], [0, 1, tiles.WEST, 0], [0, tiles.NORTH, 0, 0]]
+
+
+@pytest.mark.quick
+def test_destinations_are_marked_unless_they_are_walled_up():
+    kinds = np.array([[0, tiles.WALL]], np.uint8)
+    kind = tiles.tile_numbers(kinds, np.zeros((1, 2), np.int16)) // tiles.VARIANTS // tiles.SHADES
+    assert kind.tolist() == [[tiles.MARK, tiles.WALL]]
+
+
+def test_walls_that_change_are_seen(tile_set):
+    ground, camera, map_ = grounds.Ground(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
+    ground.prepare("grid", map_, camera, camera.view_rect())
+    before = ground._numbers.copy()
+    map_.kinds[:] = tiles.WALL
+    map_.version += 1
+    ground.prepare("grid", map_, camera, camera.view_rect())
+    assert not np.array_equal(before, ground._numbers)
+
+
+def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
+    scaled = tile_set.at(2)
+    scaled.ensure([0])
+    mean = tile_set.masters[0].mean(axis=(0, 1)).round().astype(int)
+    assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}

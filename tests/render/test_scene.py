@@ -1,0 +1,156 @@
+from itertools import product
+from types import SimpleNamespace
+
+import numpy as np
+import pygame
+import pytest
+import render_crowds as crowds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.jit import compile_calls, is_compiled
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.profile import Profile
+
+SIZE = 200, 150
+COUNT = 200
+CUT_OUT = {"crowd": 2.0, "flock": 34 / 14}  # zooms at which the sheet's own pixels are drawn
+
+
+class Simulation:
+    """As much of a simulation as a scene reads."""
+
+    def __init__(self, behaviour, count=COUNT, seed=0):
+        agents = crowds.crowd(seed, count)
+        rng = np.random.default_rng(seed)
+        turn = rng.uniform(0, 6.28, count + 16)
+        columns = dict(agents._asdict(), state=rng.integers(0, 3, count + 16).astype(np.int32),
+                       way_x=np.cos(turn).astype(np.float32), way_y=np.sin(turn).astype(np.float32))
+        self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
+        self.grid = crowds.grid(agents, count)
+        self.max_step = 3.2  # 180 units/s for a sixtieth of a second, and the grid's own MAX_STEP
+        kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
+        self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,
+                                       walls=SimpleNamespace(tile=np.float32(32)))
+        self.profile, self.tick, self.dt, self.workers = Profile(), 77, 1 / 60, 2
+        self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
+        self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"))
+
+    def refresh_grid(self):
+        self.grid.fresh = True
+
+
+def camera(zoom, x=200.0, y=150.0):
+    camera = Camera((crowds.WIDTH, crowds.HEIGHT), SIZE)
+    camera.look_at(x, y, zoom)
+    return camera
+
+
+def picture(scene, camera, surface=None, alpha=0.5, frozen=None, **options):
+    vars(scene.sim.optimizations).update(options)
+    surface = surface or plain_surface(SIZE)
+    scene.draw(surface, camera, frozen, alpha)
+    return pygame.surfarray.array2d(surface).T & 0xFFFFFF
+
+
+@pytest.fixture(scope="module", params=["crowd", "flock"])
+def scene(request, assets):
+    sim = Simulation(request.param)
+    return Scene(sim, sim.config, assets)
+
+
+def everything(scene, camera, blitters=("pygame", "compiled"), frozen=None):
+    culls = ("off", "agents", "grid") if frozen is None else ("agents", "grid")
+    for cull, depth, blitter, workers in product(culls, ("full", "bands"), blitters, (1, 2, 3)):
+        scene.sim.workers = workers
+        yield picture(scene, camera, cull=cull, depth=depth, blitter=blitter, frozen=frozen)
+
+
+def test_cut_out_sprites_give_one_picture_whatever_the_switches(scene):
+    pictures = list(everything(scene, camera(CUT_OUT[scene.sim.config.behaviour])))
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+    assert len(np.unique(pictures[0])) > 100
+
+
+def test_dots_give_one_picture_whatever_the_switches(scene):
+    pictures = list(everything(scene, camera(0.15)))
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+
+
+@pytest.mark.parametrize("blitter", ["pygame", "compiled"])
+def test_scaled_sprites_give_one_picture_a_blitter(scene, blitter):
+    pictures = list(everything(scene, camera(1.3), (blitter,)))
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+
+
+def test_a_frozen_view_gives_one_picture_with_either_culling(scene):
+    frozen = camera(4.0, 150, 100).view_rect()
+    zoom = CUT_OUT[scene.sim.config.behaviour]
+    pictures = list(everything(scene, camera(zoom), frozen=frozen))
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+    assert not np.array_equal(pictures[0], picture(scene, camera(zoom)))
+
+
+@given(zoom=st.floats(0.05, 8), x=st.floats(0, 400), y=st.floats(0, 300), alpha=st.floats(0, 1))
+def test_culling_never_shows_anywhere(scene, zoom, x, y, alpha):
+    seen = camera(zoom, x, y)
+    whole = picture(scene, seen, alpha=alpha, cull="off", depth="bands", blitter="compiled")
+    visible = scene.sim.profile.counters["visible"]
+    for cull in ("agents", "grid"):
+        assert np.array_equal(whole, picture(scene, seen, alpha=alpha, cull=cull))
+        counters = scene.sim.profile.counters
+        assert counters["visible"] == visible <= counters["drawn"] <= counters["total"]
+
+
+def test_a_scene_leaves_the_simulation_as_it_was(scene):
+    before = {name: column.copy() for name, column in vars(scene.sim.agents.columns).items()}
+    list(everything(scene, camera(1.0)))
+    assert all(np.array_equal(before[name], column) for name, column in vars(scene.sim.agents.columns).items())
+
+
+def test_a_stale_grid_is_refreshed_only_when_cells_are_culled(scene):
+    scene.sim.grid.fresh = False
+    picture(scene, camera(1.0), cull="agents")
+    assert not scene.sim.grid.fresh
+    picture(scene, camera(1.0), cull="grid")
+    assert scene.sim.grid.fresh
+
+
+def test_what_is_compiled_ahead_is_all_that_runs(assets):
+    sim = Simulation("crowd")
+    scene = Scene(sim, sim.config, assets)
+    calls = list(scene.calls(camera(1.0)))
+    compile_calls(calls)
+    before = {call.kernel: len(call.kernel.overloads) for call in calls}
+    for zoom in (0.1, 1.0, 8.0):
+        picture(scene, camera(zoom))
+    assert all(is_compiled(call) for call in calls)
+    assert before == {kernel: len(kernel.overloads) for kernel in before}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+def test_tiny_crowds_are_drawn(assets, behaviour, count):
+    sim = Simulation(behaviour, count)
+    scene = Scene(sim, sim.config, assets)
+    for cull, depth, blitter, zoom in product(("off", "agents", "grid"), ("off", "full", "bands"),
+                                              ("pygame", "compiled"), (0.1, 1.0)):
+        picture(scene, camera(zoom), cull=cull, depth=depth, blitter=blitter)
+        assert sim.profile.counters["total"] == count
+
+
+def test_a_surface_that_kernels_cannot_write_gets_the_same_picture(scene):
+    strange = pygame.Surface(SIZE, 0, 32, (0xFF, 0xFF00, 0xFF0000, 0))
+    scene.draw(strange, camera(1.0), None, 0.5)
+    plain = plain_surface(SIZE)
+    scene.draw(plain, camera(1.0), None, 0.5)
+    assert np.array_equal(pygame.surfarray.array3d(strange), pygame.surfarray.array3d(plain))
+    assert not frame_of(plain).flags.owndata
+
+
+def test_stages_are_named_in_the_order_of_the_frame(scene):
+    scene.sim.profile.clear()
+    picture(scene, camera(1.0))
+    assert scene.sim.profile.stages == ("cull", "depth", "ground", "blit")

@@ -1,0 +1,79 @@
+import numpy as np
+import pygame
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render.pixels import frame_of
+from crowd_demo.render.sprites import KEPT, Sheet, Sprites, argb, load_manifest, load_sheet
+
+pytestmark = pytest.mark.quick
+
+
+def neighbours(colours, cell=(48, 64)):
+    """A sheet of plain cells that touch each other."""
+    surface = argb((len(colours) * cell[0], cell[1]))
+    for column, colour in enumerate(colours):
+        surface.fill(colour, (column * cell[0], 0, *cell))
+    return Sheet(surface, cell, (24, 56))
+
+
+@given(st.floats(0.01, 4))
+def test_the_step_is_the_nearest_that_is_not_too_large(scale):
+    atlas = Sprites(neighbours(["red"])).at(scale)
+    assert atlas.size[0] <= max(1, round(48 * scale))
+    assert atlas.size[0] >= round(48 * scale / 2**0.25 - 1)
+
+
+def test_steps_are_shared_and_only_the_last_few_are_kept():
+    sprites = Sprites(neighbours(["red"]))
+    first = sprites.at(1.0)
+    assert sprites.at(1.1) is first and sprites.at(1.0) is first
+    for step in range(KEPT):
+        sprites.at(0.1 * 2**step)
+    assert sprites.at(1.0) is not first
+
+
+@given(st.floats(0.05, 2))
+def test_a_sprite_does_not_bleed_into_its_neighbour(scale):
+    atlas = Sprites(neighbours(["red", (0, 0, 0, 0), "blue"])).at(scale)
+    atlas.ensure(np.arange(3, dtype=np.int32))
+    width, height = atlas.size
+    assert atlas.view.box.tolist() == [[0, 0, width, height], [0, 0, 0, 0], [0, 0, width, height]]
+    red, _, blue = atlas.view.pixels
+    assert not (red & 0xFFFF).any() and not (blue & 0xFFFF00).any()
+
+
+def test_only_what_is_asked_for_is_made_and_the_padding_stays_transparent():
+    atlas = Sprites(neighbours(["red", "green", "blue"])).at(0.5)
+    atlas.ensure(np.array([2, 2], np.int32))
+    assert atlas.ready.tolist() == [False, False, True]
+    assert atlas.view.pixels.shape == (3, 32, 32)
+    assert not atlas.view.pixels[:2].any() and not atlas.view.pixels[2, :, 24:].any()
+
+
+@given(st.floats(0.05, 1))
+def test_shrunk_pixels_stay_premultiplied(scale):
+    surface = argb((48, 64))
+    alpha = np.random.default_rng(0).integers(0, 256, (64, 48))
+    frame_of(surface)[:] = alpha << 24 | 0xFF8040
+    atlas = Sprites(Sheet(surface.premul_alpha(), (48, 64), (24, 56))).at(scale)
+    atlas.ensure(np.zeros(1, np.int32))
+    pixels = atlas.view.pixels
+    for shift in (0, 8, 16):
+        assert (pixels >> shift & 255 <= pixels >> 24).all()
+
+
+def test_surfaces_are_the_same_pixels_cropped():
+    sheet = neighbours([(0, 0, 0, 0)])
+    pygame.draw.rect(sheet.surface, "red", (10, 20, 5, 7))
+    atlas = Sprites(sheet).at(1.0)
+    atlas.ensure(np.zeros(1, np.int32))
+    assert atlas.view.box.tolist() == [[10, 20, 5, 7]]
+    assert np.array_equal(frame_of(atlas.surfaces(np.zeros(1, np.int32))[0]), atlas.view.pixels[0, :7, :5])
+
+
+def test_sheets_are_read_as_the_manifest_says(assets):
+    about = load_manifest(assets)["birds"]
+    sheet = load_sheet(assets / about["file"], tuple(about["cell"]), tuple(about["centre"]))
+    assert (sheet.columns, sheet.sprites, sheet.anchor) == (32, 384, (24, 24))

@@ -1,0 +1,50 @@
+"""Plain stand-ins for the artwork: cut-out shapes, each sprite another colour."""
+
+import json
+
+import numpy as np
+import pygame
+
+from crowd_demo.render.pixels import frame_of
+from crowd_demo.render.sprites import argb
+
+MANIFEST = {
+    "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
+               "poses": ["walk0", "walk1", "walk2", "walk3", "wait", "stuck"], "looks": 8},
+    "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
+    "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
+              "kinds": ["stone", "grass", "wall", "water", "swamp", "sky", "floor", "mark", "wall_front"]},
+    "colours": {"walking": [20, 124, 220], "waiting": [52, 16, 72], "stuck": [222, 64, 0],
+                "flock": [[244, 246, 250], [104, 160, 232], [250, 196, 64]]},
+}
+
+
+def _sheet(path, cell, columns, rows, draw):
+    sheet = argb((columns * cell[0], rows * cell[1]))
+    for number in range(columns * rows):
+        row, column = divmod(number, columns)
+        draw(sheet, pygame.Rect(column * cell[0], row * cell[1], *cell), number)
+    pygame.image.save(sheet, path)
+
+
+def _colour(number):
+    return number * 37 % 256, number * 91 % 256, number * 151 % 256
+
+
+def _person(sheet, cell, number):
+    pygame.draw.rect(sheet, _colour(number), (cell.x + 14, cell.y + 14, 20, 42))
+    pygame.draw.rect(sheet, (0, 0, 0), (cell.x + 16 + number % 8, cell.y + 18, 6, 6))
+
+
+def _bird(sheet, cell, number):
+    pygame.draw.ellipse(sheet, _colour(number), (cell.x + 7, cell.y + 15 + number % 5, 34, 12))
+
+
+def draw_assets(folder):
+    """The manifest and its three sheets, into `folder`."""
+    (folder / "sprites.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
+    _sheet(folder / "people.png", (48, 64), 48, 8, _person)
+    _sheet(folder / "birds.png", (48, 48), 32, 12, _bird)
+    tiles = argb((256, 9 * 64))
+    frame_of(tiles)[:] = np.random.default_rng(4).integers(0, 1 << 24, (9 * 64, 256)) | 0xFF000000
+    pygame.image.save(tiles, folder / "tiles.png")

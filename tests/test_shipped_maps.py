@@ -1,0 +1,56 @@
+"""The shipped maps: the script draws exactly the committed files, and people get everywhere in them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowd_demo.config.maps import GRASS, WATER, read_map
+from crowd_demo.sim.paths import FlowFields
+from crowd_demo.sim.terrain import Terrain
+
+ASSETS = Path(__file__).parents[1] / "assets"
+sys.path.insert(0, str(ASSETS))
+
+import draw_maps  # noqa: E402  (the drawing script stands beside the files that it makes)
+
+pytestmark = pytest.mark.quick
+names = pytest.mark.parametrize(("name", "destinations"), [("plaza", 10), ("maze", 9), ("doorway", 6)])
+
+
+def test_the_script_draws_exactly_the_shipped_files(tmp_path: Path) -> None:
+    draw_maps.draw_all(tmp_path)
+    drawn = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    shipped = {path.name: path.read_bytes().replace(b"\r\n", b"\n") for path in (ASSETS / "maps").glob("*.map")}
+    assert drawn == shipped and len(drawn) == 3
+
+
+@names
+def test_every_destination_can_be_reached_from_wherever_people_start(name: str, destinations: int) -> None:
+    terrain = Terrain(read_map(ASSETS / "maps" / f"{name}.map"), 4000, 4000)
+    fields = FlowFields(terrain)
+    fields.rebuild(terrain)
+    assert len(terrain.destinations) == destinations
+    assert (fields.fields.distance[:, terrain.labels == 0] >= 0).all()
+
+
+@names
+def test_walls_are_mirrored_both_ways(name: str, destinations: int) -> None:
+    blocked = Terrain(read_map(ASSETS / "maps" / f"{name}.map"), 4000, 4000).blocked
+    assert np.array_equal(blocked, blocked[::-1]) and np.array_equal(blocked, blocked[:, ::-1])
+
+
+def test_the_maze_has_no_dead_ends() -> None:
+    blocked = Terrain(read_map(ASSETS / "maps" / "maze.map"), 4000, 4000).blocked
+    for row in range(1, 93, 3):
+        for column in range(1, 93, 3):
+            around = ((row - 1, column), (row + 2, column), (row, column - 1), (row, column + 2))
+            assert sum(not blocked[tile] for tile in around) >= 2, (row, column)
+
+
+def test_the_plaza_has_a_fountain_and_lawns() -> None:
+    kinds = read_map(ASSETS / "maps" / "plaza.map").kinds
+    assert kinds[45, 47] == WATER and kinds[35, 40] == GRASS
