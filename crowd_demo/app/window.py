@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pygame
 
@@ -23,7 +26,8 @@ def open_window(settings: Window, headless: bool) -> pygame.Surface:
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     try:
-        pygame.display.init()
+        with _quiet_libraries():
+            pygame.display.init()
         if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         pygame.font.init()
@@ -53,6 +57,20 @@ def screen() -> pygame.Surface:
 def close_window() -> None:
     pygame.font.quit()
     pygame.display.quit()
+
+
+@contextmanager
+def _quiet_libraries() -> Iterator[None]:
+    """What C libraries tell standard error while SDL tries its drivers is no news to a user."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _restore(name: str, value: str | None) -> None:
