@@ -1,0 +1,109 @@
+"""From pygame's events to commands: what somebody wants, and nothing about how it is done.
+
+Held keys are known from events alone, never from `pygame.key.get_pressed`: posted events drive a test just as fingers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import pygame
+
+PAN_PX_PER_S = 900.0
+ZOOM_STEP = 1.15
+OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # the system's own shortcuts
+PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
+DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
+MOUSE = (("wheel", "zoom at the cursor"), ("right drag", "move the camera"), ("middle drag", "move the camera"))
+
+
+@dataclass(frozen=True)
+class Do:
+    """An action of the key bindings: a technique's path or one of the program's."""
+
+    action: str
+    backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Pan:
+    """Move the camera, pixels."""
+
+    dx: float
+    dy: float
+
+
+@dataclass(frozen=True)
+class Zoom:
+    """Zoom by `factor` at a pixel."""
+
+    x: float
+    y: float
+    factor: float
+
+
+@dataclass(frozen=True)
+class Close:
+    """The window's own button."""
+
+
+Command = Do | Pan | Zoom | Close
+
+
+class Input:
+    """Reads events one by one; `bindings` are key name -> action, `size` that of the window."""
+
+    def __init__(self, bindings: Mapping[str, str], size: tuple[int, int]) -> None:
+        self.bindings = bindings
+        self._held: set[str] = set()
+        self._cursor = size[0] / 2, size[1] / 2
+        self._dragging: set[int] = set()
+
+    def read(self, event: pygame.Event) -> Iterator[Command]:
+        """The commands that the event stands for."""
+        if event.type == pygame.QUIT:
+            yield Close()
+        elif event.type == pygame.KEYDOWN:
+            yield from self._key_down(event)
+        elif event.type == pygame.KEYUP:
+            self._held.discard(self._action(event))
+        elif event.type == pygame.WINDOWFOCUSLOST:
+            self._held.clear()
+            self._dragging.clear()
+        elif event.type == pygame.MOUSEWHEEL:
+            yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
+        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION):
+            yield from self._mouse(event)
+
+    def quits(self, event: pygame.Event) -> bool:
+        """Whether this would end the program; for times when there is nothing else to do."""
+        return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == "quit")
+
+    def held(self, elapsed_s: float) -> Iterator[Command]:
+        """What the keys that are held down ask for in so many seconds."""
+        dx = sum(PANS[action][0] for action in self._held)
+        dy = sum(PANS[action][1] for action in self._held)
+        if dx or dy:
+            yield Pan(dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s)
+
+    def _action(self, event: pygame.Event) -> str:
+        return self.bindings.get(pygame.key.name(event.key), "")
+
+    def _key_down(self, event: pygame.Event) -> Iterator[Command]:
+        action, modifiers = self._action(event), getattr(event, "mod", 0)
+        if not action or modifiers & OTHER_MODIFIERS:
+            return
+        if action in PANS:
+            self._held.add(action)
+        else:
+            yield Do(action, backwards=bool(modifiers & pygame.KMOD_SHIFT))
+
+    def _mouse(self, event: pygame.Event) -> Iterator[Command]:
+        if event.type == pygame.MOUSEMOTION and self._dragging:
+            yield Pan(self._cursor[0] - event.pos[0], self._cursor[1] - event.pos[1])
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button in DRAG_BUTTONS:
+            self._dragging.add(event.button)
+        elif event.type == pygame.MOUSEBUTTONUP:
+            self._dragging.discard(event.button)
+        self._cursor = event.pos

@@ -1,0 +1,126 @@
+"""Getting ready: import the compiled half, build the crowd, compile what its first frame needs; and the screen meanwhile.
+
+`load` runs in the worker's thread and writes its `Progress`; the main thread reads it, draws, and answers Esc.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import pygame
+
+from ..config.model import Config
+from ..config.resources import assets_folder
+from ..render.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
+from .window import screen
+
+if TYPE_CHECKING:
+    from ..render.scene import Scene
+    from ..sim.step import Simulation
+    from .ahead import Ahead
+
+BACKGROUND = (16, 20, 27)
+FRAME_S = 1 / 40
+TOLD_EVERY_S = 0.5
+EAGER_S = 0.0002  # a thread that compiles hands the interpreter over after this
+
+
+@dataclass
+class Progress:
+    """What is being done, and how far along it is."""
+
+    text: str = "starting"
+    done: int = 0
+    total: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.text} ({self.done + 1} of {self.total})" if self.total else self.text
+
+
+class Loaded(NamedTuple):
+    """All that a run needs; `scene` is None without a picture."""
+
+    sim: Simulation
+    scene: Scene | None
+    ahead: Ahead
+    import_s: float
+    compile_s: float
+
+
+def load(config: Config, render: bool, progress: Progress) -> Loaded:
+    """Everything ready to run: no kernel of the first frames is compiled after this."""
+    start = time.perf_counter()
+    progress.text = "importing the compiler"
+    from ..render.scene import Scene
+    from ..sim.step import Simulation
+    from .ahead import Ahead, compile_one, kernel_name
+
+    imported = time.perf_counter()
+    progress.text = f"building a world of {config.agents:,} agents"
+    sim = Simulation(config)
+    scene = Scene(sim, config, assets_folder()) if render else None
+    built = time.perf_counter()
+    ahead = Ahead(config, render)
+    calls = ahead.missing(config.optimizations)
+    progress.total = len(calls)
+    for number, call in enumerate(calls):
+        progress.text, progress.done = f"compiling {kernel_name(call)}", number
+        compile_one(call)
+    progress.text, progress.total = "ready", 0
+    return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+
+
+@contextmanager
+def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
+    """Threads take turns often enough for a window to stay alive."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(interval_s)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool]) -> bool:
+    """Draw until the job is done; False when somebody wants to leave first."""
+    pen, shown = Pen(), 0.0
+    while not job.done():
+        if any(quits(event) for event in pygame.event.get()):
+            return False
+        part = progress.done / progress.total if progress.total else 0.0
+        shown += (part - shown) * 0.2
+        draw_progress(screen(), str(progress), shown, pen)
+        pygame.display.flip()
+        time.sleep(FRAME_S)
+    return True
+
+
+def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
+    """The name, a bar that is `part` full, and what is being done; a light wanders while nothing can be counted."""
+    on.fill(BACKGROUND)
+    width, height = on.get_size()
+    bar = pygame.Rect(0, 0, min(420, width - 40), 6)
+    bar.center = width // 2, height // 2 + 12
+    pen.left(on, "crowd-demo", bar.left, bar.top - 34, HUGE)
+    pygame.draw.rect(on, EDGE, bar, border_radius=3)
+    if part > 0:
+        pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
+    else:
+        place = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
+        pygame.draw.rect(on, ACCENT, (bar.left + place, bar.top, 40, bar.height), border_radius=3)
+    pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
+
+
+def tell_progress(job: Future[Loaded], progress: Progress) -> None:
+    """Without a window: wait, and say on standard error what takes so long, where somebody watches."""
+    while not wait((job,), timeout=TOLD_EVERY_S).done:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
+    if sys.stderr.isatty():
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

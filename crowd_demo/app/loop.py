@@ -1,0 +1,201 @@
+"""The frame: events -> changes -> steps -> scene -> overlays -> HUD -> present.
+
+The main thread reads events, draws what lies over the picture and presents it; in between, the worker steps the crowd and
+draws it. When that takes long, as with a whole crowd in one place and no structure, the window goes on to answer.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from concurrent.futures import Future, wait
+from pathlib import Path
+
+import pygame
+
+from ..config.keys import ACTIONS, bindings, keys_of
+from ..config.model import Config
+from ..config.resources import assets_folder
+from ..render.help import Help, program_entries, technique_entries
+from ..render.hud import Hud, draw_notices
+from ..render.overlays import draw_frustum
+from ..render.sprites import load_manifest
+from ..render.theme import Pen
+from .input import MOUSE, Input
+from .options import RunOptions
+from .pace import Pace
+from .pictures import save_picture
+from .precompile import Precompiler
+from .program import Program
+from .recorder import Recorder
+from .window import screen, set_mode
+from .worker import Worker
+
+HEADLESS_FRAMES = 600
+WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
+LONG_S = 0.15  # after which a frame counts as long, and events are read while it lasts
+STEPS_S = 0.1  # no further step is begun in a frame after so long
+LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
+ASLEEP_S = 0.05  # a frame of a window that nobody can see
+SETTLED_FRAMES = 60  # before other choices are compiled in the background
+
+
+class Loop:
+    """Runs a loaded program until somebody quits or `options.frames` are over."""
+
+    def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
+        self.config, self.options, self.program, self.worker = config, options, program, worker
+        self.frames = options.frames or (HEADLESS_FRAMES if options.headless else sys.maxsize)
+        self.warmup = min(WARMUP_FRAMES, self.frames // 4)
+        self.recorder = Recorder(program.sim.profile)
+        self.abandoned = False
+        self.pace = Pace(program.sim.dt, config.time.catch_up)
+        self._frame = 0
+        self._last = time.perf_counter()
+        self._waiting: list[pygame.Event] = []
+        self._precompiler: Precompiler | None = None
+        if options.render:
+            self._prepare_screen()
+
+    def _prepare_screen(self) -> None:
+        keys = {action: keys_of(self.config, action) for action in ACTIONS}
+        colours = {name: tuple(colour) for name, colour in load_manifest(assets_folder())["colours"].items()}
+        what = {action: text for action, (_, text) in ACTIONS.items()}
+        self.pen = Pen()
+        self.hud = Hud(keys, colours, self.pen)
+        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
+        self.input = Input(bindings(self.config), pygame.display.get_window_size())
+        self._fullscreen = self.program.fullscreen
+
+    def run(self) -> None:
+        """All frames."""
+        try:
+            self._run()
+        finally:
+            if self._precompiler:
+                self._precompiler.close()
+
+    def _run(self) -> None:
+        while self.program.running and self._frame < self.frames:
+            self.frame()
+            if self._frame == self.warmup:
+                self.recorder = Recorder(self.program.sim.profile)
+            elif self.recorder.is_due:
+                self.recorder.collect()
+            if not self.options.headless:
+                self._be_a_window()
+        self.recorder.collect()
+
+    def frame(self) -> None:
+        """One frame, from events to present."""
+        profile = self.program.sim.profile
+        profile.begin_frame()
+        now = time.perf_counter()
+        elapsed_s, self._last = now - self._last, now
+        if self.options.render:
+            with profile.stage("events"):
+                self._read_events(elapsed_s)
+        steps = self._steps(elapsed_s)
+        self._await(self.worker.submit(lambda: self._compute(steps)))
+        if self.options.render and not self.abandoned:
+            self._finish_picture()
+        profile.end_frame()
+        self._frame += 1
+
+    # --- what happens in a frame -------------------------------------------------------------------------------------
+
+    def _read_events(self, elapsed_s: float) -> None:
+        events, self._waiting = [*self._waiting, *pygame.event.get()], []
+        for event in events:
+            for command in self.input.read(event):
+                self.program.perform(command)
+        for command in self.input.held(elapsed_s):
+            self.program.perform(command)
+        self.program.take_switched()
+        self._fit_window()
+
+    def _fit_window(self) -> None:
+        if self.program.fullscreen != self._fullscreen:
+            self._fullscreen = self.program.fullscreen
+            set_mode(self.config.window, self._fullscreen)
+        size = screen().get_size()
+        if size != self.program.camera.size:
+            self.program.camera.resize(size)
+
+    def _steps(self, elapsed_s: float) -> int:
+        """How many to make in this frame."""
+        program = self.program
+        asked, program.steps_asked = program.steps_asked, 0
+        if asked or program.paused:
+            return asked
+        return 1 if self.options.headless else self.pace.steps(elapsed_s, program.speed)
+
+    def _compute(self, steps: int) -> None:
+        """The worker's part: change, step and draw the crowd."""
+        program = self.program
+        program.carry_out_changes()
+        start = time.perf_counter()
+        for _ in range(steps):
+            program.sim.step()
+            if time.perf_counter() - start > STEPS_S:
+                break
+        if program.scene:
+            alpha = self.pace.owed_s / self.pace.dt
+            program.scene.draw(screen(), program.camera, program.frozen, alpha)
+
+    def _finish_picture(self) -> None:
+        program, profile, picture = self.program, self.program.sim.profile, screen()
+        with profile.stage("overlays"):
+            if program.frozen:
+                draw_frustum(picture, program.camera, program.frozen, self.pen)
+        with profile.stage("hud"):
+            self._draw_hud(picture)
+        if program.picture_asked:
+            self._save_picture(picture, program.picture_asked)
+        with profile.stage("present"):
+            pygame.display.flip()
+
+    def _draw_hud(self, picture: pygame.Surface) -> None:
+        program, status = self.program, self.program.status()
+        if program.hud_shown:
+            self.hud.draw(picture, program.sim, status, time.perf_counter())
+        draw_notices(picture, status.notices, self.pen)
+        if program.help_shown:
+            self.help.draw(picture)
+
+    def _save_picture(self, picture: pygame.Surface, path: Path) -> None:
+        self.program.picture_asked = None
+        try:
+            save_picture(picture, path)
+            self.program.notify(f"saved {path}")
+        except OSError as error:
+            self.program.notify(f"cannot save {path}: {error.strerror or error}")
+
+    # --- a window is more than its frames ----------------------------------------------------------------------------
+
+    def _await(self, job: Future[None]) -> None:
+        """Until the worker is done; while it takes long, keys are kept for later and those that quit are obeyed."""
+        while self.program.running:
+            if wait((job,), timeout=LONG_S).done:
+                job.result()
+                return
+            if self.options.render:
+                self._answer_meanwhile()
+        self.abandoned = True
+
+    def _answer_meanwhile(self) -> None:
+        title = f"{self.config.window.title} - a step takes long"
+        if pygame.display.get_caption()[0] != title:
+            pygame.display.set_caption(title)
+        events = pygame.event.get()
+        self._waiting += events
+        if any(self.input.quits(event) for event in events):
+            self.program.running = False
+
+    def _be_a_window(self) -> None:
+        if self._frame == SETTLED_FRAMES:
+            self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
+        spent = time.perf_counter() - self._last
+        least = LEAST_FRAME_S if pygame.display.get_active() else ASLEEP_S
+        if spent < least:
+            time.sleep(least - spent)

@@ -1,0 +1,182 @@
+"""What the program is doing and what can be done to it: one method a command, one entry an action of the key bindings.
+
+Commands change what is shown at once. What changes the crowd is put into `changes`, which the worker carries out before its
+next step, so the window does not wait for a large one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from ..config.model import Config
+from ..render.camera import Camera, Rect
+from ..render.hud import Status
+from ..sim.actions import Action, Populate, Switch
+from ..sim.step import Simulation
+from ..techniques import BY_PATH, Technique
+from .input import Close, Command, Do, Pan, Zoom
+from .loading import Loaded
+from .pictures import free_name
+from .switching import Switcher, next_choice
+
+MOST_AGENTS = 2_000_000
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+NOTICE_S = 3.0
+
+
+def fewer(count: int) -> int:
+    """A fifth less, rounded to two digits."""
+    return max(min(_two_digits(count * 0.8), count - 1), 0)
+
+
+def more(count: int) -> int:
+    """A quarter more, rounded to two digits."""
+    return min(max(_two_digits(count * 1.25), count + 1), MOST_AGENTS)
+
+
+def _two_digits(count: float) -> int:
+    return int(float(f"{count:.1e}"))
+
+
+class Program:
+    """State of a run, of which the worker touches `sim`, `scene` and `camera` while it computes a frame."""
+
+    def __init__(self, config: Config, loaded: Loaded) -> None:
+        self.config = config
+        self.sim = loaded.sim
+        self.scene = loaded.scene
+        self.switcher = Switcher(loaded.ahead)
+        walls = self.sim.terrain.walls
+        self.camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
+        self._look_as_configured()
+        self.running, self.paused, self.steps_asked = True, False, 0
+        self.speed = config.time.speed
+        self.agents_asked = config.agents
+        self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
+        self.frozen: Rect | None = None
+        self.picture_asked: Path | None = None
+        self.changes: list[Callable[[], None]] = []
+        self._notices: list[tuple[float, str]] = []
+        self._actions: dict[str, Callable[[], None]] = {
+            "pause": self.pause, "step": self.step_once, "restart": self.restart,
+            "fewer": lambda: self.populate(fewer(self.agents_asked)),
+            "more": lambda: self.populate(more(self.agents_asked)),
+            "slower": partial(self.change_speed, -1), "faster": partial(self.change_speed, 1),
+            "fit": self.camera.fit, "freeze": self.freeze, "hud": partial(self._toggle, "hud_shown"),
+            "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
+            "screenshot": self.ask_picture, "quit": self.close_or_quit,
+        }
+
+    def perform(self, command: Command) -> None:
+        match command:
+            case Do(action, backwards) if action in BY_PATH:
+                self.switch(BY_PATH[action], backwards)
+            case Do(action, _):
+                self._actions[action]()
+            case Pan(dx, dy):
+                self.camera.pan(dx, dy)
+            case Zoom(x, y, factor):
+                self.camera.zoom_at(x, y, factor)
+            case Close():
+                self.running = False
+
+    # --- the crowd ---------------------------------------------------------------------------------------------------
+
+    def apply(self, action: Action) -> None:
+        self.changes.append(lambda: self._apply(action))
+
+    def populate(self, count: int) -> None:
+        self.agents_asked = count
+        self.apply(Populate(count))
+        self.notify(f"{count:,} agents")
+
+    def switch(self, technique: Technique, backwards: bool) -> None:
+        """To the next choice, after the one that is still being compiled if there is one."""
+        options, path = self.sim.optimizations, technique.path
+        value = next_choice(technique, self.switcher.pending.get(path, options.get(path)), backwards)
+        self.switcher.request(options, path, value)
+        self.take_switched()
+
+    def take_switched(self) -> None:
+        """Let the values take effect whose kernels are compiled by now."""
+        for path, value in self.switcher.ready(self.sim.optimizations).items():
+            self.apply(Switch(path, value))
+
+    def restart(self) -> None:
+        """The same seed with as many agents as now, and the techniques as they are."""
+        self.changes.append(self._restart)
+        self.notify("started again")
+
+    def carry_out_changes(self) -> None:
+        """To be called where nothing else touches the crowd."""
+        changes, self.changes = self.changes, []
+        for change in changes:
+            change()
+
+    def _apply(self, action: Action) -> None:
+        try:
+            self.sim.apply(action)
+        except ValueError as error:
+            self.notify(str(error))
+
+    def _restart(self) -> None:
+        again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
+        profile = self.sim.profile
+        self.sim = Simulation(self.config.model_copy(update=again))
+        self.sim.profile = profile
+        if self.scene:
+            self.scene.sim = self.sim
+
+    # --- time --------------------------------------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        self.paused = not self.paused
+
+    def step_once(self) -> None:
+        self.paused = True
+        self.steps_asked += 1
+
+    def change_speed(self, direction: int) -> None:
+        faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
+        if faster:
+            self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
+        self.notify(f"speed x{self.speed:g}")
+
+    # --- the view ----------------------------------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        self.frozen = None if self.frozen else self.camera.view_rect()
+
+    def ask_picture(self) -> None:
+        self.picture_asked = free_name(Path())
+
+    def close_or_quit(self) -> None:
+        if self.help_shown:
+            self.help_shown = False
+        else:
+            self.running = False
+
+    def _toggle(self, flag: str) -> None:
+        setattr(self, flag, not getattr(self, flag))
+
+    def _look_as_configured(self) -> None:
+        view = self.config.camera
+        x, y = view.center or (self.camera.x, self.camera.y)
+        self.camera.look_at(x, y, view.zoom or self.camera.zoom)
+
+    # --- what is told ------------------------------------------------------------------------------------------------
+
+    def notify(self, text: str) -> None:
+        """Show a line for a while; the same again replaces what it is about."""
+        self._notices = [*self._notices[-3:], (time.monotonic() + NOTICE_S, text)]
+
+    def status(self) -> Status:
+        now = time.monotonic()
+        self._notices = [notice for notice in self._notices if notice[0] > now]
+        told = [text for _, text in self._notices]
+        if self.switcher.pending:
+            told.append(self.switcher.text or "compiling")
+        return Status(self.paused, self.speed, self.switcher.pending, told)

@@ -1,0 +1,45 @@
+"""Every frame from a moment on, for the report: the profile's own rings hold only the last thousand."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sim.profile import HISTORY, Profile
+
+Floats = NDArray[np.float32]
+OFTEN = HISTORY // 2  # frames after which `collect` is due
+
+
+class Recorder:
+    """Copies what `profile` has measured since the last `collect`; frames before it was made do not count."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.frames = 0
+        self._profile = profile
+        self._taken = profile.frames
+        self._frame_ms: list[Floats] = []
+        self._stage_ms: dict[str, list[Floats]] = {}
+
+    @property
+    def is_due(self) -> bool:
+        return self._profile.frames - self._taken >= OFTEN
+
+    def collect(self) -> None:
+        """Between frames, at least every `OFTEN` of them."""
+        new = self._profile.frames - self._taken
+        if not new:
+            return
+        self._frame_ms.append(self._profile.frame_ms(new))
+        for stage in self._profile.stages:
+            earlier = self._stage_ms.setdefault(stage, [np.zeros(self.frames, np.float32)])
+            earlier.append(self._profile.stage_ms(stage, new))
+        self._taken += new
+        self.frames += new
+
+    def frame_ms(self) -> Floats:
+        return np.concatenate([np.zeros(0, np.float32), *self._frame_ms])
+
+    def stage_ms(self) -> dict[str, Floats]:
+        """By stage, in the order of the frame."""
+        return {stage: np.concatenate(parts) for stage, parts in self._stage_ms.items()}

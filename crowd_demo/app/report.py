@@ -1,0 +1,112 @@
+"""What a run was and what it measured, as JSON: `--report`.
+
+Times are milliseconds, over all frames but the first `warmup_frames`. A value that this system cannot tell is null.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import __version__
+from .options import STDOUT
+from .pictures import write_whole
+
+if TYPE_CHECKING:
+    from ..config.model import Config
+    from ..sim.step import Simulation
+    from .recorder import Recorder
+
+LIBRARIES = ("numpy", "numba", "llvmlite", "pygame-ce", "pydantic")
+REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
+MB = 1 << 20
+
+
+def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float]) -> dict[str, Any]:
+    """The whole report; only numbers, words and lists of them."""
+    return {
+        "agents": sim.agents.count,
+        "frames": warmup + recorder.frames,
+        "warmup_frames": warmup,
+        "steps": sim.tick,
+        "seed": config.seed,
+        "config": config.model_dump(mode="json", exclude={"optimizations"}),
+        "optimizations": sim.optimizations.model_dump(mode="json"),
+        "state_hash": sim.state_hash(),
+        "frame_ms": summary(recorder.frame_ms()),
+        "phases_ms": {stage: median(times) for stage, times in recorder.stage_ms().items()},
+        "counters": dict(sim.profile.counters),
+        "states": sim.states(),
+        "rss_mb": memory_mb(),
+        "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
+        "versions": {"crowd-demo": __version__, "python": platform.python_version(),
+                     **{name: version(name) for name in LIBRARIES}},
+        "machine": machine(),
+    }
+
+
+def write_report(content: dict[str, Any], path: Path) -> None:
+    """To the file, in full or not at all, or to standard output. Raises OSError."""
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    if path == STDOUT:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    else:
+        write_whole(path, text.encode())
+
+
+def median(times_ms: NDArray[np.float32]) -> float | None:
+    return rounded(np.median(times_ms)) if times_ms.size else None
+
+
+def summary(times_ms: NDArray[np.float32]) -> dict[str, float | None]:
+    if not times_ms.size:
+        return dict.fromkeys(("median", "p95", "p99", "max"))
+    p95, p99 = np.percentile(times_ms, (95, 99))
+    return {"median": median(times_ms), "p95": rounded(p95), "p99": rounded(p99), "max": rounded(times_ms.max())}
+
+
+def rounded(value: Any) -> float:
+    return round(float(value), 4)
+
+
+def memory_mb() -> dict[str, float | None]:
+    """Resident memory of this process: now, and at most so far."""
+    current = peak = None
+    with suppress(OSError, ValueError, AttributeError):
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        current = round(pages * os.sysconf("SC_PAGE_SIZE") / MB, 1)
+    with suppress(ImportError):  # there is no such module on Windows
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MB, 1)
+    return {"current": current, "peak": peak}
+
+
+def machine() -> dict[str, Any]:
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features()
+    return {"cpu": _processor(), "cores": os.cpu_count(), "os": platform.platform(),
+            "simd": next((name for name in REGISTERS if features.get(name)), None)}
+
+
+def _processor() -> str:
+    with suppress(OSError):
+        return _first_model(Path("/proc/cpuinfo").read_text().splitlines()) or platform.processor()
+    return platform.processor()
+
+
+def _first_model(lines: Iterable[str]) -> str:
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")

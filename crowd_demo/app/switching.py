@@ -1,0 +1,103 @@
+"""Switching techniques without a frozen window: a value takes effect when its kernels are compiled, which a thread does.
+
+The thread compiles, or loads from the disk cache, and never runs a kernel; it lives only while somebody waits.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+
+from ..config.optimizations import Optimizations
+from ..jit import Call
+from ..techniques import Technique, Value
+from .ahead import Ahead, compile_one, kernel_name
+from .loading import eager_threads
+
+NICENESS = 15  # of the compiling thread, where threads have one of their own
+EAGER_S = 0.00005  # the frame takes its turn within this; it asks some forty times a frame
+
+
+def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+    """The choice after a value, or before it; a value that is none of them leads to the first, or to the last."""
+    choices = technique.choices
+    if value not in choices:
+        return choices[-1 if backwards else 0]
+    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+
+def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
+    copy = options.model_copy(deep=True)
+    for path, value in values.items():
+        copy.set(path, value)
+    return copy
+
+
+class Switcher:
+    """`pending` are the values that wait, by path; `text` says what is being compiled for them."""
+
+    def __init__(self, ahead: Ahead) -> None:
+        self.pending: dict[str, Value] = {}
+        self.text = ""
+        self._ahead = ahead
+        self._wanted: list[Call] = []
+        self._closed = False
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    def request(self, options: Optimizations, path: str, value: Value) -> None:
+        """Ask for a value; `ready` gives it back once it may be set."""
+        self.pending[path] = value
+        self._want(options)
+
+    def ready(self, options: Optimizations) -> dict[str, Value]:
+        """Values whose kernels are all there, to be set now. Raises what went wrong in the thread."""
+        if self._error:
+            raise self._error
+        if not self.pending or self.busy or self._want(options):
+            return {}
+        values, self.pending, self.text = self.pending, {}, ""
+        return values
+
+    @property
+    def busy(self) -> bool:
+        """The compiler may be at work."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Stop after the kernel at hand, and wait for that at most so long."""
+        self._closed = True
+        if self._thread:
+            self._thread.join(timeout_s)
+
+    def _want(self, options: Optimizations) -> bool:
+        """Hand what the pending values lack to the thread; False when they lack nothing."""
+        self._wanted = self._ahead.missing(with_values(options, self.pending))
+        if self._wanted and not self.busy:
+            self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
+            self._thread.start()
+        return bool(self._wanted)
+
+    def _compile(self) -> None:
+        """All that is wanted, which may change meanwhile; `ready` raises what fails."""
+        _be_nice()
+        try:
+            with eager_threads(EAGER_S):
+                while self._wanted and not self._closed:
+                    wanted = self._wanted
+                    self.text = f"compiling {kernel_name(wanted[0])}"
+                    compile_one(wanted[0])
+                    if wanted is self._wanted:
+                        self._wanted = wanted[1:]
+        except BaseException as error:
+            self._error = error
+
+
+def _be_nice() -> None:
+    """Leave the cores to the frame; only Linux gives a thread a niceness of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

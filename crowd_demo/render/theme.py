@@ -1,0 +1,118 @@
+"""How text and panels look: colours, type and the sheet that HUD, help and progress bar are written on.
+
+Type is the system's monospaced face where it is found at its usual place, else the face that pygame brings along; asking the
+system for its list of fonts can take seconds. In either each digit gets the same width, so numbers do not jitter.
+Rendered text is kept: the same words again cost one blit.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import pygame
+
+Colour = tuple[int, int, int] | tuple[int, int, int, int]
+
+PANEL: Colour = (13, 17, 24, 216)
+EDGE: Colour = (58, 66, 78)
+CAP: Colour = (52, 60, 72)
+SHADE: Colour = (6, 8, 12, 150)
+TEXT: Colour = (230, 235, 241)
+DIM: Colour = (164, 174, 186)
+FAINT: Colour = (122, 132, 146)
+ACCENT: Colour = (96, 190, 240)
+WARM: Colour = (240, 178, 62)
+
+SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26
+PAD = 12
+KEPT = 2048  # rendered texts, about 2 KB each
+
+FACES = (
+    "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
+    "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf", "/System/Library/Fonts/Menlo.ttc",
+    "C:/Windows/Fonts/consola.ttf",
+)
+
+
+@cache
+def system_face() -> str:
+    """A monospaced face of the system, or pygame's own."""
+    return next((path for path in FACES if Path(path).is_file()), pygame.font.get_default_font())
+
+
+class Pen:
+    """Text of one face in any size; needs `pygame.font`."""
+
+    def __init__(self, face: str | None = None) -> None:
+        self.face = face or system_face()
+        self._fonts: dict[int, pygame.font.Font] = {}
+        self._kept: dict[tuple[str, int, Colour], pygame.Surface] = {}
+
+    def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
+        """The text on a transparent surface, to be blitted and not to be changed."""
+        key = text, size, colour
+        if key not in self._kept:
+            if len(self._kept) >= KEPT:
+                self._kept.clear()
+            self._kept[key] = self._render(text, size, colour)
+        return self._kept[key]
+
+    def width(self, text: str, size: int = NORMAL) -> int:
+        font, digits = self._font(size), len(re.findall(r"\d", text))
+        return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
+
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
+        """Write from x on, with the line's middle at `middle`; returns where the text ends."""
+        image = self.image(text, size, colour)
+        on.blit(image, (x, middle - image.get_height() // 2))
+        return x + image.get_width()
+
+    def right(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
+        """Write up to x; returns where the text begins."""
+        start = x - self.image(text, size, colour).get_width()
+        self.left(on, text, start, middle, size, colour)
+        return start
+
+    def fitted(self, text: str, width: int, size: int = NORMAL) -> str:
+        """The text, or as much of it as fits, with an ellipsis."""
+        if self.width(text, size) <= width:
+            return text
+        while text and self.width(text + "…", size) > width:
+            text = text[:-1]
+        return text.rstrip() + "…"
+
+    def _font(self, size: int) -> pygame.font.Font:
+        if size not in self._fonts:
+            self._fonts[size] = pygame.font.Font(self.face, size)
+        return self._fonts[size]
+
+    def _render(self, text: str, size: int, colour: Colour) -> pygame.Surface:
+        """Digits each in a box of their own, for kerning would make "11" narrower than "00"."""
+        font, digit = self._font(size), self._font(size).size("0")[0]
+        image = pygame.Surface((max(self.width(text, size), 1), font.get_height()), pygame.SRCALPHA)
+        x = 0
+        for words in re.findall(r"\d|\D+", text):
+            part = font.render(words, True, colour)
+            width = digit if words.isdigit() else part.get_width()
+            image.blit(part, (x + (width - part.get_width()) // 2, 0))
+            x += width
+        return image
+
+
+def panel(size: tuple[int, int], colour: Colour = PANEL) -> pygame.Surface:
+    """A translucent, rounded sheet to write on."""
+    surface = pygame.Surface(size, pygame.SRCALPHA)
+    pygame.draw.rect(surface, colour, surface.get_rect(), border_radius=10)
+    pygame.draw.rect(surface, EDGE, surface.get_rect(), width=1, border_radius=10)
+    return surface
+
+
+def key_cap(on: pygame.Surface, pen: Pen, name: str, left: int, middle: int, height: int = 15) -> int:
+    """A key as it looks on a keyboard; returns where it ends."""
+    label = name if len(name) > 1 else name.upper()
+    box = pygame.Rect(left, middle - height // 2, max(pen.width(label, SMALL) + 8, 17), height)
+    pygame.draw.rect(on, CAP, box, border_radius=4)
+    pen.left(on, label, box.centerx - pen.width(label, SMALL) // 2, middle, SMALL, TEXT)
+    return box.right
