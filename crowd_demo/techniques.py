@@ -52,3 +52,18 @@ TECHNIQUES: tuple[Technique, ...] = (
 )
 
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
+
+
+def table() -> str:
+    """The registry as the table of the README."""
+    rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
+    for t in TECHNIQUES:
+        choices = ", ".join(f"**{word(c)}**" if c == t.default else word(c) for c in t.choices)
+        kind = "exact" if t.exact else "approximate"
+        rows.append(f"| `{t.key}` | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {kind} |")
+    return "\n".join(rows)
+
+
+def word(value: Value) -> str:
+    """A value as YAML writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -91,7 +91,7 @@ class Scene:
         set_threads(self.sim.workers)
         with profile.stage("cull"):
             shot = self._shot(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_calls(shot, alpha), shot.workers, self.sim.agents.count)
+            slots = self._cull.run(self._cull_calls(shot), shot.workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots = self._ordered(shot, slots)
         with profile.stage("ground"):
@@ -108,7 +108,7 @@ class Scene:
         """What a frame with the present options may run at any zoom, for compiling ahead."""
         options, shot = self.sim.optimizations, self._shot(camera, None, 0.0)
         nobody, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
-        yield from self._cull_calls(shot, 0.0)
+        yield from self._cull_calls(shot)
         if options.depth == "bands":
             yield from self._depth_calls(shot, nobody)
         yield self._pose(shot, nobody, self._atlas(shot))
@@ -128,14 +128,15 @@ class Scene:
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
-    def _cull_calls(self, shot: Shot, alpha: float) -> tuple[Call, ...]:
-        """Since the grid was built an agent has moved by a step, and is drawn up to `alpha` of one ahead."""
+    def _cull_calls(self, shot: Shot) -> tuple[Call, ...]:
+        """Since the grid was built an agent has moved by a step, and is drawn where its velocity leads from there."""
         sim, how = self.sim, self.sim.optimizations.cull
         grid, slack = None, 0.0
         if how == "grid":
             if not sim.grid.fresh:
                 sim.refresh_grid()
-            grid, slack = sim.grid, sim.max_step * (1 + alpha) + ROUNDING * max(shot.camera.world)
+            ahead = sim.behaviour.top_speed * float(shot.ahead)
+            grid, slack = sim.grid, sim.max_step + ahead + ROUNDING * max(shot.camera.world)
         return self._cull.calls(how, shot.workers, sim.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
