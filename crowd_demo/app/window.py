@@ -21,7 +21,6 @@ class NoDisplayError(Exception):
 
 def open_window(settings: Window, headless: bool) -> pygame.Surface:
     """The surface to draw on. Raises NoDisplayError. Sound stays closed: `pygame.init` would open the mixer."""
-    os.environ.setdefault("SDL_VIDEO_X11_WMCLASS", "crowd-demo")
     asked = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
@@ -31,6 +30,7 @@ def open_window(settings: Window, headless: bool) -> pygame.Surface:
         if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         pygame.font.init()
+        pygame.display.set_icon(_icon())
         surface = set_mode(settings, settings.fullscreen and not headless)
     except pygame.error as error:
         raise NoDisplayError(str(error)) from None
@@ -57,6 +57,15 @@ def screen() -> pygame.Surface:
 def close_window() -> None:
     pygame.font.quit()
     pygame.display.quit()
+
+
+def _icon() -> pygame.Surface:
+    """Three of a crowd."""
+    icon = pygame.Surface((32, 32), pygame.SRCALPHA)
+    for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
+        pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
+        pygame.draw.circle(icon, colour, (x, y - 3), 5)
+    return icon
 
 
 @contextmanager

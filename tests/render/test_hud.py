@@ -16,7 +16,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud import REFRESH_HZ, Hud, Section, Status, draw_notices, shown, visible_sections
+from crowd_demo.render.hud import Hud, Section, Status, draw_notices, shown, visible_sections
 from crowd_demo.render.overlays import draw_frustum
 from crowd_demo.render.theme import WARM, Pen
 from crowd_demo.sim.profile import Profile
