@@ -188,5 +188,7 @@ def _longer(array: Ints, size: int, filler: int) -> Ints:
 
 def _each_once(ids: NDArray[Any]) -> Ints:
     """The first of each, in the order given."""
+    if (ids[1:] > ids[:-1]).all():
+        return ids.astype(np.int32)
     _, first = np.unique(ids, return_index=True)
     return ids[np.sort(first)].astype(np.int32)
