@@ -37,6 +37,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "side of a grid cell in world units; auto fits the radius of perception"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
+    Technique("removal", "x", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
+              "gaps of the dead: filled from the end, closed in order by each removal, or marked and closed once a step"),
     Technique("stagger.avoidance", "4", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
               "look at the neighbours every n steps, by place, and keep the answer in between"),
     Technique("stagger.sight", "5", (1, 2, 4, 8, 16), 8, False, "stagger sight",

@@ -158,12 +158,13 @@ class Simulation:
         """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
         missing = count - self.agents.count
         if missing > 0:
-            ids = self.agents.free_ids(missing)
+            ids = self.agents.handles.free_ids(missing)
             x, y = places_to_be_born(ids, self.config, self.terrain)
             self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:])
+            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal)
+            self.agents.compact()
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
