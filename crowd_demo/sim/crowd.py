@@ -371,6 +371,7 @@ class Crowd:
 
     columns = CrowdColumns
     USES_PATHS = True
+    SEEN = ("x", "y")  # columns that others read
 
     def __init__(self, config: Config) -> None:
         self.config = config

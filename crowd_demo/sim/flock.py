@@ -280,6 +280,7 @@ class Flock:
 
     columns = FlockColumns
     USES_PATHS = False
+    SEEN = ("x", "y", "vx", "vy")  # columns that others read
 
     def __init__(self, config: Config) -> None:
         self.config = config
