@@ -31,7 +31,7 @@ from .neighbours import STRUCTURES
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
-from .reorder import reorder_calls, reorder_due
+from .reorder import Drift, reorder_calls, reorder_due
 from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
 from .spawn import places_to_be_born
 from .stagger import turn
@@ -48,6 +48,7 @@ class Simulation:
         self.config = config
         self.optimizations = config.optimizations.model_copy(deep=True)
         self.profile = Profile()
+        self.drift = Drift()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
@@ -99,13 +100,15 @@ class Simulation:
             self.grid.built()
         else:
             self.grid.outdated()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick):
+        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
             yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
             agents.swap()
             self.grid.reordered()
+            self.drift.sorted()
         rules = self.behaviour.rules(self)
         yield "see", (self._see(structure.cells(self.grid, agents), rules),)
         yield from self.behaviour.act(self, rules)
+        self.drift.moved(self.farthest_sq)
 
     def _see(self, cells: Cells, rules: Any) -> Call:
         simd = self.optimizations.simd
@@ -129,6 +132,7 @@ class Simulation:
                              0 if size == "auto" else float(size), self.workers)
             self.strip: Strip = strip_of(1024, self.workers)
             self.looks = np.zeros(self.workers, np.int64)
+            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
 
     def _fit_strip(self, cells: Cells) -> None:
@@ -158,17 +162,19 @@ class Simulation:
         """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
         missing = count - self.agents.count
         if missing > 0:
-            ids = self.agents.free_ids(missing)
+            ids = self.agents.handles.free_ids(missing)
             x, y = places_to_be_born(ids, self.config, self.terrain)
             self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:])
+            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal)
+            self.agents.compact()
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
         self.terrain.set_walls(rectangle, wall)
         self._read_terrain()
+        self.grid.outdated()
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     # --- what is known about it --------------------------------------------------------------------------------------
@@ -197,6 +203,8 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
+        counters["imbalance"] = imbalance(self.strip.counters[:, CANDIDATES])
+        counters.update(self.drift.counters())
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""
@@ -205,3 +213,8 @@ class Simulation:
         state = self.agents.columns.state[:self.agents.count]
         return {"walking": int((state == WALKING).sum()), "waiting": int((state == WAITING).sum()),
                 "stuck": int((state == STUCK).sum())}
+
+
+def imbalance(work: Any) -> float:
+    """The largest share of the work over the mean one: 1 when the workers share it evenly, int64[workers]."""
+    return float(work.max() / work.mean()) if work.any() else 1.0
