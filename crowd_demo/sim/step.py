@@ -169,6 +169,7 @@ class Simulation:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
         self.terrain.set_walls(rectangle, wall)
         self._read_terrain()
+        self.grid.outdated()
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     # --- what is known about it --------------------------------------------------------------------------------------
