@@ -62,11 +62,12 @@ def shapes(size_px: float, large: tuple[int, ...]) -> Ints:
 
 def look_of_people(size_px: float, colours: list[tuple[int, int, int]]) -> Look:
     """`colours` of walking, waiting, stuck, which is also their rank; the values are those of each state's tints."""
-    walking, *others = ([colour] * len(TINTS) for colour in colours)
-    tinted = [tuple(round(a + (b - a) * share) for a, b in zip(colour, other, strict=True))
-              for colour, (other, share) in zip(walking, TINTS, strict=True)]
-    value = [(state + 1) << 24 | r << 16 | g << 8 | b
-             for state, tints in enumerate((tinted, *others)) for r, g, b in tints]
+    value = []
+    for state, colour in enumerate(colours):
+        for other, share in TINTS:
+            part = share if state == 0 else 0.0  # only who walks is tinted
+            r, g, b = (round(a + (z - a) * part) for a, z in zip(colour, other, strict=True))
+            value.append((state + 1) << 24 | r << 16 | g << 8 | b)
     return Look(np.array(value, np.uint32), shapes(size_px, (FULL, HOLLOW, CROSS)), size_px < SIZES[0][0])
 
 
