@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import device, kernel, prange
-from .lanes import LANES, count_set, lane_numbers, load, store, take_block
+from .lanes import LANES, count_set, gather, lane_numbers, load, store, take_block
 from .stagger import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
@@ -95,13 +95,26 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
+def _due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+    """How many of the next sixteen agents of the order, or fewer at its end, are due."""
+    hits = due(turn, gather(columns.look_at, load(order, first)))
+    return count_set(hits & (lane_numbers() < end - first))
+
+
+@device
 def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
-    for column in range(cells.columns):
-        cell = row * cells.columns + column
-        for k in range(cells.start[cell], cells.start[cell + 1]):
+    """Whoever is due, sixteen tests at a time: most rows have few or none."""
+    cell = row * cells.columns
+    end = cells.start[cell + cells.columns]
+    for first in range(cells.start[cell], end, LANES):
+        if _due_among(columns, cells.order, first, end, turn) == 0:
+            continue
+        for k in range(first, min(first + LANES, end)):
             slot = cells.order[k]
             if due(turn, columns.look_at[slot]):
-                _see_one(cells, columns, rules, row, column, slot, turn, counters)
+                while cells.start[cell + 1] <= k:
+                    cell += 1
+                _see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
 
 
 @device
@@ -158,14 +171,15 @@ def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, 
 
 
 @device
-def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyone: bool, turn: Any, strip: Any, base: int,
+def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole: bool, turn: Any, strip: Any, base: int,
                           memory: Any, counters: Any) -> None:
+    """Registers of a row: `whole` ones as the agents stand, or packed of those that are due."""
     members, pushes, met = memory
     first_cell = row * cells.columns
     k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
     left = first_cell
     while k < end:
-        if everyone:
+        if whole:
             size, at = min(LANES, end - k), k - base
             front, back = k, k + size - 1
             k += size
@@ -187,20 +201,22 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyo
         store(pushes[1], 0, push_y)
         store(met, 0, neighbours)
         for lane in range(size):
-            slot = np.uintp(cells.order[front + lane if everyone else base + members[lane]])
-            columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-            columns.look_at[slot] = next_look(turn, columns.y[slot])
-            counters[NEIGHBOURS] += met[lane]
-        counters[CANDIDATES] += candidates * size
-        counters[DUE] += size
+            slot = np.uintp(cells.order[front + lane if whole else base + members[lane]])
+            if due(turn, columns.look_at[slot]):
+                columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
+                columns.look_at[slot] = next_look(turn, columns.y[slot])
+                counters[NEIGHBOURS] += met[lane]
+                counters[CANDIDATES] += candidates
+                counters[DUE] += 1
         counters[REGISTERS] += 1
 
 
 @device
 def _due_in_row(cells: Any, columns: Any, row: int, turn: Any) -> int:
     count = 0
-    for k in range(cells.start[row * cells.columns], cells.start[(row + 1) * cells.columns]):
-        count += due(turn, columns.look_at[np.uintp(cells.order[k])])
+    end = cells.start[(row + 1) * cells.columns]
+    for first in range(cells.start[row * cells.columns], end, LANES):
+        count += _due_among(columns, cells.order, first, end, turn)
     return count
 
 
@@ -244,7 +260,7 @@ def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, str
             agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
             count = waiting[row - first]
             if _worth_registers(count, agents):
-                _see_row_by_registers(cells, columns, rules, row, count == agents, turn, view, base, memory, counters)
+                _see_row_by_registers(cells, columns, rules, row, 4 * count >= 3 * agents, turn, view, base, memory, counters)
             elif count > 0:
                 _see_row_one_by_one(cells, columns, rules, row, turn, counters)
         first = take_block(strip.queue, BLOCK)

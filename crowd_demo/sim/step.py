@@ -33,7 +33,7 @@ from .neighbours import STRUCTURES
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
-from .reorder import reorder_calls, reorder_due
+from .reorder import Drift, reorder_calls, reorder_due
 from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
 from .spawn import places_to_be_born
 from .stagger import turn
@@ -50,6 +50,7 @@ class Simulation:
         self.config = config
         self.optimizations = config.optimizations.model_copy(deep=True)
         self.profile = Profile()
+        self.drift = Drift()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
@@ -59,8 +60,8 @@ class Simulation:
         self.fields = FlowFields(self.terrain, max_threads())
         self.push = PushField(self.terrain, max(self.behaviour.margin, 1.0))
         self.places = places_of(self.terrain, config.crowd.destination_spread)
-        self.agents = Agents(self.behaviour.columns, config.agents)
         self.life = Life(config)
+        self.agents = Agents(self.behaviour.columns, self.life.room)
         self.links = Links(self)
         self._read_terrain()
         self.populate(config.agents)
@@ -110,15 +111,17 @@ class Simulation:
             self.grid.built()
         else:
             self.grid.outdated()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick):
+        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
             yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
             agents.swap()
             self.grid.reordered()
+            self.drift.sorted()
         rules = self.behaviour.rules(self)
         yield "see", (self._see(structure.cells(self.grid, agents), rules),)
         if self.links.active:
             yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
+        self.drift.moved(self.farthest_sq)
 
     def _see(self, cells: Cells, rules: Any) -> Call:
         simd = self.optimizations.simd
@@ -142,6 +145,7 @@ class Simulation:
                              0 if size == "auto" else float(size), self.workers)
             self.strip: Strip = strip_of(1024, self.workers)
             self.looks = np.zeros(self.workers, np.int64)
+            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
 
     def _fit_strip(self, cells: Cells) -> None:
@@ -188,6 +192,7 @@ class Simulation:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
         self.terrain.set_walls(rectangle, wall)
         self._read_terrain()
+        self.grid.outdated()
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     # --- what is known about it --------------------------------------------------------------------------------------
@@ -221,6 +226,8 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
+        counters["imbalance"] = imbalance(self.strip.counters[:, CANDIDATES])
+        counters.update(self.drift.counters())
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""
@@ -229,3 +236,8 @@ class Simulation:
         state = self.agents.columns.state[:self.agents.count]
         return {"walking": int((state == WALKING).sum()), "waiting": int((state == WAITING).sum()),
                 "stuck": int((state == STUCK).sum())}
+
+
+def imbalance(work: Any) -> float:
+    """The largest share of the work over the mean one: 1 when the workers share it evenly, int64[workers]."""
+    return float(work.max() / work.mean()) if work.any() else 1.0
