@@ -24,15 +24,15 @@ from .agents import STUCK, WAITING, WALKING, Agents
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
-from .grid import Cells, Grid
-from .lanes import LANES
+from .grid import Grid
 from .motion import ground_of
-from .neighbours import STRUCTURES
+from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
 from .reorder import reorder_calls, reorder_due
-from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
+from .see import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS
+from .see_stage import SeeStage
 from .spawn import places_to_be_born
 from .stagger import turn
 from .terrain import Terrain
@@ -50,6 +50,7 @@ class Simulation:
         self.profile = Profile()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
+        self._structure_counters: dict[str, float] = {}
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height,
@@ -93,52 +94,44 @@ class Simulation:
 
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
-        structure, agents, options = STRUCTURES[self.optimizations.neighbours], self.agents, self.optimizations
-        if structure.USES_GRID or options.cull == "grid":
+        structure, agents, options = self.structure, self.agents, self.optimizations
+        yield "index", structure.index()
+        structure.built()
+        if structure.REORDERS and reorder_due(options.reorder, self.tick):
+            yield "reorder", reorder_calls(agents, structure.order, self.workers)
+            agents.swap()
+            structure.reordered()
+        if options.cull == "grid" and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        else:
-            self.grid.outdated()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick):
-            yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
-            agents.swap()
-            self.grid.reordered()
+        yield "query", structure.query(options.simd)
         rules = self.behaviour.rules(self)
-        yield "see", (self._see(structure.cells(self.grid, agents), rules),)
+        present = turn(self.tick, options.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
+        yield "see", self.seeing.calls(structure.candidates(), agents.columns, agents.count, rules, present, options.simd)
         yield from self.behaviour.act(self, rules)
-
-    def _see(self, cells: Cells, rules: Any) -> Call:
-        simd = self.optimizations.simd
-        if simd:
-            self._fit_strip(cells)
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
-        present = turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height),
-                       self.behaviour.radius)
-        return Call(see_lanes if simd else see_scalar, (self.workers, cells, self.agents.columns, rules, present, self.strip))
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
     def _fit(self) -> None:
         """Make the grid and the workers' memory as the settings want them."""
-        wanted = self.workers, self.optimizations.cell_size, self.agents.capacity
+        wanted = self.workers, self.optimizations.cell_size, self.optimizations.leaf_size, self.agents.capacity
         if getattr(self, "_fitted", None) != wanted:
-            size = self.optimizations.cell_size
-            walls = self.terrain.walls
-            self.grid = Grid(self.agents, float(walls.width), float(walls.height), self.behaviour.radius,
-                             0 if size == "auto" else float(size), self.workers)
-            self.strip: Strip = strip_of(1024, self.workers)
+            size, walls, radius = self.optimizations.cell_size, self.terrain.walls, self.behaviour.radius
+            width, height, cell = float(walls.width), float(walls.height), 0 if size == "auto" else float(size)
+            self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
+            self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
+            self.seeing = SeeStage(self.workers, self.agents.capacity)
             self.looks = np.zeros(self.workers, np.int64)
+            self._structure: tuple[str, Structure] | None = None
             self._fitted = wanted
 
-    def _fit_strip(self, cells: Cells) -> None:
-        """Room for the most crowded block of rows and the rows it reaches; grows by half, so seldom."""
-        first = np.arange(0, cells.rows, BLOCK)
-        top = np.maximum(first - cells.reach, 0) * cells.columns
-        bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
-        needed = int((cells.start[bottom] - cells.start[top]).max())
-        if needed > self.strip.floats.shape[2] - 2 * LANES:
-            self.strip = strip_of(needed + needed // 2, self.workers)
+    @property
+    def structure(self) -> Structure:
+        """The neighbour structure that the settings ask for; only one lives at a time."""
+        name = self.optimizations.neighbours
+        if not self._structure or self._structure[0] != name:
+            self._structure = name, STRUCTURES[name](self.place)
+        return self._structure[1]
 
     def _read_terrain(self) -> None:
         """Derive from the walls what the kernels need."""
@@ -189,7 +182,7 @@ class Simulation:
 
     def _count(self) -> None:
         """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""
-        counted = self.strip.counters.sum(axis=0)
+        counted = self.seeing.strip.counters.sum(axis=0)
         due = max(int(counted[DUE]), 1)
         counters = self.profile.counters
         counters["due"] = float(counted[DUE])
@@ -197,6 +190,10 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
+        for name in self._structure_counters:
+            del counters[name]
+        self._structure_counters = self.structure.counters()
+        counters.update(self._structure_counters)
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""
