@@ -56,7 +56,7 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
 class Strip(NamedTuple):
     """A worker's own memory; rows of these arrays belong to one worker each."""
 
-    floats: Any  # float32[workers, 2, capacity]
+    floats: Any  # float32[workers, 4, capacity]
     ints: Any  # int32[workers, 4, capacity]
     members: Any  # int32[workers, 16]: places in the strip of a register's agents
     pushes: Any  # float32[workers, 2, 16]
@@ -72,7 +72,7 @@ BLOCK = 8  # rows of cells that a worker takes at a time: the two rows beside th
 
 def strip_of(capacity: int, workers: int) -> Strip:
     capacity += 2 * LANES  # the last register may end beyond the last agent; behind it a packed one
-    return Strip(np.zeros((workers, 2, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
+    return Strip(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))

@@ -54,7 +54,7 @@ class Runs(NamedTuple):
 class Snapshot(NamedTuple):
     """What can be seen of everybody, in the order of the structure."""
 
-    floats: Any  # float32[2, n + 32]
+    floats: Any  # float32[4, n + 32]
     ints: Any  # int32[4, n + 32]
 
 
@@ -64,7 +64,7 @@ def runs_of(order: Any, groups: int) -> Runs:
 
 
 def snapshot_of(agents: int) -> Snapshot:
-    return Snapshot(np.zeros((2, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
+    return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
 
 
 @device

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import Call
+from .agents import Agents
 from .grid import Cells
 from .lanes import LANES
 from .neighbours import Candidates
@@ -29,16 +30,17 @@ class SeeStage:
         self._snapshot: Snapshot | None = None
         self._written: Written | None = None
 
-    def calls(self, candidates: Candidates, columns: Any, agents: int, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
+    def calls(self, candidates: Candidates, agents: Agents, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
         """Everybody who is due meets the candidates; counters start at zero."""
         self.strip.queue[0] = 0
         self.strip.counters[:] = 0
+        columns = agents.columns
         shared = self.workers, candidates, columns, rules, turn
         if isinstance(candidates, Runs):
             if not simd:
                 return (Call(see_runs_scalar, (*shared, self.strip)),)
             snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-            return (Call(take_snapshot, (self.workers, candidates.order, agents, columns, rules, snapshot, self.strip)),
+            return (Call(take_snapshot, (self.workers, candidates.order, agents.count, columns, rules, snapshot, self.strip)),
                     Call(see_runs_lanes, (*shared, snapshot, self.strip)))
         if isinstance(candidates, Lists):
             if not simd:

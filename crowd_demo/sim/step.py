@@ -104,10 +104,10 @@ class Simulation:
         if options.cull == "grid" and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        yield "query", structure.query(options.simd)
         rules = self.behaviour.rules(self)
         present = turn(self.tick, options.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
-        yield "see", self.seeing.calls(structure.candidates(), agents.columns, agents.count, rules, present, options.simd)
+        yield "query", structure.query(options.simd, rules, present)
+        yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), present, options.simd)
         yield from self.behaviour.act(self, rules)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------

@@ -134,7 +134,7 @@ class ZGrid(Structure):
     def built(self) -> None:
         self.order = self.space.order
 
-    def query(self, simd: bool) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
         workers, level = self.place.workers, self._level() if simd else 0
         squares, start = self.cells >> 2 * level, self.space.start
         return (Call(count_squares, (workers, start, squares, level, self.found)),
