@@ -63,14 +63,14 @@ def sector(vx, vy, sectors):
 
 
 def dots(frame, slots, agents, ahead, view, values, shapes):
-    """Every pixel keeps the largest value; returns how many dots touch the frame."""
+    """Every pixel keeps the largest value; returns how many places lie on it."""
     seen = 0
     for slot, value, shape in zip(slots, values, shapes, strict=True):
         here = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
         x, y = (math.floor(F(F(p - corner) * view.zoom)) for p, corner in zip(here, (view.left, view.top), strict=True))
         pixels = [(y + bit // 3 - 1, x + bit % 3 - 1) for bit in range(9) if shape >> bit & 1]
         inside = [(row, column) for row, column in pixels if 0 <= row < frame.shape[0] and 0 <= column < frame.shape[1]]
-        seen += bool(inside)
+        seen += 0 <= x < frame.shape[1] and 0 <= y < frame.shape[0]
         for pixel in inside:
             frame[pixel] = max(frame[pixel], value)
     return seen

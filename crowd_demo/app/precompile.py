@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -18,7 +19,7 @@ from ..techniques import TECHNIQUES
 
 
 class Precompiler:
-    """The process; it ends by itself when all is compiled."""
+    """The process; it ends when all is compiled, and when the program does, however that ends."""
 
     def __init__(self, config: Config, options: Optimizations) -> None:
         wanted = config.model_copy(update={"optimizations": options})
@@ -27,13 +28,14 @@ class Precompiler:
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0))
         with suppress(OSError):  # it may have ended already
             assert self._process.stdin
-            self._process.stdin.write(wanted.model_dump_json().encode())
-            self._process.stdin.close()
+            self._process.stdin.write(wanted.model_dump_json().encode() + b"\n")
+            self._process.stdin.flush()
 
     def close(self) -> None:
         """Numba's cache is written whole or not at all, so it may end at any moment."""
         self._process.kill()
-        self._process.wait()
+        with suppress(OSError):
+            self._process.communicate()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:
@@ -53,9 +55,16 @@ def be_idle() -> None:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
+def end_with_parent() -> None:
+    """The pipe ends when nobody holds its other end."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
 def main() -> None:
     be_idle()
-    config = Config.model_validate_json(sys.stdin.buffer.read())
+    config = Config.model_validate_json(sys.stdin.buffer.readline())
+    threading.Thread(target=end_with_parent, daemon=True).start()
     from .ahead import Ahead, compile_one
 
     if sys.argv[1] == os.environ["NUMBA_CACHE_DIR"]:  # otherwise it is temporary, and nobody would read what is compiled

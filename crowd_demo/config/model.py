@@ -12,9 +12,9 @@ from pydantic import Field
 from crowd_demo.config.behaviours import Crowd, Flock
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import Section, Whole, number, section
+from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
 
-__all__ = ["Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
+__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
 
 Side = Annotated[float, Field(gt=0, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -69,6 +69,15 @@ class Camera(Section):
     zoom: Zoom | None = Field(None, description="pixels a world unit (0.05 to 8); null fits the whole world")
 
 
+class Cache(Section):
+    """The cache that the locality score simulates: set-associative, the least recently used line goes first."""
+
+    line_bytes: Whole = number(64, 4, 4096, "bytes", "a line; whole columns of four bytes lie in it")
+    size_kb: Literal["auto"] | Annotated[int, WITHOUT_POINT, Field(ge=1, le=1_048_576)] = Field("auto", description=(
+        "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
+    ways: Whole = number(8, 1, 64, "lines", "places where a line can lie")
+
+
 class Config(Section):
     """One run of crowd-demo: what is simulated, how, and how it is shown."""
 
@@ -86,4 +95,5 @@ class Config(Section):
     flock: Flock = section(Flock)
     window: Window = section(Window)
     camera: Camera = section(Camera)
+    cache: Cache = section(Cache)
     keys: Keys = section(Keys)

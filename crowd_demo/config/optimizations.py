@@ -18,6 +18,7 @@ from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique, Value, exactne
 
 RANGES: dict[str, tuple[type, float, float]] = {
     "reorder.every": (int, 1, 1000),
+    "reorder.drift": (float, 0.01, 100),
     "stagger.avoidance": (int, 1, 16),
     "stagger.sight": (int, 1, 16),
     "stagger.paths": (int, 1, 16),

@@ -52,7 +52,7 @@ class Help:
     def _sheet(self, size: tuple[int, int]) -> pygame.Surface:
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(SHADE)
-        wide, tall = min(size[0] - 24, 1256), size[1] - 24
+        wide, tall = max(min(size[0] - 24, 1256), 1), size[1] - 24
         rows = max(len(self.techniques), len(self.program))
         row = max(min(22, (tall - 74) // rows), 13)
         height = min(74 + rows * row, size[1])

@@ -91,7 +91,8 @@ class Pen:
     def _render(self, text: str, size: int, colour: Colour) -> pygame.Surface:
         """Digits each in a box of their own, for kerning would make "11" narrower than "00"."""
         font, digit = self._font(size), self._font(size).size("0")[0]
-        image = pygame.Surface((max(self.width(text, size), 1), font.get_height()), pygame.SRCALPHA)
+        # size() can be a pixel higher than get_height(), which would cut the tails of letters
+        image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
         x = 0
         for words in re.findall(r"\d|\D+", text):
             part = font.render(words, True, colour)

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..jit import device, kernel, prange
+from .handles import Handles
 from .lanes import LANES
+from .sparse_set import Moves
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -79,6 +81,7 @@ class Agents:
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self._allocate(capacity)
+        self.handles = Handles(self)
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
@@ -99,7 +102,7 @@ class Agents:
         self.layout += 1
 
     def spawn(self, **values: Any) -> None:
-        """Append agents, one a value of `id`; columns that are not given start at zero."""
+        """Append agents, one a value of `id`; columns that are not given start at zero. Raises ValueError for an id in use."""
         added = len(values["id"])
         if self.count + added > self.capacity:
             old = self.front
@@ -107,27 +110,38 @@ class Agents:
             self.front[:, :self.count] = old[:, :self.count]
         for name, column in zip(self.kind._fields, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
+        self.handles.born(values["id"])
         self.count += added
         self.layout += 1
+        self.handles.moved()
 
-    def remove(self, ids: NDArray[Any]) -> None:
-        """Take agents out and close the gaps, the others keeping their order; unknown ids are ignored."""
-        stays = ~np.isin(self.columns.id[:self.count], ids)
-        left = int(stays.sum())
-        self.front[:, :left] = self.front[:, :self.count][:, stays]
-        self.count = left
+    def remove(self, ids: NDArray[Any], mode: str = "swap_back") -> None:
+        """Take agents out; unknown ids are ignored. The mode (see sparse_set.py) says how the gaps are closed.
+
+        `deferred` leaves them in their slots until `compact`, before which nobody may look at the columns.
+        """
+        self._follow(self.handles.died(ids, mode))
+
+    def compact(self) -> None:
+        """Close all gaps that deferred removals have left, the others keeping their order."""
+        self._follow(self.handles.compacted())
+
+    def _follow(self, moves: Moves) -> None:
+        """Move the columns as their ids have moved."""
+        moved = len(moves.target)
+        if moved == 0 and self.count == self.handles.slots_used:
+            return
+        if moved and moves.target[-1] - moves.target[0] == moved - 1:  # a run: gaps closed in order
+            self.front[:, moves.target[0]:moves.target[-1] + 1] = self.front.take(moves.source, axis=1)
+        else:
+            self.front[:, moves.target] = self.front[:, moves.source]
+        self.count = self.handles.slots_used
         self.layout += 1
+        self.handles.moved()
 
     def slots(self) -> NDArray[np.int64]:
         """Slots in the order of their ids."""
         return np.argsort(self.columns.id[:self.count], kind="stable")
-
-    def free_ids(self, count: int) -> Ints:
-        """The `count` lowest ids that nobody bears."""
-        taken = np.zeros(self.count + count, bool)
-        ids = self.columns.id[:self.count]
-        taken[ids[ids < len(taken)]] = True
-        return np.flatnonzero(~taken)[:count].astype(np.int32)
 
     def by_id(self) -> Any:
         """A copy of all columns in id order: what `Simulation.agents` shows to callers and what the hash covers."""

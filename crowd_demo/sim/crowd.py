@@ -25,6 +25,7 @@ from .lanes import (
     Lanes,
     bits_xor,
     count_set,
+    lane_numbers,
     load,
     root,
     scramble,
@@ -36,7 +37,7 @@ from .lanes import (
     to_int,
     wrap32,
 )
-from .motion import is_solid, slide
+from .motion import is_solid, longer, slide
 from .paths import heading
 from .sight import sees
 from .stagger import due_by_id
@@ -307,7 +308,9 @@ def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
 
 
 @device
-def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+                 farthest_sq: Any) -> None:
+    farthest_sq[worker] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
@@ -315,11 +318,16 @@ def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, pla
         walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
                         c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.way_x[slot], c.way_y[slot], c.state[slot],
                         c.timer[slot])
+        x, y = walker.x, walker.y
         c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(walker, rules, ground, leaves)
+        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
 
 
 @device
-def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+                farthest_sq: Any) -> None:
+    farthest_sq[worker] = 0
+    far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         at = register * LANES
@@ -332,25 +340,28 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, plac
                         load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
                         load(c.goal_y, at), load(c.way_x, at), load(c.way_y, at), load(c.state, at), load(c.timer, at))
         x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
+        further_sq = longer(far_sq, x - walker.x, y - walker.y)
+        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may end beyond the agents
         store(c.x, at, x)
         store(c.y, at, y)
         store(c.vx, at, vx)
         store(c.vy, at, vy)
         store(c.state, at, state)
         store(c.timer, at, timer)
+    store(farthest_sq[worker], 0, far_sq)
 
 
 @kernel
-def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
     """Own state only: goals, states, velocity, position."""
     for worker in prange(workers):
-        _walk_scalar(worker, workers, columns, agents, rules, places, ground)
+        _walk_scalar(worker, workers, columns, agents, rules, places, ground, farthest_sq)
 
 
 @kernel
-def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any) -> None:
+def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
     for worker in prange(workers):
-        _walk_lanes(worker, workers, columns, agents, rules, places, ground)
+        _walk_lanes(worker, workers, columns, agents, rules, places, ground, farthest_sq)
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -360,6 +371,7 @@ class Crowd:
 
     columns = CrowdColumns
     USES_PATHS = True
+    SEEN = ("x", "y")  # columns that others read
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -392,7 +404,7 @@ class Crowd:
         yield "sight", (Call(look, (*shared, walls, ground.any_solid, sim.tick, stagger.sight, sim.looks)),)
         yield "paths", (Call(find_way, (*shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
         walk = walk_lanes if sim.optimizations.simd else walk_scalar
-        yield "move", (Call(walk, (*shared, rules, sim.places, ground)),)
+        yield "move", (Call(walk, (*shared, rules, sim.places, ground, sim.farthest_sq)),)
 
 
 def places_of(terrain: Any, spread: float) -> Places:

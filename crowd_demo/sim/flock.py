@@ -24,6 +24,7 @@ from .lanes import (
     Lanes,
     bits_xor,
     gather,
+    lane_numbers,
     load,
     root,
     scramble,
@@ -35,7 +36,7 @@ from .lanes import (
     to_int,
     wrap32,
 )
-from .motion import slide, tile_of
+from .motion import longer, slide, tile_of
 
 if TYPE_CHECKING:
     from ..config.model import Config
@@ -228,7 +229,9 @@ def steer(rules: Any, ground: Any, identity: Any, x: Any, y: Any, vx: Any, vy: A
 
 
 @device
-def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    farthest_sq[worker] = 0
+    far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         slot = register * LANES
@@ -236,32 +239,38 @@ def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any
         vx, vy = steer(rules, ground, load(columns.id, slot), x, y, load(columns.vx, slot), load(columns.vy, slot),
                        load(columns.push_x, slot), load(columns.push_y, slot))
         to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        further_sq = longer(far_sq, to_x - x, to_y - y)
+        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may end beyond the agents
         store(columns.x, slot, to_x)
         store(columns.y, slot, to_y)
         store(columns.vx, slot, vx)
         store(columns.vy, slot, vy)
+    store(farthest_sq[worker], 0, far_sq)
 
 
 @device
-def _move_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+def _move_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    farthest_sq[worker] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
         vx, vy = steer(rules, ground, columns.id[slot], x, y, columns.vx[slot], columns.vy[slot],
                        columns.push_x[slot], columns.push_y[slot])
-        columns.x[slot], columns.y[slot] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], to_x - x, to_y - y)
+        columns.x[slot], columns.y[slot] = to_x, to_y
         columns.vx[slot], columns.vy[slot] = vx, vy
 
 
 @kernel
-def move_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+def move_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
     for worker in prange(workers):
-        _move_lanes(worker, workers, columns, agents, rules, ground)
+        _move_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
 @kernel
-def move_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any) -> None:
+def move_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
     for worker in prange(workers):
-        _move_scalar(worker, workers, columns, agents, rules, ground)
+        _move_scalar(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -271,6 +280,7 @@ class Flock:
 
     columns = FlockColumns
     USES_PATHS = False
+    SEEN = ("x", "y", "vx", "vy")  # columns that others read
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -302,7 +312,7 @@ class Flock:
 
     def act(self, sim: Simulation, rules: FlockRules) -> Stages:
         move = move_lanes if sim.optimizations.simd else move_scalar
-        yield "move", (Call(move, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground)),)
+        yield "move", (Call(move, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
 
 
 def cosine(turns: Any) -> Any:

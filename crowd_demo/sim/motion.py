@@ -66,6 +66,13 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
     return to_x, to_y
 
 
+@device
+def longer(so_far_sq: Any, dx: Any, dy: Any) -> Any:
+    """The square of the longest move so far; the same code for one agent and for sixteen."""
+    length_sq = dx * dx + dy * dy
+    return select(length_sq > so_far_sq, length_sq, so_far_sq)
+
+
 def ground_of(terrain: Terrain, body: float, push: Push) -> Ground:
     """The ground of a terrain, as its walls stand now."""
     walls = terrain.walls

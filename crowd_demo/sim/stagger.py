@@ -35,9 +35,9 @@ def turn(tick: int, period: int, height: float, radius: float) -> Turn:
 
 
 @device
-def due(turn: Any, look_at: int) -> bool:
-    """True when an agent's tick has come, also after the period was shortened."""
-    return look_at <= turn.tick or look_at > turn.tick + turn.period
+def due(turn: Any, look_at: Any) -> Any:
+    """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
+    return (look_at < turn.tick + 1) | (look_at > turn.tick + turn.period)
 
 
 @device

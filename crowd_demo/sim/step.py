@@ -25,16 +25,17 @@ from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
 from .grid import Grid
+from .lanes import LANES
 from .motion import ground_of
 from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
-from .reorder import reorder_calls, reorder_due
+from .reorder import Drift, reorder_calls, reorder_due
 from .see import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS
 from .see_stage import SeeStage
 from .spawn import places_to_be_born
-from .stagger import turn
+from .stagger import Turn, turn
 from .terrain import Terrain
 
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
@@ -48,6 +49,7 @@ class Simulation:
         self.config = config
         self.optimizations = config.optimizations.model_copy(deep=True)
         self.profile = Profile()
+        self.drift = Drift()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
         self._structure_counters: dict[str, float] = {}
@@ -80,6 +82,11 @@ class Simulation:
         """Farthest that an agent moves along an axis in one step, world units."""
         return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
 
+    @property
+    def turn(self) -> Turn:
+        """Whose turn it is to look around."""
+        return turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
+
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
         set_threads(self.workers)
@@ -97,18 +104,21 @@ class Simulation:
         structure, agents, options = self.structure, self.agents, self.optimizations
         yield "index", structure.index()
         structure.built()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick):
+        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
             yield "reorder", reorder_calls(agents, structure.order, self.workers)
             agents.swap()
             structure.reordered()
+            self.drift.sorted()
         if options.cull == "grid" and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
+        elif not structure.USES_GRID:
+            self.grid.outdated()
         rules = self.behaviour.rules(self)
-        present = turn(self.tick, options.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
-        yield "query", structure.query(options.simd, rules, present)
-        yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), present, options.simd)
+        yield "query", structure.query(options.simd, rules, self.turn)
+        yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), self.turn, options.simd)
         yield from self.behaviour.act(self, rules)
+        self.drift.moved(self.farthest_sq)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
@@ -123,6 +133,7 @@ class Simulation:
             self.seeing = SeeStage(self.workers, self.agents.capacity)
             self.looks = np.zeros(self.workers, np.int64)
             self._structure: tuple[str, Structure] | None = None
+            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
 
     @property
@@ -151,17 +162,19 @@ class Simulation:
         """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
         missing = count - self.agents.count
         if missing > 0:
-            ids = self.agents.free_ids(missing)
+            ids = self.agents.handles.free_ids(missing)
             x, y = places_to_be_born(ids, self.config, self.terrain)
             self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:])
+            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal)
+            self.agents.compact()
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
         self.terrain.set_walls(rectangle, wall)
         self._read_terrain()
+        self.grid.outdated()
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
     # --- what is known about it --------------------------------------------------------------------------------------
@@ -190,6 +203,8 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
+        counters["imbalance"] = imbalance(self.seeing.strip.counters[:, CANDIDATES])
+        counters.update(self.drift.counters())
         for name in self._structure_counters:
             del counters[name]
         self._structure_counters = self.structure.counters()
@@ -202,3 +217,8 @@ class Simulation:
         state = self.agents.columns.state[:self.agents.count]
         return {"walking": int((state == WALKING).sum()), "waiting": int((state == WAITING).sum()),
                 "stuck": int((state == STUCK).sum())}
+
+
+def imbalance(work: Any) -> float:
+    """The largest share of the work over the mean one: 1 when the workers share it evenly, int64[workers]."""
+    return float(work.max() / work.mean()) if work.any() else 1.0

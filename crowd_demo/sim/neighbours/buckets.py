@@ -22,9 +22,11 @@ class Buckets(Structure):
         return self.place.grid.calls()
 
     def built(self) -> None:
+        super().built()
         self.place.grid.built()
 
     def reordered(self) -> None:
+        self.layout = self.place.agents.layout
         self.place.grid.reordered()
 
     def candidates(self) -> Cells:

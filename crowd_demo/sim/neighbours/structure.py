@@ -41,16 +41,24 @@ class Structure:
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        self.layout = -1  # of the agents, when they were indexed
 
     def index(self) -> tuple[Call, ...]:
         return ()
 
     def built(self) -> None:
         """To be said after `index` has run."""
+        self.layout = self.place.agents.layout
 
     def reordered(self) -> None:
         """To be said after the agents were moved into the order."""
         self.order = self.place.grid.identity
+        self.layout = self.place.agents.layout
+
+    @property
+    def fresh(self) -> bool:
+        """True while every agent is in the slot in which it was indexed."""
+        return self.layout == self.place.agents.layout
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
         return ()

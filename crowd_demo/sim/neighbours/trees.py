@@ -224,6 +224,7 @@ class TreeStructure(Structure):
                 Call(cut_subtrees, (workers, tree, agents.count, self.top, self.depth)))
 
     def built(self) -> None:
+        super().built()
         self.order = self.tree.order
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:

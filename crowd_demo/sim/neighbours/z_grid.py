@@ -132,6 +132,7 @@ class ZGrid(Structure):
         return (find, *sort_calls(workers, self.space, count, self.cells))
 
     def built(self) -> None:
+        super().built()
         self.order = self.space.order
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:

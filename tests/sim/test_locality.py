@@ -1,0 +1,122 @@
+"""The locality score: the right counts, and it tells good order in memory from bad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_locality as reference
+from crowds import shuffle, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
+
+CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}
+FLOCK = {"behaviour": "flock", "agents": 3000, "map": "null", "world__width": 1200, "world__height": 900, **CACHE}
+
+
+@settings(max_examples=50, deadline=None)
+@given(lines=st.lists(st.integers(0, 40), max_size=200), sets=st.integers(1, 5), ways=st.integers(1, 5))
+def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int], sets: int, ways: int) -> None:
+    tags = np.full((sets, ways), -1)
+    assert sum(touch(tags, line) for line in lines) == reference.misses(lines, sets, ways)
+
+
+@pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
+    sim = simulation(behaviour=behaviour, agents=250, map="null", world__width=300, world__height=260,
+                     optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2)
+    sim.step(3)
+    got = locality(sim, sample=250)
+    reads = reference.reads_of(sim.structure.candidates())
+    names = ("x", "y") if behaviour == "crowd" else ("x", "y", "vx", "vy")
+    rows = [sim.agents.kind._fields.index(name) * sim.agents.front.shape[1] for name in names]
+    lines = [(row + slot) // 16 for slot in reads for row in rows]
+    assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))
+
+
+@pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
+def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
+    sim = simulation(agents=250, behaviour="flock", map="null", world__width=300, world__height=260,
+                     optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
+    sim.step(3)
+    runs = sim.structure.candidates()
+    reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
+             for run in range(runs.count[group]) for slot in runs.order[runs.first[group, run]:runs.last[group, run]]]
+    got = locality(sim, sample=250)
+    assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
+
+
+def test_lists_are_read_as_buckets_are() -> None:
+    scores = []
+    for neighbours in ("linked", "buckets"):
+        sim = simulation(optimizations__neighbours=neighbours, **FLOCK)
+        sim.step(2)
+        shuffle(sim, 1)
+        scores.append(locality(sim, 3000))
+    assert scores[0] == scores[1]
+
+
+def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
+    sim = simulation(**FLOCK)
+    sim.step()
+    every, some = locality(sim, 3000), locality(sim, 256)
+    assert some.reads == pytest.approx(every.reads * 256 / 3000, rel=0.5)
+    assert abs(some.same_or_next_line - every.same_or_next_line) < 0.05
+    assert locality(sim, 256) == some
+
+
+def test_sorted_memory_scores_best_and_decays_until_the_next_sort() -> None:
+    sim = simulation(optimizations__reorder__every=1000, **FLOCK)
+    sim.step()
+    fresh = locality(sim, 3000)
+    sim.step(200)
+    old = locality(sim, 3000)
+    shuffle(sim, 1)
+    shuffled = locality(sim, 3000)
+    sim.optimizations.reorder.every = 1
+    sim.step()
+    again = locality(sim, 3000)
+    assert fresh.same_or_next_line > old.same_or_next_line > shuffled.same_or_next_line
+    assert again.same_or_next_line > old.same_or_next_line
+    assert fresh.miss_rate < old.miss_rate < shuffled.miss_rate
+    assert again.miss_rate < old.miss_rate
+
+
+def test_a_larger_cache_misses_less() -> None:
+    rates = []
+    for size_kb in (1, 4, 64):
+        sim = simulation(**{**FLOCK, "cache__size_kb": size_kb})
+        sim.step()
+        shuffle(sim, 1)
+        rates.append(locality(sim, 3000).miss_rate)
+    assert rates[0] > rates[1] > rates[2] > 0
+
+
+def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
+    sim = simulation(agents=2000, spawn__pattern="point", map="null")
+    assert locality(sim).reads == MOST
+
+
+@pytest.mark.parametrize("agents", [0, 1, 5])
+def test_hardly_anybody_scores_too(agents: int) -> None:
+    sim = simulation(agents=agents, map="null", world__width=60, world__height=60)
+    got = locality(sim)
+    assert got.reads == agents * agents
+    assert 0 <= got.same_or_next_line < 1
+    assert got.miss_rate <= 1
+
+
+def test_the_cache_has_the_size_that_was_asked_for(monkeypatch: Any) -> None:
+    def shape(**cache: Any) -> tuple[int, ...]:
+        return empty_cache(load_config("1k", [f"cache.{key}={value}" for key, value in cache.items()]).cache).shape
+
+    assert shape(size_kb=32) == (64, 8)
+    assert shape(size_kb=48, ways=12, line_bytes=128) == (32, 12)
+    assert shape(size_kb=1, ways=64, line_bytes=256) == (1, 64)
+    assert machine_cache_kb() >= 1
+    assert shape() == (machine_cache_kb() * 1024 // 512, 8)

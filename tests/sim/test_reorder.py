@@ -1,0 +1,69 @@
+"""When agents are sorted: by the clock, or once somebody may have moved far enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import simulation
+
+from crowd_demo.sim.step import imbalance
+
+WORLD = {"agents": 300, "map": "null", "world__width": 900, "world__height": 700}
+
+
+@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("simd", ["true", "false"])
+def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd: str) -> None:
+    sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off", **WORLD)
+    sim.populate(250)  # the last register holds some who have left
+    units = 0.0
+    start = sim.agents.by_id()
+    for steps in range(1, 41):
+        before = sim.agents.by_id()
+        sim.step()
+        after = sim.agents.by_id()
+        dx, dy = after.x - before.x, after.y - before.y
+        units += float(np.sqrt(float((dx * dx + dy * dy).max())))
+        assert sim.profile.counters["drift"] == units
+        assert sim.profile.counters["steps_since_sort"] == steps
+    assert np.hypot(after.x - start.x, after.y - start.y).max() <= units
+    assert sim.profile.counters["sorts"] == 0
+
+
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_drift_sorts_as_soon_as_somebody_may_have_moved_that_share_of_a_cell(share: float) -> None:
+    sim = simulation(behaviour="flock", optimizations__reorder__when="drift", optimizations__reorder__drift=share, **WORLD)
+    sorts, before = 0, 0.0
+    for _ in range(80):
+        due = sim.tick == 0 or before > share * sim.grid.cell
+        sim.step()
+        counters = sim.profile.counters
+        sorts += due
+        assert counters["sorts"] == sorts
+        assert (counters["steps_since_sort"] == 1) == due
+        before = counters["drift"]
+    assert 3 < sorts < 80
+
+
+def test_nobody_moves_and_nothing_is_sorted_again() -> None:
+    sim = simulation(behaviour="flock", flock__speed_min=0, flock__speed_max=0, optimizations__reorder__when="drift", **WORLD)
+    sim.step(30)
+    assert sim.profile.counters["sorts"] == 1
+    assert sim.profile.counters["drift"] == 0
+
+
+@pytest.mark.parametrize("settings, sorts", [({"when": "off"}, 0), ({"every": 1}, 30), ({"every": 7}, 5)])
+def test_sorts_are_counted(settings: dict[str, Any], sorts: int) -> None:
+    sim = simulation(**{f"optimizations__reorder__{key}": value for key, value in settings.items()}, **WORLD)
+    sim.step(30)
+    assert sim.profile.counters["sorts"] == sorts
+
+
+def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:
+    assert imbalance(np.array([30, 10, 20])) == 1.5
+    assert imbalance(np.array([7])) == imbalance(np.array([0, 0])) == 1
+    sim = simulation(optimizations__threads=3, **WORLD)
+    sim.step()
+    assert 1 <= sim.profile.counters["imbalance"] <= 3
