@@ -22,11 +22,14 @@ class Technique(NamedTuple):
     exact: bool
     label: str
     why: str
+    approximate_choices: tuple[Value, ...] = ()  # of a technique whose other choices are exact
 
 
 TECHNIQUES: tuple[Technique, ...] = (
-    Technique("neighbours", "1", ("none", "buckets", "sorted"), "sorted", True, "neighbours",
-              "who is near: everybody asks everybody, a prefix-sum grid, or a grid whose agents lie in cell order"),
+    Technique("neighbours", "1", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"), "sorted",
+              True, "neighbours",
+              "who is near: everybody asks everybody, cell lists, a grid, a grid with the agents in its order, or trees; or"
+              " a smoothed field instead", ("field",)),
     Technique("simd", "2", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them"),
     Technique("reorder.when", "3", ("off", "every", "drift"), "every", True, "reorder",
@@ -37,6 +40,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "reorder once somebody may have moved that share of a cell"),
     Technique("cell_size", "c", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
               "side of a grid cell in world units; auto fits the radius of perception"),
+    Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
+              "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
     Technique("removal", "x", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
@@ -58,13 +63,23 @@ TECHNIQUES: tuple[Technique, ...] = (
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
+def is_approximate(technique: Technique, value: Value) -> bool:
+    """Does the technique, set to that value, change the motion?"""
+    return not technique.exact or value in technique.approximate_choices
+
+
+def exactness(technique: Technique) -> str:
+    """In words: exact, approximate, or exact but for some choices."""
+    some = ", ".join(word(choice) for choice in technique.approximate_choices)
+    return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"
+
+
 def table() -> str:
     """The registry as the table of the README."""
     rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
     for t in TECHNIQUES:
         choices = ", ".join(f"**{word(c)}**" if c == t.default else word(c) for c in t.choices)
-        kind = "exact" if t.exact else "approximate"
-        rows.append(f"| `{t.key}` | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {kind} |")
+        rows.append(f"| `{t.key}` | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
     return "\n".join(rows)
 
 

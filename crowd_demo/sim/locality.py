@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..jit import Call, device
-from .neighbours import STRUCTURES
+from .neighbours import Candidates
+from .see_lists import Lists, written_out
+from .see_runs import Runs
 
 if TYPE_CHECKING:
     from .step import Simulation
@@ -53,21 +55,28 @@ def touch(tags: Any, line: int) -> bool:
 
 
 @device
+def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+    """An agent reads order[first:last]; counted: reads, near ones, misses, line of the last read."""
+    for k in range(first, last):
+        if counted[0] == most:
+            return
+        slot = order[k]
+        line = slot // per_line
+        counted[0] += 1
+        counted[1] += 0 <= line - counted[3] <= 1
+        for field in fields:
+            counted[2] += touch(tags, (field + slot) // per_line)
+        counted[3] = line
+
+
+@device
 def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
-    """An agent of that cell reads its candidates; counted: reads, near ones, misses, line of the last read."""
+    """An agent of that cell reads its candidates."""
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        for k in range(cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]):
-            if counted[0] == most:
-                return
-            slot = cells.order[k]
-            line = slot // per_line
-            counted[0] += 1
-            counted[1] += 0 <= line - counted[3] <= 1
-            for field in fields:
-                counted[2] += touch(tags, (field + slot) // per_line)
-            counted[3] = line
+        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
+        _read(cells.order, first, last, fields, per_line, most, tags, counted)
 
 
 @device
@@ -84,16 +93,44 @@ def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, 
             _read_neighbours(cells, cell, fields, per_line, most, tags, counted)
 
 
+@device
+def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any,
+                     counted: Any) -> None:
+    """The same for candidates that come as runs."""
+    start = groups.start[:groups.groups[0] + 1]
+    agents = start[-1] if groups.groups[0] else 0
+    runs = -(-sample // run)
+    for number in range(runs):
+        first = agents * number // runs
+        group = np.searchsorted(start, first, "right") - 1
+        for k in range(first, min(first + run, agents)):
+            while start[group + 1] <= k:
+                group += 1
+            for near in range(groups.count[group]):
+                _read(groups.order, groups.first[group, near], groups.last[group, near], fields, per_line, most, tags, counted)
+
+
+def candidates_of(sim: Simulation) -> Candidates:
+    """Of the structure in use, whose index is built if the agents no longer are where it says; lists are written out."""
+    structure = sim.structure
+    if not structure.fresh:
+        for calls in (structure.index(), structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), sim.turn)):
+            for call in calls:
+                call.run()
+            structure.built()
+    candidates = structure.candidates()
+    return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
+
+
 def locality_call(sim: Simulation, sample: int = 256) -> tuple[Call, Any]:
     """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
-    structure, settings, agents = STRUCTURES[sim.optimizations.neighbours], sim.config.cache, sim.agents
-    if structure.USES_GRID and not sim.grid.fresh:
-        sim.refresh_grid()
+    settings, agents, candidates = sim.config.cache, sim.agents, candidates_of(sim)
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.SEEN]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
-    return Call(read_samples, (structure.cells(sim.grid, agents), min(sample, agents.count), run, fields,
-                               settings.line_bytes // WORD, most, empty_cache(settings), counted)), counted
+    return Call(read_run_samples if isinstance(candidates, Runs) else read_samples,
+                (candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,
+                 empty_cache(settings), counted)), counted
 
 
 def locality(sim: Simulation, sample: int = 256) -> Locality:

@@ -24,19 +24,20 @@ from .agents import STUCK, WAITING, WALKING, Agents
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
-from .grid import Cells, Grid
+from .grid import Grid
 from .lanes import LANES
 from .life import Life
 from .links import Links
 from .motion import ground_of
-from .neighbours import STRUCTURES
+from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
 from .reorder import Drift, reorder_calls, reorder_due
-from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
+from .see import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS
+from .see_stage import SeeStage
 from .spawn import places_to_be_born
-from .stagger import turn
+from .stagger import Turn, turn
 from .terrain import Terrain
 
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
@@ -53,6 +54,7 @@ class Simulation:
         self.drift = Drift()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
+        self._structure_counters: dict[str, float] = {}
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height,
@@ -84,6 +86,11 @@ class Simulation:
         """Farthest that an agent moves along an axis in one step, world units."""
         return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
 
+    @property
+    def turn(self) -> Turn:
+        """Whose turn it is to look around."""
+        return turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
+
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
         set_threads(self.workers)
@@ -102,60 +109,53 @@ class Simulation:
 
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
-        structure, agents, options = STRUCTURES[self.optimizations.neighbours], self.agents, self.optimizations
+        structure, agents, options = self.structure, self.agents, self.optimizations
         if self.life.active and options.removal == "deferred":
             yield "compact", agents.closing(self.workers)
             agents.closed()
-        if structure.USES_GRID or options.cull == "grid":
+        yield "index", structure.index()
+        structure.built()
+        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
+            yield "reorder", reorder_calls(agents, structure.order, self.workers)
+            agents.swap()
+            structure.reordered()
+            self.drift.sorted()
+        if options.cull == "grid" and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        else:
+        elif not structure.USES_GRID:
             self.grid.outdated()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
-            yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
-            agents.swap()
-            self.grid.reordered()
-            self.drift.sorted()
         rules = self.behaviour.rules(self)
-        yield "see", (self._see(structure.cells(self.grid, agents), rules),)
+        yield "query", structure.query(options.simd, rules, self.turn)
+        yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), self.turn, options.simd)
         if self.links.active:
             yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
-    def _see(self, cells: Cells, rules: Any) -> Call:
-        simd = self.optimizations.simd
-        if simd:
-            self._fit_strip(cells)
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
-        present = turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height),
-                       self.behaviour.radius)
-        return Call(see_lanes if simd else see_scalar, (self.workers, cells, self.agents.columns, rules, present, self.strip))
-
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
     def _fit(self) -> None:
         """Make the grid and the workers' memory as the settings want them."""
-        wanted = self.workers, self.optimizations.cell_size, self.agents.capacity
+        wanted = self.workers, self.optimizations.cell_size, self.optimizations.leaf_size, self.agents.capacity
         if getattr(self, "_fitted", None) != wanted:
-            size = self.optimizations.cell_size
-            walls = self.terrain.walls
-            self.grid = Grid(self.agents, float(walls.width), float(walls.height), self.behaviour.radius,
-                             0 if size == "auto" else float(size), self.workers)
-            self.strip: Strip = strip_of(1024, self.workers)
+            size, walls, radius = self.optimizations.cell_size, self.terrain.walls, self.behaviour.radius
+            width, height, cell = float(walls.width), float(walls.height), 0 if size == "auto" else float(size)
+            self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
+            self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
+            self.seeing = SeeStage(self.workers, self.agents.capacity)
             self.looks = np.zeros(self.workers, np.int64)
+            self._structure: tuple[str, Structure] | None = None
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
 
-    def _fit_strip(self, cells: Cells) -> None:
-        """Room for the most crowded block of rows and the rows it reaches; grows by half, so seldom."""
-        first = np.arange(0, cells.rows, BLOCK)
-        top = np.maximum(first - cells.reach, 0) * cells.columns
-        bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
-        needed = int((cells.start[bottom] - cells.start[top]).max())
-        if needed > self.strip.floats.shape[2] - 2 * LANES:
-            self.strip = strip_of(needed + needed // 2, self.workers)
+    @property
+    def structure(self) -> Structure:
+        """The neighbour structure that the settings ask for; only one lives at a time."""
+        name = self.optimizations.neighbours
+        if not self._structure or self._structure[0] != name:
+            self._structure = name, STRUCTURES[name](self.place)
+        return self._structure[1]
 
     def _read_terrain(self) -> None:
         """Derive from the walls what the kernels need."""
@@ -218,7 +218,7 @@ class Simulation:
 
     def _count(self) -> None:
         """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""
-        counted = self.strip.counters.sum(axis=0)
+        counted = self.seeing.strip.counters.sum(axis=0)
         due = max(int(counted[DUE]), 1)
         counters = self.profile.counters
         counters["due"] = float(counted[DUE])
@@ -226,8 +226,12 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
-        counters["imbalance"] = imbalance(self.strip.counters[:, CANDIDATES])
+        counters["imbalance"] = imbalance(self.seeing.strip.counters[:, CANDIDATES])
         counters.update(self.drift.counters())
+        for name in self._structure_counters:
+            del counters[name]
+        self._structure_counters = self.structure.counters()
+        counters.update(self._structure_counters)
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""

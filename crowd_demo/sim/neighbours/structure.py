@@ -1,0 +1,75 @@
+"""The interface of all structures.
+
+A step asks for, in this order: `index`, which finds out who stands where; then, when agents are to be moved into the order
+of the structure, `order`, followed by `reordered`; then `query`, which finds the candidates of each group; and `candidates`,
+from which the see stage chooses its way: rows of cells, runs of an order, or lists. What these calls find must hold every
+neighbour of everybody, and may hold anyone else. `rules` is for structures that do a part of the behaviour's work.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ...jit import Call
+from ..agents import Agents
+from ..grid import Cells, Grid
+from ..see_lists import Lists
+from ..see_runs import Runs
+
+Candidates = Cells | Runs | Lists
+
+
+class Place(NamedTuple):
+    """What a structure is made for."""
+
+    agents: Agents
+    grid: Grid  # rows of cells over the world, built only when somebody asks for it
+    width: float  # of the world
+    height: float
+    radius: float  # nobody farther away than this is a neighbour
+    cell: float  # side of a cell, or 0 to fit the radius
+    leaf: int  # most agents in a leaf
+    workers: int
+
+
+class Structure:
+    """Base of all structures; one is made anew when a setting of its `Place` changes."""
+
+    USES_GRID = False  # its index is the place's grid
+    REORDERS = False  # agents are to be moved into its order, now and then
+    order: Any  # int32[n + 16]: slots in the order of the structure
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.layout = -1  # of the agents, when they were indexed
+
+    def index(self) -> tuple[Call, ...]:
+        return ()
+
+    def built(self) -> None:
+        """To be said after `index` has run."""
+        self.layout = self.place.agents.layout
+
+    def reordered(self) -> None:
+        """To be said after the agents were moved into the order."""
+        self.order = self.place.grid.identity
+        self.layout = self.place.agents.layout
+
+    @property
+    def fresh(self) -> bool:
+        """True while every agent is in the slot in which it was indexed."""
+        return self.layout == self.place.agents.layout
+
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
+        return ()
+
+    def rules(self, rules: Any) -> Any:
+        """The rules by which agents are to meet the candidates: the behaviour's, unless the structure does a part itself."""
+        return rules
+
+    def candidates(self) -> Candidates:
+        raise NotImplementedError
+
+    def counters(self) -> dict[str, float]:
+        """What the last step did, for the profile."""
+        return {}
