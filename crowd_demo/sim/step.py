@@ -144,7 +144,6 @@ class Simulation:
             self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
             self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
             self.seeing = SeeStage(self.workers, self.agents.capacity)
-            self.looks = np.zeros(self.workers, np.int64)
             self._structure: tuple[str, Structure] | None = None
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
