@@ -14,7 +14,8 @@ from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
 
-__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
+__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Life", "Optimizations", "Scene", "Spawn", "Time", "Window",
+           "World"]
 
 Side = Annotated[float, Field(gt=0, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -42,6 +43,16 @@ class Spawn(Section):
         "all over the world; `share` of them in one small box; all at one point (the worst case of every structure)"))
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
+
+
+class Life(Section):
+    """Births and deaths while the crowd runs."""
+
+    births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
+    deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, drawn by lot")
+    season_s: float = number(0, 0, 3600, "seconds", "births prevail in the first half of a season, then deaths; 0: no")
+    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births beyond that")
+    causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are taken out in so many goes")
 
 
 class Time(Section):
@@ -73,7 +84,7 @@ class Cache(Section):
     """The cache that the locality score simulates: set-associative, the least recently used line goes first."""
 
     line_bytes: Whole = number(64, 4, 4096, "bytes", "a line; whole columns of four bytes lie in it")
-    size_kb: Literal["auto"] | Annotated[int, WITHOUT_POINT, Field(ge=1, le=1_048_576)] = Field("auto", description=(
+    size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
         "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
     ways: Whole = number(8, 1, 64, "lines", "places where a line can lie")
 
@@ -89,6 +100,7 @@ class Config(Section):
         "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
     scene: Scene = section(Scene)
     spawn: Spawn = section(Spawn)
+    life: Life = section(Life)
     time: Time = section(Time)
     optimizations: Optimizations = section(Optimizations)
     crowd: Crowd = section(Crowd)

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import device, kernel, prange
+from ..jit import Call, device, kernel, prange
 from .handles import Handles
 from .lanes import LANES
-from .sparse_set import Moves
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int32]
@@ -89,6 +88,7 @@ class Agents:
         self.front = np.zeros(shape, np.int32)
         self.back = np.zeros(shape, np.int32)
         self.columns = self._views(self.front)
+        self._order = np.zeros(shape[1], np.int32)  # who stays, by slot, while gaps are closed
 
     def _views(self, matrix: Ints) -> Any:
         kinds = self.kind.__annotations__.values()
@@ -111,31 +111,43 @@ class Agents:
         for name, column in zip(self.kind._fields, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
         self.handles.born(values["id"])
-        self.count += added
-        self.layout += 1
-        self.handles.moved()
+        self._resized(self.count + added)
 
-    def remove(self, ids: NDArray[Any], mode: str = "swap_back") -> None:
-        """Take agents out; unknown ids are ignored. The mode (see sparse_set.py) says how the gaps are closed.
+    def remove(self, ids: NDArray[Any], mode: str = "swap_back", workers: int = 1) -> None:
+        """Take agents out; unknown ids are ignored. The mode (see sparse_set.py) says how their gaps are closed.
 
-        `deferred` leaves them in their slots until `compact`, before which nobody may look at the columns.
+        `deferred` leaves the gaps until `closing` has run, before which nobody may look at the columns.
         """
-        self._follow(self.handles.died(ids, mode))
-
-    def compact(self) -> None:
-        """Close all gaps that deferred removals have left, the others keeping their order."""
-        self._follow(self.handles.compacted())
-
-    def _follow(self, moves: Moves) -> None:
-        """Move the columns as their ids have moved."""
-        moved = len(moves.target)
-        if moved == 0 and self.count == self.handles.slots_used:
-            return
-        if moved and moves.target[-1] - moves.target[0] == moved - 1:  # a run: gaps closed in order
-            self.front[:, moves.target[0]:moves.target[-1] + 1] = self.front.take(moves.source, axis=1)
-        else:
+        if mode == "swap_back":
+            moves = self.handles.died(ids, mode)
             self.front[:, moves.target] = self.front[:, moves.source]
-        self.count = self.handles.slots_used
+            if self.count > len(self.handles):
+                self._resized(len(self.handles))
+        else:
+            self.handles.died(ids, "deferred")
+            if mode == "shift":
+                self.close_gaps(workers)
+
+    def close_gaps(self, workers: int) -> None:
+        """Close all gaps at once, the others keeping their order."""
+        if self.handles.gaps:
+            for call in self.closing(workers):
+                call.run()
+            self.closed()
+
+    def closing(self, workers: int) -> tuple[Call, ...]:
+        """What `close_gaps` runs compiled; to be followed by `closed`."""
+        living = self.handles.living_slots()
+        self._order[:len(living)] = living
+        return (Call(move_rows, (workers, self.front, self._order, len(living), self.back)),)
+
+    def closed(self) -> None:
+        self.swap()
+        self.count = len(self.handles)
+
+    def _resized(self, count: int) -> None:
+        """To be said once the columns have followed their ids: the slots of ids are true again."""
+        self.count = count
         self.layout += 1
         self.handles.moved()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .sparse_set import Handle, Ints, Moves, SparseSet
@@ -26,11 +27,6 @@ class Handles:
 
     def __len__(self) -> int:
         return len(self._ids)
-
-    @property
-    def slots_used(self) -> int:
-        """Agents in memory, gaps of deferred removals among them."""
-        return len(self._ids.ids)
 
     def handle(self, identity: int) -> Handle:
         """What to keep of an agent to find it again. Raises KeyError when nobody bears the id."""
@@ -57,6 +53,11 @@ class Handles:
         """The `count` lowest ids that nobody bears."""
         return self._ids.free_ids(count)
 
+    @property
+    def limit(self) -> int:
+        """No id ever borne was as high."""
+        return self._ids.limit
+
     # --- for the owner of the columns --------------------------------------------------------------------------------
 
     def born(self, ids: NDArray[Any]) -> None:
@@ -68,8 +69,14 @@ class Handles:
         """How the columns have to move; unknown ids are ignored."""
         return self._fresh().discard_many(ids, mode)
 
-    def compacted(self) -> Moves:
-        return self._fresh().compact()
+    @property
+    def gaps(self) -> int:
+        """Slots of the dead that are still in memory."""
+        return len(self._ids.ids) - len(self._ids)
+
+    def living_slots(self) -> NDArray[np.int64]:
+        """Slots of all but the gaps, rising."""
+        return np.flatnonzero(self._fresh().ids >= 0)
 
     def moved(self) -> None:
         """To be said after the columns have followed: slots are true for this layout."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-WANDER, SPEED, GOAL, WIGGLE, SPAWN = range(5)
+WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH = range(7)
 MASK = 0xFFFFFFFF
 
 

@@ -54,6 +54,7 @@ class SparseSet:
         self._sparse = np.full(limit, -1, np.int32)
         self._dense = np.zeros(limit, np.int32)
         self.generations: Ints = np.zeros(limit, np.int32)  # of each id: how often it was removed
+        self.limit = 0  # no id that ever was a member was as high
         self._end = 0  # slots in use, gaps among them
         self._gaps = _NOWHERE  # slots of removed members that nothing has closed yet
 
@@ -118,6 +119,7 @@ class SparseSet:
             slots = np.arange(self._end, self._end + len(new), dtype=np.int32)
             self._dense[slots], self._sparse[new] = new, slots
             self._end += len(new)
+            self.limit = max(self.limit, int(new.max()) + 1)
         return new
 
     def discard_many(self, ids: NDArray[Any], mode: str = "swap_back") -> Moves:
@@ -157,9 +159,10 @@ class SparseSet:
     # --- the whole ---------------------------------------------------------------------------------------------------
 
     def adopt(self, ids: Ints) -> None:
-        """Take over the order that a sort gave to the members: `ids` by slot, int32[len]; there must be no gaps. O(n)."""
-        self._dense[:self._end] = ids
-        self._sparse[ids] = np.arange(self._end, dtype=np.int32)
+        """Take over the order that a sort gave to the members: `ids` by slot, int32[len], without gaps. O(n)."""
+        self._dense[:len(ids)] = ids
+        self._sparse[ids] = np.arange(len(ids), dtype=np.int32)
+        self._end, self._gaps = len(ids), _NOWHERE
 
     def free_ids(self, count: int) -> Ints:
         """The `count` lowest ids that are no members, int32[count]. O(ids)."""

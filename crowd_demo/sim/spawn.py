@@ -12,9 +12,9 @@ from .escape import step_out
 from .terrain import Terrain
 
 
-def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, Any]:
+def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
     """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all."""
-    x, y = terrain.random_walkable(ids.astype(np.int64), config.seed)
+    x, y = terrain.random_walkable(ids.astype(np.int64), seed)
     spawn = config.spawn
     if spawn.pattern == "uniform" or not len(ids):
         return x, y
@@ -22,7 +22,7 @@ def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, 
     if spawn.pattern == "point":
         x[:], y[:] = centre_x, centre_y
     else:
-        key = noise.key(config.seed, 0, noise.SPAWN)
+        key = noise.key(seed, 0, noise.SPAWN)
         inside = noise.unit(ids, key) < spawn.share
         for axis, centre in ((x, centre_x), (y, centre_y)):
             key = noise.next_key(key)

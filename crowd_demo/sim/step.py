@@ -1,6 +1,6 @@
 """The simulation: a step is a flat list of named, timed stages.
 
-    index -> reorder -> see -> sight, paths -> move
+    (life -> compact ->) index -> reorder -> see -> sight, paths -> move
 
 *See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -26,6 +26,7 @@ from .escape import step_out
 from .flock import Flock
 from .grid import Grid
 from .lanes import LANES
+from .life import Life
 from .motion import ground_of
 from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
@@ -61,6 +62,7 @@ class Simulation:
         self.push = PushField(self.terrain, max(self.behaviour.margin, 1.0))
         self.places = places_of(self.terrain, config.crowd.destination_spread)
         self.agents = Agents(self.behaviour.columns, config.agents)
+        self.life = Life(config)
         self._read_terrain()
         self.populate(config.agents)
         self._fit()
@@ -91,17 +93,24 @@ class Simulation:
         """Advance by `n` steps of `dt` seconds."""
         set_threads(self.workers)
         for _ in range(n):
+            if self.life.active:
+                with self.profile.stage("life"):
+                    self.life.pass_on(self)
             self._fit()
             for name, calls in self.stages():
                 with self.profile.stage(name):
                     for call in calls:
                         call.run()
             self._count()
+            self.life.record(self.agents.count)
             self.tick += 1
 
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
         structure, agents, options = self.structure, self.agents, self.optimizations
+        if self.life.active and options.removal == "deferred":
+            yield "compact", agents.closing(self.workers)
+            agents.closed()
         yield "index", structure.index()
         structure.built()
         if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
@@ -163,12 +172,16 @@ class Simulation:
         missing = count - self.agents.count
         if missing > 0:
             ids = self.agents.handles.free_ids(missing)
-            x, y = places_to_be_born(ids, self.config, self.terrain)
-            self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
+            self.bear(ids, self.config.seed)
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal)
-            self.agents.compact()
+            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal, self.workers)
+            self.agents.close_gaps(self.workers)
+
+    def bear(self, ids: Any, seed: int) -> None:
+        """Agents with these free ids, int32[n]; place and columns are a function of (seed, id)."""
+        x, y = places_to_be_born(ids, self.config, self.terrain, seed)
+        self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, seed, self.terrain))
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
@@ -192,6 +205,11 @@ class Simulation:
         for column in self.agents.by_id():
             digest.update(np.ascontiguousarray(column).tobytes())
         return digest.hexdigest()
+
+    @property
+    def population(self) -> Any:
+        """int32[k]: how many lived after each of the last k steps, oldest first."""
+        return self.life.population()
 
     def _count(self) -> None:
         """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""

@@ -23,7 +23,7 @@ def test_columns_move_with_their_ids(mode: str) -> None:
     agents = birds(20)
     agents.remove(np.array([0, 3, 4, 18, 99]), mode)
     agents.remove(np.array([7, 19]), mode)
-    agents.compact()
+    agents.close_gaps(2)
     stays = [i for i in range(20) if i not in (0, 3, 4, 18, 7, 19)]
     ids = agents.columns.id[:agents.count]
     assert sorted(ids.tolist()) == stays
@@ -60,7 +60,7 @@ def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
     agents = birds(5)
     before = agents.layout
     agents.remove(np.array([7, -1]))
-    agents.compact()
+    agents.close_gaps(2)
     assert agents.layout == before
     agents.remove(np.array([4]))
     assert agents.layout > before
