@@ -2,8 +2,8 @@
 as often as neighbours in x are.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: one cell for the scalar path, as many as fill a register for
-lanes. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
+are aligned squares of cells, which on this curve are runs: as many cells as fill a register of lanes, or a few for the
+scalar path. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
 few runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
 the curve costs.
 """
@@ -23,7 +23,8 @@ from ..sorting import count_share, sort_calls, sort_space
 from .structure import Place, Structure
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
-FULL = 12.0  # agents in a square on average that make it worth a register
+FULL = 12.0  # agents in a square on average: they share a register
+FEW = 3.0  # the same for the scalar path: they share a query, and meet more candidates for it
 MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
@@ -137,15 +138,15 @@ class ZGrid(Structure):
         self.order = self.space.order
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        workers, level = self.place.workers, self._level() if simd else 0
+        workers, level = self.place.workers, self._level(FULL if simd else FEW)
         squares, start = self.cells >> 2 * level, self.space.start
         return (Call(count_squares, (workers, start, squares, level, self.found)),
                 Call(find_z_runs, (workers, start, squares, level, self.floor, self.reach, self.found, self.runs)))
 
-    def _level(self) -> int:
-        """Squares of 2^level cells a side hold a register of agents on average."""
+    def _level(self, wanted: float) -> int:
+        """Squares of 2^level cells a side hold about so many agents on average."""
         each = max(self.place.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
-        return min(max(round(math.log(FULL / each, 4)), 0), MOST_LEVELS, self.bits)
+        return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)
