@@ -24,7 +24,7 @@ class Precompiler:
     def __init__(self, config: Config, options: Optimizations) -> None:
         wanted = config.model_copy(update={"optimizations": options})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, os.environ["NUMBA_CACHE_DIR"]], stdin=subprocess.PIPE,
+            [sys.executable, "-m", __name__, cache_folder()], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0))
         with suppress(OSError):  # it may have ended already
             assert self._process.stdin
@@ -47,6 +47,13 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
             yield other
 
 
+def cache_folder() -> str:
+    """Where `jit` lets Numba keep what is compiled."""
+    from .. import jit  # noqa: F401  (it sets the variable)
+
+    return os.environ["NUMBA_CACHE_DIR"]
+
+
 def be_idle() -> None:
     """Run only when nobody else wants a core."""
     with suppress(OSError, AttributeError):
@@ -67,7 +74,7 @@ def main() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     from .ahead import Ahead, compile_one
 
-    if sys.argv[1] == os.environ["NUMBA_CACHE_DIR"]:  # otherwise it is temporary, and nobody would read what is compiled
+    if sys.argv[1] == cache_folder():  # otherwise it is temporary, and nobody would read what is compiled
         ahead = Ahead(config)
         for options in all_choices(config.optimizations):
             for call in ahead.missing(options):

@@ -54,6 +54,11 @@ class Handles:
         return self._ids.free_ids(count)
 
     @property
+    def deaths(self) -> int:
+        """How many have died in all."""
+        return self._ids.removed
+
+    @property
     def limit(self) -> int:
         """No id ever borne was as high."""
         return self._ids.limit

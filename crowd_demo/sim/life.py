@@ -37,6 +37,12 @@ class Life:
         self._population: Ints = np.zeros(HISTORY, np.int32)
         self._steps = 0
 
+    @property
+    def room(self) -> int:
+        """Agents to keep memory for: as many as the season brings, if births and deaths are in balance."""
+        swing = self.settings.births_per_s * max(self.settings.season_s, 2) / 3
+        return min(self._config.agents + int(swing), max(self.settings.most, self._config.agents))
+
     def pass_on(self, sim: Simulation) -> None:
         """Who dies this step dies, then who is born is born; the gaps of deferred removals are still open."""
         if self.active:

@@ -55,6 +55,7 @@ class SparseSet:
         self._dense = np.zeros(limit, np.int32)
         self.generations: Ints = np.zeros(limit, np.int32)  # of each id: how often it was removed
         self.limit = 0  # no id that ever was a member was as high
+        self.removed = 0  # how many were removed in all
         self._end = 0  # slots in use, gaps among them
         self._gaps = _NOWHERE  # slots of removed members that nothing has closed yet
 
@@ -132,6 +133,7 @@ class SparseSet:
         self._sparse[gone] = -1
         self.generations[gone] += 1
         self._dense[slots] = -1
+        self.removed += len(slots)
         self._gaps = np.concatenate((self._gaps, slots))
         return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
 

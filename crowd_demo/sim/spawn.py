@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..config.model import Config
-from . import noise
+from . import noise, patterns
 from .escape import step_out
 from .terrain import Terrain
 
 
 def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
-    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all."""
+    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all; or a pattern."""
+    if config.links.pattern != "none":
+        x, y = patterns.places(ids, config, terrain, seed)
+        step_out(terrain, x, y)
+        return x, y
     x, y = terrain.random_walkable(ids.astype(np.int64), seed)
     spawn = config.spawn
     if spawn.pattern == "uniform" or not len(ids):

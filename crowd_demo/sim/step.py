@@ -1,6 +1,6 @@
 """The simulation: a step is a flat list of named, timed stages.
 
-    (life -> compact ->) index -> reorder -> see -> sight, paths -> move
+    (life -> compact ->) index -> reorder -> see -> (links ->) sight, paths -> move
 
 *See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -27,6 +27,7 @@ from .flock import Flock
 from .grid import Grid
 from .lanes import LANES
 from .life import Life
+from .links import Links
 from .motion import ground_of
 from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
@@ -61,8 +62,9 @@ class Simulation:
         self.fields = FlowFields(self.terrain, max_threads())
         self.push = PushField(self.terrain, max(self.behaviour.margin, 1.0))
         self.places = places_of(self.terrain, config.crowd.destination_spread)
-        self.agents = Agents(self.behaviour.columns, config.agents)
         self.life = Life(config)
+        self.agents = Agents(self.behaviour.columns, self.life.room)
+        self.links = Links(self)
         self._read_terrain()
         self.populate(config.agents)
         self._fit()
@@ -126,6 +128,8 @@ class Simulation:
         rules = self.behaviour.rules(self)
         yield "query", structure.query(options.simd, rules, self.turn)
         yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), self.turn, options.simd)
+        if self.links.active:
+            yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
@@ -140,7 +144,6 @@ class Simulation:
             self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
             self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
             self.seeing = SeeStage(self.workers, self.agents.capacity)
-            self.looks = np.zeros(self.workers, np.int64)
             self._structure: tuple[str, Structure] | None = None
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
@@ -182,6 +185,7 @@ class Simulation:
         """Agents with these free ids, int32[n]; place and columns are a function of (seed, id)."""
         x, y = places_to_be_born(ids, self.config, self.terrain, seed)
         self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, seed, self.terrain))
+        self.links.tie_newcomers(ids)
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""

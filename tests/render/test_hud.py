@@ -160,6 +160,15 @@ def test_text_that_is_too_long_is_cut_with_an_ellipsis() -> None:
     assert cut.endswith("…") and pen.width(cut) <= 100 and len(cut) > 5
 
 
+def test_a_long_line_becomes_two() -> None:
+    pen = Pen()
+    assert pen.in_two("short", 500) == ["short"]
+    lines = pen.in_two("a text that is a little too long for its place", 200)
+    assert " ".join(lines) == "a text that is a little too long for its place" and len(lines) == 2
+    assert all(pen.width(line) <= 200 for line in lines)
+    assert pen.in_two("unbreakable", 20)[1].endswith("…")
+
+
 # --- graph -----------------------------------------------------------------------------------------------------------
 
 def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
@@ -168,9 +177,9 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     profile.add("blit", 10.0)
     profile.end_frame()
     profile._frame_ms[0] = 17.0
-    column = stacked(profile, colours, (8, 40))[-1].tolist()  # 40 pixels for 20 ms
+    column = stacked(profile, colours, (8, 40), 20.0)[-1].tolist()  # 2 pixels a ms
     assert column[::-1] == [list(colours["see"])] * 10 + [list(colours["blit"])] * 20 + [list(REST)] * 4 + [list(GROUND)] * 6
-    assert (stacked(profile, colours, (8, 40))[:-1] == GROUND).all()
+    assert (stacked(profile, colours, (8, 40), 20.0)[:-1] == GROUND).all()
 
 
 def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:

@@ -9,9 +9,13 @@ import pytest
 from crowds import shuffle, simulation
 
 from crowd_demo.sim.life import who_dies
+from crowd_demo.sim.sparse_set import MODES
 from crowd_demo.sim.step import Simulation
+from crowd_demo.techniques import BY_PATH
 
 STEPS = 30
+STRUCTURES = BY_PATH["neighbours"]
+EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_choices]
 FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 400, "world__height": 300, "life__births_per_s": 500,
          "life__deaths_per_s": 400, "life__causes": 3}
 CROWD = {**FLOCK, "name": "1k", "map": "null"}
@@ -43,6 +47,12 @@ def plain(settings: dict[str, Any]) -> str:
     {"removal": "deferred", "shuffles": True}])
 def test_one_hash_however_memory_is_kept(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
     assert run(settings, **switches).state_hash() == plain
+
+
+@pytest.mark.parametrize("removal", MODES)
+@pytest.mark.parametrize("neighbours", EXACT)
+def test_one_hash_in_every_structure(settings: dict[str, Any], plain: str, neighbours: str, removal: str) -> None:
+    assert run(settings, neighbours=neighbours, removal=removal).state_hash() == plain
 
 
 def test_switching_removal_while_it_runs_changes_nothing(settings: dict[str, Any], plain: str) -> None:
