@@ -154,22 +154,24 @@ def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: A
     mine = box[(1 << depth) + leaf]
     left, top, right, bottom = mine[0] - reach, mine[1] - reach, mine[2] + reach, mine[3] + reach
     runs.count[leaf] = 0
-    node = 1
+    node, looks, hits = 1, 0, 0
     while True:
-        visited[0] += 1
-        hit = not _apart(box[node], left, top, right, bottom)
+        looks += 1
+        hit = not _apart(box[np.uintp(node)], left, top, right, bottom)
         if hit and node < 1 << depth:
             node *= 2
             continue
         if hit:
             other = node - (1 << depth)
-            visited[1] += 1
+            hits += 1
             add_run(runs, leaf, agents * other >> depth, agents * (other + 1) >> depth)
         node += 1
         while node & 1 == 0:
             node >>= 1
         if node == 1:
-            return
+            break
+    visited[0] += looks
+    visited[1] += hits
 
 
 @device

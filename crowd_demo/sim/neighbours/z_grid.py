@@ -2,8 +2,8 @@
 as often as neighbours in x are.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: one cell for the scalar path, as many as fill a register for
-lanes. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
+are aligned squares of cells, which on this curve are runs: as many cells as fill a register of lanes, or a few for the
+scalar path. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
 few runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
 the curve costs.
 """
@@ -23,7 +23,8 @@ from ..sorting import count_share, sort_calls, sort_space
 from .structure import Place, Structure
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
-FULL = 12.0  # agents in a square on average that make it worth a register
+FULL = 12.0  # agents in a square on average: they share a register
+FEW = 3.0  # the same for the scalar path: they share a query, and meet more candidates for it
 MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
@@ -46,15 +47,17 @@ def _count_squares(worker: int, workers: int, start: Any, squares: int, level: i
 
 
 @device
-def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, root: int, runs: Any, group: int) -> None:
-    """The cells within reach of a square, quarter by quarter in ascending order."""
+def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs: Any, group: int) -> None:
+    """The cells within reach of a square, in ascending order, by the largest quarters that lie in the box of them."""
     column, row = morton_place(square << 2 * level)
     side = 1 << level
     left, top = max(column - reach, 0), max(row - reach, 0)
     right, bottom = min(column + side + reach, floor.columns) - 1, min(row + side + reach, floor.rows) - 1
-    quarter, end = 0, 1 << 2 * root  # first number of a quarter of 2^size x 2^size cells
-    size = root
-    while quarter < end:
+    first, last, size = morton(left, top), morton(right, bottom), 0
+    while first >> 2 * size != last >> 2 * size:
+        size += 1
+    quarter = first >> 2 * size << 2 * size  # the first cell of the smallest quarter of 2^size x 2^size that holds the box
+    while quarter <= last:
         column, row = morton_place(quarter)
         far_column, far_row = column + (1 << size) - 1, row + (1 << size) - 1
         apart = column > right or far_column < left or row > bottom or far_row < top
@@ -64,13 +67,13 @@ def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, root
         if not apart:
             add_run(runs, group, start[quarter], start[quarter + (1 << 2 * size)])
         quarter += 1 << 2 * size
-        while size < root and quarter >> 2 * size & 3 == 0:
+        while quarter >> 2 * size & 3 == 0:
             size += 1
 
 
 @device
-def _name_groups(worker: int, workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, root: int,
-                 found: Any, runs: Any) -> None:
+def _name_groups(worker: int, workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, found: Any,
+                 runs: Any) -> None:
     """This worker's groups, numbered after those of the workers before it, with their candidates."""
     group = 0
     for earlier in range(worker):
@@ -80,7 +83,7 @@ def _name_groups(worker: int, workers: int, start: Any, squares: int, level: int
         if start[square + 1 << 2 * level] > first:
             runs.start[group] = first
             runs.count[group] = 0
-            _find_runs(start, square, level, floor, reach, root, runs, group)
+            _find_runs(start, square, level, floor, reach, runs, group)
             group += 1
     if worker == workers - 1:
         runs.groups[0] = group
@@ -100,10 +103,9 @@ def count_squares(workers: int, start: Any, squares: int, level: int, found: Any
 
 
 @kernel
-def find_z_runs(workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, root: int, found: Any,
-                runs: Any) -> None:
+def find_z_runs(workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, found: Any, runs: Any) -> None:
     for worker in prange(workers):
-        _name_groups(worker, workers, start, squares, level, floor, reach, root, found, runs)
+        _name_groups(worker, workers, start, squares, level, floor, reach, found, runs)
 
 
 class ZGrid(Structure):
@@ -136,15 +138,15 @@ class ZGrid(Structure):
         self.order = self.space.order
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        workers, level = self.place.workers, self._level() if simd else 0
+        workers, level = self.place.workers, self._level(FULL if simd else FEW)
         squares, start = self.cells >> 2 * level, self.space.start
         return (Call(count_squares, (workers, start, squares, level, self.found)),
-                Call(find_z_runs, (workers, start, squares, level, self.floor, self.reach, self.bits, self.found, self.runs)))
+                Call(find_z_runs, (workers, start, squares, level, self.floor, self.reach, self.found, self.runs)))
 
-    def _level(self) -> int:
-        """Squares of 2^level cells a side hold a register of agents on average."""
+    def _level(self, wanted: float) -> int:
+        """Squares of 2^level cells a side hold about so many agents on average."""
         each = max(self.place.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
-        return min(max(round(math.log(FULL / each, 4)), 0), MOST_LEVELS, self.bits)
+        return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)
