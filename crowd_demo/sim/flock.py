@@ -175,12 +175,12 @@ def _answer(rules, me, sums):
         room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
         cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
         mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
-        turn_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
-        turn_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
-        away_x = to_float(wrap32(close * px - close_px)) * unit
-        away_y = to_float(wrap32(close * py - close_py)) * unit
-        push_x = rules.align * turn_x + cohere * mean_x + rules.separate * away_x
-        push_y = rules.align * turn_y + cohere * mean_y + rules.separate * away_y
+        match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
+        match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
+        apart_x = to_float(wrap32(close * px - close_px)) * unit
+        apart_y = to_float(wrap32(close * py - close_py)) * unit
+        push_x = rules.align * match_x + cohere * mean_x + rules.separate * apart_x
+        push_y = rules.align * match_y + cohere * mean_y + rules.separate * apart_y
         return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
     return code
 
@@ -289,7 +289,7 @@ class Flock:
         whirl = max(float(terrain.walls.width), float(terrain.walls.height)) / 2
         across, down = x.astype(np.float64) / whirl, y.astype(np.float64) / whirl
         wind = cosine(across + 0.3 * cosine(down)) + cosine(down * 1.3 - across * 0.4 + 0.2)  # in half turns
-        turn = wind / 2 + (noise.unit(ids, noise.key(seed, 0, noise.GOAL)).astype(np.float64) - 0.5) / 4
+        turn = wind / 2 + (noise.unit(ids, noise.key(seed, 0, noise.HEADING)).astype(np.float64) - 0.5) / 4
         return {"vx": cosine(turn) * speed, "vy": cosine(turn - 0.25) * speed}
 
     def rules(self, sim: Simulation) -> FlockRules:

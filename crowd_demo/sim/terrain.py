@@ -22,7 +22,6 @@ from . import noise
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
 OPEN_TILE = 64.0  # units a tile where there is no map, about
 SPOTS = 1024  # places a tile and axis at which a random position can lie, none on a border
-PLACES, DESTINATIONS = 64, 65  # purposes of random numbers (noise.py numbers the others from 0)
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
 
@@ -126,7 +125,7 @@ class Terrain:
 
     def _random_points(self, ground: NDArray[np.int64], ids: NDArray[np.int64], seed: int,
                        draw: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        tile, across, down = (_below(size, ids, noise.key(seed, draw + number, PLACES))
+        tile, across, down = (_below(size, ids, noise.key(seed, draw + number, noise.PLACES))
                               for number, size in enumerate((ground.size, SPOTS, SPOTS)))
         row, column = np.divmod(ground[tile], self.columns)
         side = float(self.walls.tile) / SPOTS
@@ -148,7 +147,7 @@ class Terrain:
     def _draw_destinations(self, count: int, seed: int) -> None:
         """Mark up to `count` different tiles of the largest area: those whose numbers have the least hashes."""
         self._refresh()
-        hashes = noise.scramble(self._ground.astype(np.uint32) ^ noise.key(seed, 0, DESTINATIONS).view(np.uint32))
+        hashes = noise.scramble(self._ground.astype(np.uint32) ^ noise.key(seed, 0, noise.DESTINATIONS).view(np.uint32))
         chosen = self._ground[np.argsort(hashes)[:count]]
         self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 

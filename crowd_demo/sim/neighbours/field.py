@@ -215,9 +215,9 @@ def _answer(rules, me, sums):
         x, _, px, py, pull_x, pull_y = me
         close, close_px, close_py = sums
         unit = np.float32(1 / FIXED)
-        away_x, away_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
+        apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
         met = wrap32(close) - splat(np.int32(1), x)  # not oneself
-        return pull_x + rules.separate * away_x, pull_y + rules.separate * away_y, wrap32(met)
+        return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
     return code
 
 

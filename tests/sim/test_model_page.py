@@ -1,0 +1,140 @@
+"""docs/model.md alone suffices: birth and hash of a crowd in plain Python, written from the page and not from the program."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import shuffle, simulation
+
+F = np.float32
+SPEED, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 2, 4, 64, 65
+SEED = 2**40 + 7
+WIDTH, HEIGHT = 1000.0, 700.0  # 16 by 12 tiles of 62.5, the last row of which hangs over the edge
+TILE, COLUMNS, ROWS = 62.5, 16, 12
+IDS = range(200)
+WORLD = {"name": "20k-flock", "agents": len(IDS), "seed": SEED, "world__width": WIDTH, "world__height": HEIGHT}
+
+
+# --- Units and types -------------------------------------------------------------------------------------------------
+
+def page_hash(v: int) -> int:
+    v ^= v >> 16
+    v = v * 0x7FEB352D % 2**32
+    v ^= v >> 15
+    v = v * 0x846CA68B % 2**32
+    return v ^ v >> 16
+
+
+def key(seed: int, tick: int, purpose: int) -> int:
+    h = 0
+    for word in (seed & 0xFFFFFFFF, seed >> 32, tick, purpose + 1):
+        h = page_hash(h ^ word)
+    return h
+
+
+def part(identity: int, key: int) -> float:
+    return (page_hash(identity ^ key) >> 8) * 2.0**-24
+
+
+def below(n: int, identity: int, key: int) -> int:
+    return page_hash(identity ^ key) * n >> 32
+
+
+# --- Birth -----------------------------------------------------------------------------------------------------------
+
+def place(identity: int) -> tuple[Any, Any, int]:
+    """(x, y) and in how many draws they were found."""
+    for draws in range(1, 100):
+        tile, across, down = (below(n, identity, key(SEED, 3 * (draws - 1) + number, PLACES))
+                              for number, n in enumerate((COLUMNS * ROWS, 1024, 1024)))
+        row, column = divmod(tile, COLUMNS)
+        x, y = (F((side * 1024 + spot + 0.5) * (TILE / 1024)) for side, spot in ((column, across), (row, down)))
+        if x < WIDTH and y < HEIGHT:
+            return x, y, draws
+    raise AssertionError("nowhere to be born")
+
+
+def clump_place(identity: int, share: float, box: float) -> tuple[Any, Any]:
+    k = key(SEED, 0, SPAWN)
+    if not F(part(identity, k)) < F(share):
+        return place(identity)[:2]
+    spots = ((page_hash(k), F(WIDTH) / F(2)), (page_hash(page_hash(k)), F(HEIGHT) / F(2)))
+    x, y = (c + (F(part(identity, k)) - F(0.5)) * F(2 * box) * c for k, c in spots)
+    return x, y
+
+
+def cosine(t: float) -> float:
+    z = abs(t - round(t)) * 4 - 1
+    return -z * (1.5706268 - z*z * (0.6432292 - z*z * 0.0727102))
+
+
+def bird_velocity(identity: int, x: Any, y: Any, low: float, high: float) -> tuple[Any, Any]:
+    speed = low + (high - low) * part(identity, key(SEED, 0, SPEED))
+    half = max(WIDTH, HEIGHT) / 2
+    a, b = float(x) / half, float(y) / half
+    wind = cosine(a + 0.3 * cosine(b)) + cosine(b * 1.3 - a * 0.4 + 0.2)
+    t = wind / 2 + (part(identity, key(SEED, 0, HEADING)) - 0.5) / 4
+    return F(cosine(t) * speed), F(cosine(t - 0.25) * speed)
+
+
+@pytest.mark.quick
+def test_birds_are_born_where_and_as_the_page_says() -> None:
+    columns = simulation(**WORLD, flock__speed_min=50, flock__speed_max=130).agents.by_id()
+    places = [place(identity) for identity in IDS]
+    assert {draws for _, _, draws in places} >= {1, 2}  # some had to draw again
+    assert [(x, y) for x, y, _ in places] == list(zip(columns.x, columns.y, strict=True))
+    velocities = [bird_velocity(identity, x, y, 50, 130) for identity, (x, y, _) in zip(IDS, places, strict=True)]
+    assert velocities == list(zip(columns.vx, columns.vy, strict=True))
+
+
+@pytest.mark.quick
+def test_a_clump_is_born_in_its_box() -> None:
+    columns = simulation(**WORLD, spawn__pattern="clump", spawn__share=0.4, spawn__box=0.1).agents.by_id()
+    assert [clump_place(identity, 0.4, 0.1) for identity in IDS] == list(zip(columns.x, columns.y, strict=True))
+
+
+@pytest.mark.quick
+def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes() -> None:
+    sim = simulation(**WORLD, behaviour="crowd", crowd__destinations=5, crowd__speed_min=40, crowd__speed_max=120)
+    tiles = sorted(range(COLUMNS * ROWS), key=lambda tile: page_hash(tile ^ key(SEED, 0, DESTINATIONS)))[:5]
+    points = [(column * TILE + TILE / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2)
+              for row, column in (divmod(tile, COLUMNS) for tile in tiles)]
+    assert points == list(zip(sim.places.x, sim.places.y, strict=True))
+    columns = sim.agents.by_id()
+    assert columns.speed.tolist() == [F(40 + 80 * part(identity, key(SEED, 0, SPEED))) for identity in IDS]
+    assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]
+    assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.look_at.any()
+
+
+# --- The state and its hash ------------------------------------------------------------------------------------------
+
+FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
+CROWD = FLOCK + ", speed, goal, goal_x, goal_y, way_x, way_y, sees, state, timer"
+WHOLE = {"id", "look_at", "goal", "sees", "state"}
+
+
+@pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD)])
+def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
+    sim = simulation(**{**WORLD, "agents": 3, "behaviour": behaviour})
+    sim.step(2)
+    shuffle(sim, 1)
+    slots = sorted(range(3), key=lambda slot: int(sim.agents.columns.id[slot]))
+    text = b"2 3"
+    for name in names.split(", "):
+        column = getattr(sim.agents.columns, name)
+        text += struct.pack("<3i" if name in WHOLE else "<3f", *(column[slot].item() for slot in slots))
+    assert slots != [0, 1, 2] and len(text) == 3 + 12 * len(names.split(", "))
+    assert sim.state_hash() == hashlib.blake2b(text, digest_size=16).hexdigest()
+
+
+@pytest.mark.quick
+def test_tiles_of_an_open_world_are_as_the_page_says() -> None:
+    walls = simulation(**{**WORLD, "agents": 0}).terrain.walls
+    longer = max(WIDTH, HEIGHT)
+    assert float(walls.tile) == TILE == math.ceil(longer / max(round(longer / 64), 1) * 256) / 256
+    assert walls.blocked.shape == (ROWS, COLUMNS) == (math.ceil(HEIGHT / TILE), math.ceil(WIDTH / TILE))
