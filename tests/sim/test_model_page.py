@@ -122,7 +122,7 @@ WHOLE = {"id", "look_at", "goal", "sees", "state"}
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
     sim = simulation(**{**WORLD, "agents": 3, "behaviour": behaviour})
     sim.step(2)
-    shuffle(sim, 1)
+    shuffle(sim, 2)
     slots = sorted(range(3), key=lambda slot: int(sim.agents.columns.id[slot]))
     text = b"2 3"
     for name in names.split(", "):
