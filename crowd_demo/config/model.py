@@ -73,7 +73,7 @@ class Cache(Section):
     """The cache that the locality score simulates: set-associative, the least recently used line goes first."""
 
     line_bytes: Whole = number(64, 4, 4096, "bytes", "a line; whole columns of four bytes lie in it")
-    size_kb: Literal["auto"] | Annotated[int, WITHOUT_POINT, Field(ge=1, le=1_048_576)] = Field("auto", description=(
+    size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
         "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
     ways: Whole = number(8, 1, 64, "lines", "places where a line can lie")
 

@@ -5,6 +5,7 @@ column is one line in its class. A float32 column is a view of its row. Agents l
 that a last register may read. An agent is known by its id; its slot changes with every reorder.
 """
 
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ class FlockColumns(NamedTuple):
     vy: Floats
     push_x: Floats  # what the neighbours ask for, kept until the agent looks again
     push_y: Floats
-    look_at: Ints  # the tick at which it looks again
+    look_at: Ints  # when it looks again, and how long it waits (stagger.py)
 
 
 class CrowdColumns(NamedTuple):
@@ -97,6 +98,13 @@ class Agents:
         self.front, self.back = self.back, self.front
         self.columns = self._views(self.front)
         self.layout += 1
+
+    def copy(self) -> "Agents":
+        """The same agents in columns of their own, to try something out."""
+        other = copy(self)
+        other.front = self.front.copy()
+        other.columns = other._views(other.front)
+        return other
 
     def spawn(self, **values: Any) -> None:
         """Append agents, one a value of `id`; columns that are not given start at zero."""

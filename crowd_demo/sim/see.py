@@ -89,7 +89,7 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
             sums = meet(rules, me, from_columns(rules, columns, np.uintp(cells.order[k])), sums)
         counters[CANDIDATES] += last - first
     columns.push_x[slot], columns.push_y[slot], met = answer(rules, me, sums)
-    columns.look_at[slot] = next_look(turn, columns.y[slot])
+    columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1
 
@@ -189,7 +189,7 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyo
         for lane in range(size):
             slot = np.uintp(cells.order[front + lane if everyone else base + members[lane]])
             columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-            columns.look_at[slot] = next_look(turn, columns.y[slot])
+            columns.look_at[slot] = next_look(turn, columns, slot)
             counters[NEIGHBOURS] += met[lane]
         counters[CANDIDATES] += candidates * size
         counters[DUE] += size

@@ -106,19 +106,20 @@ class Simulation:
             self.grid.reordered()
             self.drift.sorted()
         rules = self.behaviour.rules(self)
-        yield "see", (self._see(structure.cells(self.grid, agents), rules),)
+        yield "see", (self._see(structure.cells(self.grid, agents), rules, agents),)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
-    def _see(self, cells: Cells, rules: Any) -> Call:
+    def _see(self, cells: Cells, rules: Any, agents: Agents) -> Call:
         simd = self.optimizations.simd
         if simd:
             self._fit_strip(cells)
         self.strip.queue[0] = 0
         self.strip.counters[:] = 0
-        present = turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height),
+        stagger, walls = self.optimizations.stagger, self.terrain.walls
+        present = turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
                        self.behaviour.radius)
-        return Call(see_lanes if simd else see_scalar, (self.workers, cells, self.agents.columns, rules, present, self.strip))
+        return Call(see_lanes if simd else see_scalar, (self.workers, cells, agents.columns, rules, present, self.strip))
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
@@ -184,6 +185,20 @@ class Simulation:
         for call in self.grid.calls():
             call.run()
         self.grid.built()
+
+    def pushes(self, everybody: bool) -> Any:
+        """What the agents would be asked for by the next step's see stage, or if everybody looked; float32[2, agents] by slot.
+
+        On a copy of the agents, which is not stepped. Costs a see stage and the copy.
+        """
+        set_threads(self.workers)
+        self.refresh_grid()
+        agents = self.agents.copy()
+        if everybody:
+            agents.columns.look_at[:] = 0
+        cells = STRUCTURES[self.optimizations.neighbours].cells(self.grid, agents)
+        self._see(cells, self.behaviour.rules(self), agents).run()
+        return np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
