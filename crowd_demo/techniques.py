@@ -25,8 +25,9 @@ class Technique(NamedTuple):
 
 
 TECHNIQUES: tuple[Technique, ...] = (
-    Technique("neighbours", "1", ("none", "buckets", "sorted"), "sorted", True, "neighbours",
-              "who is near: everybody asks everybody, a prefix-sum grid, or a grid whose agents lie in cell order"),
+    Technique("neighbours", "1", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree"), "sorted", True,
+              "neighbours",
+              "who is near: everybody asks everybody, cell lists, a grid, a grid with the agents in its order, or trees"),
     Technique("simd", "2", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them"),
     Technique("reorder.when", "3", ("off", "every", "drift"), "every", True, "reorder",
@@ -37,6 +38,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "reorder once somebody may have moved that share of a cell"),
     Technique("cell_size", "c", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
               "side of a grid cell in world units; auto fits the radius of perception"),
+    Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
+              "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
     Technique("stagger.avoidance", "4", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",

@@ -59,6 +59,16 @@ def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any
         _find_cells(worker, workers, x, y, agents, floor, space)
 
 
+def fitting_cell(width: float, height: float, radius: float) -> float:
+    """Side of a cell that just holds the radius; in a huge world it is larger."""
+    return max(radius * (1 + SLACK), min(width, height) / 2048)
+
+
+def reach_of(radius: float, cell: float) -> int:
+    """Cells to look at on each side."""
+    return max(1, math.ceil(radius / cell + SLACK * (radius > cell)))
+
+
 class Grid:
     """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
 
@@ -66,11 +76,10 @@ class Grid:
         self.agents = agents
         self.workers = workers
         smallest = math.sqrt(width * height / MAX_CELLS)
-        fitting = max(radius * (1 + SLACK), min(width, height) / 2048)
-        self.cell = max(cell or fitting, smallest, 1e-3)
+        self.cell = max(cell or fitting_cell(width, height, radius), smallest, 1e-3)
         self.columns = max(1, math.ceil(width / self.cell))
         self.rows = max(1, math.ceil(height / self.cell))
-        self.reach = max(1, math.ceil(radius / self.cell + SLACK * (radius > self.cell)))
+        self.reach = reach_of(radius, self.cell)
         self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
         self.cells = self.columns * self.rows
         self.space: SortSpace = sort_space(agents.capacity, self.cells, workers)

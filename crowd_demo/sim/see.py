@@ -1,12 +1,13 @@
-"""See: every agent that is due meets its neighbours and keeps what they ask of it.
+"""See: every agent that is due meets its neighbours and keeps what they ask of it. What all ways of doing so share.
 
-Two kernels do the same work. `see_scalar` takes one agent at a time and reads each candidate through `order`, as one would
-write it first. `see_lanes` copies a few cell rows into a strip of memory, in cell order, and lets sixteen agents of a row
-meet each candidate at once: candidates are contiguous whatever the order of the agents in memory, so lanes work at every
-cadence of sorting, and what a sort buys is a cheap copy. Both read only state that nobody writes in this stage, add
-integers, and test a pair by the same float32 operations: same bits.
+Who may be near whom comes as rows of cells (see_rows.py), as runs of an order (see_runs.py) or as lists (see_lists.py). Each
+of these has two kernels that do the same work. The scalar one takes one agent at a time and reads each candidate where it
+lies, as one would write it first. The lanes copy what can be seen of the candidates into a strip of memory, in the order of
+the structure, and let sixteen agents meet each candidate at once: candidates are contiguous whatever the order of the
+agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
+nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py and crowd.py overload the five functions below.
+The behaviour is chosen by the type of `rules`: flock.py and crowd.py overload the seven functions below.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import device, kernel, prange
-from .lanes import LANES, count_set, lane_numbers, load, store, take_block
+from ..jit import device
+from .lanes import LANES, count_set, lane_numbers, load, store
 from .stagger import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
@@ -50,7 +51,7 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
     """(push_x, push_y, neighbours) from the sums."""
 
 
-# --- the two ways through a row --------------------------------------------------------------------------------------
+# --- memory ----------------------------------------------------------------------------------------------------------
 
 class Strip(NamedTuple):
     """A worker's own memory; rows of these arrays belong to one worker each."""
@@ -61,7 +62,7 @@ class Strip(NamedTuple):
     pushes: Any  # float32[workers, 2, 16]
     met: Any  # int32[workers, 16]
     waiting: Any  # int64[workers, BLOCK]: agents due in each row of a block
-    queue: Any  # int64[1]: next row of cells to take
+    queue: Any  # int64[1]: next row or group to take
     counters: Any  # int64[workers, 8], numbered below
 
 
@@ -77,17 +78,11 @@ def strip_of(capacity: int, workers: int) -> Strip:
                  np.zeros((workers, 8), np.int64))
 
 
+# --- one agent, and sixteen ------------------------------------------------------------------------------------------
+
 @device
-def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
-    """One agent of a cell meets all who stand within reach."""
-    me = from_columns(rules, columns, np.uintp(slot))
-    sums = nobody(rules, columns.x[slot])
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
-    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
-        for k in range(np.uintp(first), np.uintp(last)):
-            sums = meet(rules, me, from_columns(rules, columns, np.uintp(cells.order[k])), sums)
-        counters[CANDIDATES] += last - first
+def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any, counters: Any) -> None:
+    """An agent keeps what its neighbours ask of it."""
     columns.push_x[slot], columns.push_y[slot], met = answer(rules, me, sums)
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
@@ -95,30 +90,35 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
-def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
-    for column in range(cells.columns):
-        cell = row * cells.columns + column
-        for k in range(cells.start[cell], cells.start[cell + 1]):
-            slot = cells.order[k]
-            if due(turn, columns.look_at[slot]):
-                _see_one(cells, columns, rules, row, column, slot, turn, counters)
+def due_among(columns: Any, order: Any, first: int, last: int, turn: Any) -> int:
+    """How many of the agents order[first:last] are due."""
+    count = 0
+    for k in range(first, last):
+        count += due(turn, columns.look_at[np.uintp(order[k])])
+    return count
 
 
 @device
-def _fill(rules: Any, columns: Any, order: Any, first: int, last: int, strip: Any, counters: Any) -> None:
-    """Copy agents order[first:last] to the start of the strip; runs that lie in memory as in the order go by vector."""
+def worth_registers(waiting: int, agents: int) -> bool:
+    """A strip and registers pay where at least a quarter of a row is due; a few stragglers are cheaper one by one."""
+    return waiting > 0 and 4 * waiting >= agents
+
+
+@device
+def fill(rules: Any, columns: Any, order: Any, first: int, last: int, base: int, strip: Any, counters: Any) -> None:
+    """Copy agents order[first:last] to the strip, from first - base on; what lies in memory as in the order goes by vector."""
     for k in range(first, last, LANES):
         slots = load(order, k)
         if count_set(slots - order[k] == lane_numbers()) == LANES:
-            copy_in(rules, columns, np.int64(order[k]), strip, k - first)
+            copy_in(rules, columns, np.int64(order[k]), strip, k - base)
             counters[RUNS] += 1
         else:
-            copy_in(rules, columns, slots, strip, k - first)
+            copy_in(rules, columns, slots, strip, k - base)
         counters[COPIES] += 1
 
 
 @device
-def _collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, members: Any) -> Any:
+def collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, members: Any) -> Any:
     """Places in the strip of the next agents that are due, at most sixteen; returns (how many, where to go on)."""
     size = 0
     while k < end and size < LANES:
@@ -130,133 +130,37 @@ def _collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, m
 
 
 @device
-def _pack(strip: Any, members: Any, size: int) -> int:
-    """Copy the members to the last places of the strip, so that they can be loaded as a register."""
+def pack(strip: Any, members: Any, size: int, target: Any, at: int) -> None:
+    """Copy the members of a strip to sixteen places of the target, so that they can be loaded as a register."""
     floats, ints = strip
-    tail = floats.shape[1] - LANES
+    to_floats, to_ints = target
     for lane in range(size):
         for field in range(floats.shape[0]):
-            floats[field, tail + lane] = floats[field, members[lane]]
+            to_floats[field, at + lane] = floats[field, members[lane]]
         for field in range(ints.shape[0]):
-            ints[field, tail + lane] = ints[field, members[lane]]
-    return tail
+            to_ints[field, at + lane] = ints[field, members[lane]]
 
 
 @device
-def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, strip: Any, base: int) -> Any:
-    """(sums, candidates) of a register whose agents stand in columns left..right of one row."""
-    sums = nobody(rules, me[0])
-    candidates = 0
-    left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
-    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
-        # Unsigned: a signed index carries code for negative ones, a fifth of the loop.
-        for at in range(np.uintp(first - base), np.uintp(last - base)):
-            sums = meet(rules, me, from_strip(rules, strip, at), sums)
-        candidates += last - first
-    return sums, candidates
+def name_members(first: int, size: int, members: Any) -> None:
+    """The members of a register whose agents lie one after the other."""
+    for lane in range(size):
+        members[lane] = first + lane
 
 
 @device
-def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyone: bool, turn: Any, strip: Any, base: int,
-                          memory: Any, counters: Any) -> None:
+def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me: Any, sums: Any, turn: Any, memory: Any,
+                  counters: Any) -> None:
+    """`keep_one` for the members of a register."""
     members, pushes, met = memory
-    first_cell = row * cells.columns
-    k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
-    left = first_cell
-    while k < end:
-        if everyone:
-            size, at = min(LANES, end - k), k - base
-            front, back = k, k + size - 1
-            k += size
-        else:
-            size, k = _collect(columns, cells.order, k, end, turn, base, members)
-            if size == 0:
-                return
-            at = _pack(strip, members, size)
-            front, back = base + members[0], base + members[size - 1]
-        while cells.start[left + 1] <= front:
-            left += 1
-        right = left
-        while cells.start[right + 1] <= back:
-            right += 1
-        me = register(rules, strip, at)
-        sums, candidates = _meet_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
-        push_x, push_y, neighbours = answer(rules, me, sums)
-        store(pushes[0], 0, push_x)
-        store(pushes[1], 0, push_y)
-        store(met, 0, neighbours)
-        for lane in range(size):
-            slot = np.uintp(cells.order[front + lane if everyone else base + members[lane]])
-            columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-            columns.look_at[slot] = next_look(turn, columns, slot)
-            counters[NEIGHBOURS] += met[lane]
-        counters[CANDIDATES] += candidates * size
-        counters[DUE] += size
-        counters[REGISTERS] += 1
-
-
-@device
-def _due_in_row(cells: Any, columns: Any, row: int, turn: Any) -> int:
-    count = 0
-    for k in range(cells.start[row * cells.columns], cells.start[(row + 1) * cells.columns]):
-        count += due(turn, columns.look_at[np.uintp(cells.order[k])])
-    return count
-
-
-@device
-def _worth_registers(waiting: int, agents: int) -> bool:
-    """A strip and registers pay where at least a quarter of a row is due; a few stragglers are cheaper one by one."""
-    return waiting > 0 and 4 * waiting >= agents
-
-
-# --- the kernels -----------------------------------------------------------------------------------------------------
-
-@device
-def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    counters = strip.counters[worker]
-    row = take_block(strip.queue, BLOCK)
-    while row < cells.rows:
-        for near in range(row, min(row + BLOCK, cells.rows)):
-            _see_row_one_by_one(cells, columns, rules, near, turn, counters)
-        row = take_block(strip.queue, BLOCK)
-
-
-@device
-def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    counters, waiting = strip.counters[worker], strip.waiting[worker]
-    view = (strip.floats[worker], strip.ints[worker])
-    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
-    first = take_block(strip.queue, BLOCK)
-    while first < cells.rows:
-        last = min(first + BLOCK, cells.rows)
-        top, bottom = last, first
-        for row in range(first, last):
-            agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
-            waiting[row - first] = _due_in_row(cells, columns, row, turn)
-            if _worth_registers(waiting[row - first], agents):
-                top, bottom = min(top, row), row + 1
-        base = cells.start[max(top - cells.reach, 0) * cells.columns]
-        if top < bottom:
-            stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
-            _fill(rules, columns, cells.order, base, stop, view, counters)
-        for row in range(first, last):
-            agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
-            count = waiting[row - first]
-            if _worth_registers(count, agents):
-                _see_row_by_registers(cells, columns, rules, row, count == agents, turn, view, base, memory, counters)
-            elif count > 0:
-                _see_row_one_by_one(cells, columns, rules, row, turn, counters)
-        first = take_block(strip.queue, BLOCK)
-
-
-@kernel
-def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    for worker in prange(workers):
-        _see_scalar(worker, cells, columns, rules, turn, strip)
-
-
-@kernel
-def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    for worker in prange(workers):
-        _see_lanes(worker, cells, columns, rules, turn, strip)
+    push_x, push_y, neighbours = answer(rules, me, sums)
+    store(pushes[0], 0, push_x)
+    store(pushes[1], 0, push_y)
+    store(met, 0, neighbours)
+    for lane in range(size):
+        slot = np.uintp(order[base + members[lane]])
+        columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
+        columns.look_at[slot] = next_look(turn, columns, slot)
+        counters[NEIGHBOURS] += met[lane]
+    counters[DUE] += size
+    counters[REGISTERS] += 1

@@ -24,15 +24,16 @@ from .agents import STUCK, WAITING, WALKING, Agents
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
-from .grid import Cells, Grid
+from .grid import Grid
 from .lanes import LANES
 from .motion import ground_of
-from .neighbours import STRUCTURES
+from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
 from .profile import Profile
 from .push import PushField
 from .reorder import Drift, reorder_calls, reorder_due
-from .see import BLOCK, CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strip, see_lanes, see_scalar, strip_of
+from .see import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS
+from .see_stage import SeeStage
 from .spawn import places_to_be_born
 from .stagger import turn
 from .terrain import Terrain
@@ -49,8 +50,10 @@ class Simulation:
         self.optimizations = config.optimizations.model_copy(deep=True)
         self.profile = Profile()
         self.drift = Drift()
+        self.found_layout = -1  # of the agents for which the structure has found the candidates
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
+        self._structure_counters: dict[str, float] = {}
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height,
@@ -94,56 +97,55 @@ class Simulation:
 
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
-        structure, agents, options = STRUCTURES[self.optimizations.neighbours], self.agents, self.optimizations
-        if structure.USES_GRID or options.cull == "grid":
+        structure, agents, options = self.structure, self.agents, self.optimizations
+        yield "index", structure.index()
+        structure.built()
+        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
+            yield "reorder", reorder_calls(agents, structure.order, self.workers)
+            agents.swap()
+            structure.reordered()
+            self.drift.sorted()
+        if options.cull == "grid" and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        else:
-            self.grid.outdated()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
-            yield "reorder", reorder_calls(agents, self.grid.order, self.workers)
-            agents.swap()
-            self.grid.reordered()
-            self.drift.sorted()
+        yield "query", structure.query(options.simd)
+        self.found_layout = agents.layout
         rules = self.behaviour.rules(self)
-        yield "see", (self._see(structure.cells(self.grid, agents), rules, agents),)
+        yield "see", self._see(agents, rules)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
-    def _see(self, cells: Cells, rules: Any, agents: Agents) -> Call:
-        simd = self.optimizations.simd
-        if simd:
-            self._fit_strip(cells)
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
-        stagger, walls = self.optimizations.stagger, self.terrain.walls
-        present = turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height),
+    def _see(self, agents: Agents, rules: Any) -> tuple[Call, ...]:
+        """Everybody who is due meets those whom the structure has found; writes to the columns of `agents`."""
+        options, walls = self.optimizations, self.terrain.walls
+        present = turn(self.tick, options.stagger.avoidance, options.stagger.by, float(walls.width), float(walls.height),
                        self.behaviour.radius)
-        return Call(see_lanes if simd else see_scalar, (self.workers, cells, agents.columns, rules, present, self.strip))
+        return self.seeing.calls(self.structure.candidates(), agents.columns, agents.count, rules, present, options.simd)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
     def _fit(self) -> None:
         """Make the grid and the workers' memory as the settings want them."""
-        wanted = self.workers, self.optimizations.cell_size, self.agents.capacity
+        wanted = self.workers, self.optimizations.cell_size, self.optimizations.leaf_size, self.agents.capacity
         if getattr(self, "_fitted", None) != wanted:
-            size = self.optimizations.cell_size
-            walls = self.terrain.walls
-            self.grid = Grid(self.agents, float(walls.width), float(walls.height), self.behaviour.radius,
-                             0 if size == "auto" else float(size), self.workers)
-            self.strip: Strip = strip_of(1024, self.workers)
+            size, walls, radius = self.optimizations.cell_size, self.terrain.walls, self.behaviour.radius
+            width, height, cell = float(walls.width), float(walls.height), 0 if size == "auto" else float(size)
+            self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
+            self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
+            self.seeing = SeeStage(self.workers, self.agents.capacity)
             self.looks = np.zeros(self.workers, np.int64)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
+            self._structure: tuple[str, Structure] | None = None
             self._fitted = wanted
 
-    def _fit_strip(self, cells: Cells) -> None:
-        """Room for the most crowded block of rows and the rows it reaches; grows by half, so seldom."""
-        first = np.arange(0, cells.rows, BLOCK)
-        top = np.maximum(first - cells.reach, 0) * cells.columns
-        bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
-        needed = int((cells.start[bottom] - cells.start[top]).max())
-        if needed > self.strip.floats.shape[2] - 2 * LANES:
-            self.strip = strip_of(needed + needed // 2, self.workers)
+    @property
+    def structure(self) -> Structure:
+        """The neighbour structure that the settings ask for; only one lives at a time."""
+        name = self.optimizations.neighbours
+        if not self._structure or self._structure[0] != name:
+            self.found_layout = -1
+            self._structure = name, STRUCTURES[name](self.place)
+        return self._structure[1]
 
     def _read_terrain(self) -> None:
         """Derive from the walls what the kernels need."""
@@ -186,18 +188,28 @@ class Simulation:
             call.run()
         self.grid.built()
 
+    def find_candidates(self) -> None:
+        """Have the structure find them for the agents as they stand now: for who wants to look at it between two steps."""
+        self._fit()
+        for call in self.structure.index():
+            call.run()
+        self.structure.built()
+        for call in self.structure.query(self.optimizations.simd):
+            call.run()
+        self.found_layout = self.agents.layout
+
     def pushes(self, everybody: bool) -> Any:
         """What the agents would be asked for by the next step's see stage, or if everybody looked; float32[2, agents] by slot.
 
         On a copy of the agents, which is not stepped. Costs a see stage and the copy.
         """
         set_threads(self.workers)
-        self.refresh_grid()
+        self.find_candidates()
         agents = self.agents.copy()
         if everybody:
             agents.columns.look_at[:] = 0
-        cells = STRUCTURES[self.optimizations.neighbours].cells(self.grid, agents)
-        self._see(cells, self.behaviour.rules(self), agents).run()
+        for call in self._see(agents, self.behaviour.rules(self)):
+            call.run()
         return np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
 
     def state_hash(self) -> str:
@@ -209,7 +221,7 @@ class Simulation:
 
     def _count(self) -> None:
         """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""
-        counted = self.strip.counters.sum(axis=0)
+        counted = self.seeing.strip.counters.sum(axis=0)
         due = max(int(counted[DUE]), 1)
         counters = self.profile.counters
         counters["due"] = float(counted[DUE])
@@ -217,8 +229,12 @@ class Simulation:
         counters["neighbours_per_agent"] = float(counted[NEIGHBOURS]) / due
         counters["registers"] = float(counted[REGISTERS])
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
-        counters["imbalance"] = imbalance(self.strip.counters[:, CANDIDATES])
+        counters["imbalance"] = imbalance(self.seeing.strip.counters[:, CANDIDATES])
         counters.update(self.drift.counters())
+        for name in self._structure_counters:
+            del counters[name]
+        self._structure_counters = self.structure.counters()
+        counters.update(self._structure_counters)
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
+from crowd_demo.sim.neighbours import STRUCTURES
 from crowd_demo.sim.step import Simulation
 
 CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
@@ -35,7 +36,7 @@ def plain(settings: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("neighbours, simd, threads", [
-    *itertools.product(["none", "buckets", "sorted"], ["true", "false"], [1, 2, 5])])
+    *itertools.product(STRUCTURES, ["true", "false"], [1, 2, 5])])
 def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neighbours: str, simd: str, threads: int) -> None:
     assert run(settings, neighbours=neighbours, simd=simd, threads=threads).state_hash() == plain
 
@@ -56,7 +57,7 @@ def test_any_order_in_memory(settings: dict[str, Any], plain: str) -> None:
 
 def test_switching_while_it_runs(settings: dict[str, Any], plain: str) -> None:
     sim = simulation(**settings)
-    ways = itertools.cycle(itertools.product(["sorted", "none", "buckets"], [True, False], [1, 2, 3]))
+    ways = itertools.cycle(itertools.product(STRUCTURES, [True, False], [1, 2, 3]))
     for _ in range(STEPS):
         sim.optimizations.neighbours, sim.optimizations.simd, sim.optimizations.threads = next(ways)
         sim.step()
@@ -82,7 +83,7 @@ def test_hash_sees_every_column(settings: dict[str, Any]) -> None:
     assert sim.state_hash() == before
 
 
-@pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
+@pytest.mark.parametrize("neighbours", STRUCTURES)
 @pytest.mark.parametrize("pattern", ["uniform", "clump", "point"])
 @pytest.mark.parametrize("agents", [0, 1, 2, 333])
 @pytest.mark.parametrize("behaviour", ["crowd", "flock"])

@@ -11,6 +11,7 @@ from crowds import F, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.neighbours import STRUCTURES
 from crowd_demo.sim.see import NEIGHBOURS
 
 WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
@@ -53,7 +54,7 @@ def expected(sim: Any) -> tuple[Any, Any, Any]:
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
 @given(n=st.integers(0, 150), kind=crowding, seed=st.integers(0, 99),
-       neighbours=st.sampled_from(["none", "buckets", "sorted"]), cell=st.sampled_from(["auto", "9", "17", "64", "500"]))
+       neighbours=st.sampled_from([*STRUCTURES]), cell=st.sampled_from(["auto", "9", "17", "64", "500"]))
 def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: str, seed: int, neighbours: str,
                                        cell: str) -> None:
     sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
@@ -64,7 +65,7 @@ def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: 
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert sim.seeing.strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crowd"])

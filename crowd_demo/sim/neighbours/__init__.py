@@ -1,26 +1,19 @@
-"""Who may be near whom: one file a structure, one interface.
-
-A structure gives `Cells` (rows of cells, each a run of `order`) whose candidates hold every neighbour, and says whether it
-needs the grid and whether agents are to be moved into its order. The see stage does not know which one it was given.
-"""
+"""Who may be near whom: one file a structure, one interface (structure.py)."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from .aabb_tree import AabbTree
+from .brute import Brute
+from .buckets import Buckets
+from .kd_tree import KdTree
+from .linked import Linked
+from .sorted import Sorted
+from .structure import Candidates, Place, Structure
+from .z_grid import ZGrid
 
-from ..agents import Agents
-from ..grid import Cells, Grid
-from . import brute, buckets, sorted
+__all__ = ["STRUCTURES", "Candidates", "Place", "Structure"]
 
-
-class Structure(Protocol):
-    """What a file of this package holds."""
-
-    USES_GRID: bool
-    REORDERS: bool
-
-    @staticmethod
-    def cells(grid: Grid, agents: Agents) -> Cells: ...
-
-
-STRUCTURES: dict[str, Structure] = {"none": brute, "buckets": buckets, "sorted": sorted}  # type: ignore[dict-item]
+STRUCTURES: dict[str, type[Structure]] = {
+    "none": Brute, "linked": Linked, "buckets": Buckets, "sorted": Sorted, "z_grid": ZGrid, "kd_tree": KdTree,
+    "aabb_tree": AabbTree,
+}

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..agents import Agents
-from ..grid import Cells, Grid
+from ..grid import Cells
+from .structure import Structure
 
-USES_GRID = False
-REORDERS = False
 ROW = 64
 
 
-def cells(grid: Grid, agents: Agents) -> Cells:
-    rows = max(1, -(-agents.count // ROW))
-    start = np.minimum(np.arange(rows + 1) * ROW, agents.count).astype(np.int32)
-    return Cells(grid.identity, start, 1, rows, rows)
+class Brute(Structure):
+    """One row of cells a group of slots."""
+
+    def candidates(self) -> Cells:
+        count = self.place.agents.count
+        rows = max(1, -(-count // ROW))
+        start = np.minimum(np.arange(rows + 1) * ROW, count).astype(np.int32)
+        return Cells(self.place.grid.identity, start, 1, rows, rows)

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from ..agents import Agents
-from ..grid import Cells, Grid
+from typing import Any
 
-USES_GRID = True
-REORDERS = False
+from ...jit import Call
+from ..grid import Cells
+from .structure import Structure
 
 
-def cells(grid: Grid, agents: Agents) -> Cells:
-    return grid.view()
+class Buckets(Structure):
+    """The place's grid."""
+
+    USES_GRID = True
+
+    @property
+    def order(self) -> Any:
+        return self.place.grid.order
+
+    def index(self) -> tuple[Call, ...]:
+        return self.place.grid.calls()
+
+    def built(self) -> None:
+        self.place.grid.built()
+
+    def reordered(self) -> None:
+        self.place.grid.reordered()
+
+    def candidates(self) -> Cells:
+        return self.place.grid.view()

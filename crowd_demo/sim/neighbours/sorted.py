@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .buckets import cells as cells
+from .buckets import Buckets
 
-USES_GRID = True
-REORDERS = True
+
+class Sorted(Buckets):
+    """The place's grid, whose order the agents take."""
+
+    REORDERS = True

@@ -1,0 +1,54 @@
+"""Cell lists as one writes them first (seed 004): each cell has its first agent, each agent the next one of its cell.
+
+Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and to know the next one must have read
+the one before. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
+looks at all agents for that, O(n) a worker.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...jit import Call, device, kernel, prange
+from ..grid import cell_of
+from ..see_lists import Lists
+from .structure import Place, Structure
+
+
+@device
+def _link(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, lists: Any) -> None:
+    first = floor.rows * worker // workers * floor.columns
+    last = floor.rows * (worker + 1) // workers * floor.columns
+    for cell in range(first, last):
+        lists.head[cell] = -1
+    for slot in range(agents - 1, -1, -1):
+        cell = cell_of(x[slot], y[slot], floor)
+        if first <= cell < last:
+            lists.next[slot] = lists.head[cell]
+            lists.head[cell] = slot
+
+
+@kernel
+def link_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, lists: Any) -> None:
+    for worker in prange(workers):
+        _link(worker, workers, x, y, agents, floor, lists)
+
+
+class Linked(Structure):
+    """Lists over the cells of the place's grid, which itself is not built."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        grid = place.grid
+        self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(place.agents.capacity, np.int32), grid.columns,
+                           grid.rows, grid.reach)
+
+    def index(self) -> tuple[Call, ...]:
+        agents, workers = self.place.agents, self.place.workers
+        columns = agents.columns
+        return (Call(link_cells, (workers, columns.x, columns.y, agents.count, self.place.grid.floor, self.lists)),)
+
+    def candidates(self) -> Lists:
+        return self.lists

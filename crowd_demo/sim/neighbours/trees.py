@@ -1,0 +1,241 @@
+"""Binary trees over the agents: what kd_tree.py and aabb_tree.py share, building and asking.
+
+The tree is perfect: level l has 2^l nodes, node i has the children 2i and 2i + 1, and the j-th node of level l holds the
+agents `order[n*j >> l : n*(j + 1) >> l]`. So its shape depends on n alone, nothing is allocated, no crowding makes it deep,
+and the order is that of its leaves depth-first. A node is cut at the median along the longer side of its region, by
+quickselect: O(n log(n / leaf)) in all, and much less once agents lie in this order in memory, for then most stand right
+already. Workers share the nodes of the upper levels, level by level, and then take whole subtrees; who does which node
+changes nothing in it.
+
+Source: Bentley, "Multidimensional binary search trees" (1975); Hoare, "Algorithm 65: FIND" (1961).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...jit import Call, device, kernel, prange
+from ..lanes import take_block
+from ..see_runs import Runs, add_run, runs_of
+from .structure import Place, Structure
+
+REACH = 1 + 1e-3  # of the radius: more than float32 can misjudge a distance
+
+
+class Tree(NamedTuple):
+    """Agents being sorted into leaves, and the nodes; boxes are (left, top, right, bottom), closed."""
+
+    x: Any  # float32[n + 16], in the order of the leaves
+    y: Any
+    order: Any  # int32[n + 16]
+    region: Any  # float32[2 * leaves, 4]: the part of the world that a node was cut from
+    queue: Any  # int64[1]: next subtree to take
+    visited: Any  # int64[workers, 2]: nodes looked at by queries, leaves found
+
+
+def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
+    tree = Tree(np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.int32),
+                np.zeros((2 * leaves, 4), np.float32), np.zeros(1, np.int64), np.zeros((workers, 2), np.int64))
+    tree.region[1] = 0, 0, width, height
+    return tree
+
+
+def depth_of(agents: int, leaf: int) -> int:
+    """Levels above the leaves, so that none holds more than `leaf` agents."""
+    return (-(-agents // leaf) - 1).bit_length() if agents else 0
+
+
+# --- building --------------------------------------------------------------------------------------------------------
+
+@device
+def _swap(array: Any, i: int, j: int) -> None:
+    array[np.uintp(i)], array[np.uintp(j)] = array[np.uintp(j)], array[np.uintp(i)]
+
+
+@device
+def _middle_of(a: Any, b: Any, c: Any) -> Any:
+    return max(min(a, b), min(max(a, b), c))
+
+
+@device
+def select_nth(key: Any, other: Any, order: Any, first: int, last: int, nth: int) -> None:
+    """Rearrange [first, last) so that key[nth] is what sorting would put there: none before is greater, none behind less."""
+    left, right = first, last - 1
+    while left < right:
+        pivot = _middle_of(key[left], key[(left + right) // 2], key[right])
+        i, j = left, right
+        while i <= j:
+            while key[np.uintp(i)] < pivot:
+                i += 1
+            while key[np.uintp(j)] > pivot:
+                j -= 1
+            if i <= j:
+                _swap(key, i, j)
+                _swap(other, i, j)
+                _swap(order, i, j)
+                i, j = i + 1, j - 1
+        if nth <= j:
+            right = j
+        elif nth >= i:
+            left = i
+        else:
+            return
+
+
+@device
+def _cut(tree: Any, agents: int, level: int, j: int) -> None:
+    """Share the agents of a node out to its children."""
+    node = (1 << level) + j
+    first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
+    region, low, high = tree.region[node], tree.region[2 * node], tree.region[2 * node + 1]
+    low[:] = region
+    high[:] = region
+    if region[2] - region[0] > region[3] - region[1]:
+        select_nth(tree.x, tree.y, tree.order, first, last, middle)
+        low[2] = high[0] = tree.x[middle]
+    else:
+        select_nth(tree.y, tree.x, tree.order, first, last, middle)
+        low[3] = high[1] = tree.y[middle]
+
+
+@device
+def _load(worker: int, workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        tree.x[slot], tree.y[slot], tree.order[slot] = x[slot], y[slot], slot
+
+
+@device
+def _cut_level(worker: int, workers: int, tree: Any, agents: int, level: int) -> None:
+    for j in range(worker, 1 << level, workers):
+        _cut(tree, agents, level, j)
+
+
+@device
+def _cut_subtrees(tree: Any, agents: int, top: int, depth: int) -> None:
+    """Each of the nodes of level `top`, down to its leaves, is the work of one worker."""
+    subtree = take_block(tree.queue, 1)
+    while subtree < 1 << top:
+        for level in range(top, depth):
+            for j in range(subtree << level - top, subtree + 1 << level - top):
+                _cut(tree, agents, level, j)
+        subtree = take_block(tree.queue, 1)
+
+
+@kernel
+def load_agents(workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+    for worker in prange(workers):
+        _load(worker, workers, x, y, agents, tree)
+
+
+@kernel
+def cut_level(workers: int, tree: Any, agents: int, level: int) -> None:
+    for worker in prange(workers):
+        _cut_level(worker, workers, tree, agents, level)
+
+
+@kernel
+def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int) -> None:
+    for _ in prange(workers):
+        _cut_subtrees(tree, agents, top, depth)
+
+
+# --- asking ----------------------------------------------------------------------------------------------------------
+
+@device
+def _apart(box: Any, left: Any, top: Any, right: Any, bottom: Any) -> bool:
+    return box[0] > right or box[2] < left or box[1] > bottom or box[3] < top
+
+
+@device
+def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: Any, visited: Any) -> None:
+    """The leaves within reach of a leaf, from left to right through the tree: no stack, the next node is a matter of bits."""
+    mine = box[(1 << depth) + leaf]
+    left, top, right, bottom = mine[0] - reach, mine[1] - reach, mine[2] + reach, mine[3] + reach
+    runs.count[leaf] = 0
+    node = 1
+    while True:
+        visited[0] += 1
+        hit = not _apart(box[node], left, top, right, bottom)
+        if hit and node < 1 << depth:
+            node *= 2
+            continue
+        if hit:
+            other = node - (1 << depth)
+            visited[1] += 1
+            add_run(runs, leaf, agents * other >> depth, agents * (other + 1) >> depth)
+        node += 1
+        while node & 1 == 0:
+            node >>= 1
+        if node == 1:
+            return
+
+
+@device
+def _ask(worker: int, workers: int, box: Any, agents: int, depth: int, reach: Any, runs: Any, visited: Any) -> None:
+    leaves = 1 << depth
+    visited[:] = 0
+    for leaf in range(leaves * worker // workers, leaves * (worker + 1) // workers):
+        runs.start[leaf] = agents * leaf >> depth
+        _find_runs(box, agents, depth, leaf, reach, runs, visited)
+    if worker == 0:
+        runs.groups[0] = leaves
+        runs.start[leaves] = agents
+
+
+@kernel
+def find_leaves(workers: int, box: Any, agents: int, depth: int, reach: Any, runs: Any, visited: Any) -> None:
+    """Each leaf's candidates: the agents of all leaves whose boxes lie within reach of its own."""
+    for worker in prange(workers):
+        _ask(worker, workers, box, agents, depth, reach, runs, visited[worker])
+
+
+# --- the structure ---------------------------------------------------------------------------------------------------
+
+class TreeStructure(Structure):
+    """A tree whose nodes have the boxes `box`; built anew every step."""
+
+    REORDERS = True
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        leaves = 1 << depth_of(place.agents.capacity, place.leaf)
+        self.tree: Tree = tree_of(place.agents.capacity, leaves, place.workers, place.width, place.height)
+        self.box = self.tree.region
+        self.order = self.tree.order
+        self.runs: Runs = runs_of(self.order, leaves)
+        self.subtrees = (4 * place.workers - 1).bit_length()  # log2: enough for the last of them to end together
+
+    @property
+    def depth(self) -> int:
+        return depth_of(self.place.agents.count, self.place.leaf)
+
+    @property
+    def top(self) -> int:
+        """Level of the subtrees that one worker builds alone."""
+        return min(self.subtrees, self.depth)
+
+    def index(self) -> tuple[Call, ...]:
+        agents, workers, tree = self.place.agents, self.place.workers, self.tree
+        tree.queue[0] = 0
+        return (Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree)),
+                *(Call(cut_level, (workers, tree, agents.count, level)) for level in range(self.top)),
+                Call(cut_subtrees, (workers, tree, agents.count, self.top, self.depth)))
+
+    def built(self) -> None:
+        self.order = self.tree.order
+
+    def query(self, simd: bool) -> tuple[Call, ...]:
+        reach = np.float32(self.place.radius * REACH)
+        return (Call(find_leaves, (self.place.workers, self.box, self.place.agents.count, self.depth, reach, self.runs,
+                                   self.tree.visited)),)
+
+    def candidates(self) -> Runs:
+        return self.runs._replace(order=self.order)
+
+    def counters(self) -> dict[str, float]:
+        leaves = 1 << self.depth
+        nodes, found = self.tree.visited.sum(axis=0).tolist()
+        return {"leaves": leaves, "depth": self.depth, "nodes_per_query": nodes / leaves, "leaves_per_query": found / leaves,
+                "runs_per_group": float(self.runs.count[:leaves].sum()) / leaves}

@@ -1,0 +1,153 @@
+"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are near in memory
+as often as neighbours in x are.
+
+After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
+are aligned squares of cells, which on this curve are runs: one cell for the scalar path, as many as fill a register for
+lanes. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
+few runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
+the curve costs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ...jit import Call, device, kernel, prange
+from ..curves import morton, morton_place
+from ..grid import Floor, fitting_cell, reach_of
+from ..see_runs import Runs, add_run, runs_of
+from ..sorting import count_share, sort_calls, sort_space
+from .structure import Place, Structure
+
+MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
+FULL = 12.0  # agents in a square on average that make it worth a register
+MOST_LEVELS = 3  # squares of 8 x 8 cells at most
+
+
+@device
+def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
+        row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
+        space.key[slot] = morton(column, row)
+    count_share(worker, workers, space, agents, cells)
+
+
+@device
+def _count_squares(worker: int, workers: int, start: Any, squares: int, level: int, found: Any) -> None:
+    """How many squares of this worker's share hold somebody."""
+    count = 0
+    for square in range(squares * worker // workers, squares * (worker + 1) // workers):
+        count += start[square + 1 << 2 * level] > start[square << 2 * level]
+    found[worker] = count
+
+
+@device
+def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, root: int, runs: Any, group: int) -> None:
+    """The cells within reach of a square, quarter by quarter in ascending order."""
+    column, row = morton_place(square << 2 * level)
+    side = 1 << level
+    left, top = max(column - reach, 0), max(row - reach, 0)
+    right, bottom = min(column + side + reach, floor.columns) - 1, min(row + side + reach, floor.rows) - 1
+    quarter, end = 0, 1 << 2 * root  # first number of a quarter of 2^size x 2^size cells
+    size = root
+    while quarter < end:
+        column, row = morton_place(quarter)
+        far_column, far_row = column + (1 << size) - 1, row + (1 << size) - 1
+        apart = column > right or far_column < left or row > bottom or far_row < top
+        if not apart and not (left <= column and far_column <= right and top <= row and far_row <= bottom):
+            size -= 1
+            continue
+        if not apart:
+            add_run(runs, group, start[quarter], start[quarter + (1 << 2 * size)])
+        quarter += 1 << 2 * size
+        while size < root and quarter >> 2 * size & 3 == 0:
+            size += 1
+
+
+@device
+def _name_groups(worker: int, workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, root: int,
+                 found: Any, runs: Any) -> None:
+    """This worker's groups, numbered after those of the workers before it, with their candidates."""
+    group = 0
+    for earlier in range(worker):
+        group += found[earlier]
+    for square in range(squares * worker // workers, squares * (worker + 1) // workers):
+        first = start[square << 2 * level]
+        if start[square + 1 << 2 * level] > first:
+            runs.start[group] = first
+            runs.count[group] = 0
+            _find_runs(start, square, level, floor, reach, root, runs, group)
+            group += 1
+    if worker == workers - 1:
+        runs.groups[0] = group
+        runs.start[group] = start[squares << 2 * level]
+
+
+@kernel
+def find_z_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+    for worker in prange(workers):
+        _find_cells(worker, workers, x, y, agents, floor, space, cells)
+
+
+@kernel
+def count_squares(workers: int, start: Any, squares: int, level: int, found: Any) -> None:
+    for worker in prange(workers):
+        _count_squares(worker, workers, start, squares, level, found)
+
+
+@kernel
+def find_z_runs(workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, root: int, found: Any,
+                runs: Any) -> None:
+    for worker in prange(workers):
+        _name_groups(worker, workers, start, squares, level, floor, reach, root, found, runs)
+
+
+class ZGrid(Structure):
+    """A grid of 4^bits cells, of which `floor` lie in the world."""
+
+    REORDERS = True
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        longest = max(place.width, place.height)
+        self.cell = max(place.cell or fitting_cell(place.width, place.height, place.radius), longest / (1 << MOST_BITS))
+        columns, rows = max(1, math.ceil(place.width / self.cell)), max(1, math.ceil(place.height / self.cell))
+        self.floor = Floor(np.float32(1 / self.cell), columns, rows)
+        self.reach = reach_of(place.radius, self.cell)
+        self.bits = (max(columns, rows) - 1).bit_length()
+        self.cells = 1 << 2 * self.bits
+        self.space = sort_space(place.agents.capacity, self.cells, place.workers)
+        self.order = self.space.order
+        self.found = np.zeros(place.workers, np.int64)
+        self.runs: Runs = runs_of(self.order, min(place.agents.capacity, self.cells) + 1)
+
+    def index(self) -> tuple[Call, ...]:
+        agents, workers = self.place.agents, self.place.workers
+        columns, count = agents.columns, agents.count
+        find = Call(find_z_cells, (workers, columns.x, columns.y, count, self.floor, self.space, self.cells))
+        return (find, *sort_calls(workers, self.space, count, self.cells))
+
+    def built(self) -> None:
+        self.order = self.space.order
+
+    def query(self, simd: bool) -> tuple[Call, ...]:
+        workers, level = self.place.workers, self._level() if simd else 0
+        squares, start = self.cells >> 2 * level, self.space.start
+        return (Call(count_squares, (workers, start, squares, level, self.found)),
+                Call(find_z_runs, (workers, start, squares, level, self.floor, self.reach, self.bits, self.found, self.runs)))
+
+    def _level(self) -> int:
+        """Squares of 2^level cells a side hold a register of agents on average."""
+        each = max(self.place.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
+        return min(max(round(math.log(FULL / each, 4)), 0), MOST_LEVELS, self.bits)
+
+    def candidates(self) -> Runs:
+        return self.runs._replace(order=self.order)
+
+    def counters(self) -> dict[str, float]:
+        groups = int(self.runs.groups[0])
+        return {"groups": groups, "runs_per_group": float(self.runs.count[:groups].sum()) / max(groups, 1)}

@@ -1,0 +1,63 @@
+"""The see stage: which kernels meet the candidates of a structure, and the memory they work in.
+
+Nothing is allocated in a step but what a crowd that has grown or condensed asks for: strips grow by half, so seldom.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jit import Call
+from .grid import Cells
+from .lanes import LANES
+from .neighbours import Candidates
+from .see import BLOCK, Strip, strip_of
+from .see_lists import Lists, Written, see_lists_lanes, see_lists_scalar, written_of
+from .see_rows import see_lanes, see_scalar
+from .see_runs import Runs, Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
+
+
+class SeeStage:
+    """Memory of so many workers for a crowd of at most `capacity`; made anew when either changes."""
+
+    def __init__(self, workers: int, capacity: int) -> None:
+        self.workers = workers
+        self.capacity = capacity
+        self.strip: Strip = strip_of(1024, workers)
+        self._snapshot: Snapshot | None = None
+        self._written: Written | None = None
+
+    def calls(self, candidates: Candidates, columns: Any, agents: int, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
+        """Everybody who is due meets the candidates; counters start at zero."""
+        self.strip.queue[0] = 0
+        self.strip.counters[:] = 0
+        shared = self.workers, candidates, columns, rules, turn
+        if isinstance(candidates, Runs):
+            if not simd:
+                return (Call(see_runs_scalar, (*shared, self.strip)),)
+            snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
+            return (Call(take_snapshot, (self.workers, candidates.order, agents, columns, rules, snapshot, self.strip)),
+                    Call(see_runs_lanes, (*shared, snapshot, self.strip)))
+        if isinstance(candidates, Lists):
+            if not simd:
+                return (Call(see_lists_scalar, (*shared, self.strip)),)
+            self._make_room(self.capacity)
+            written = self._written = self._written or written_of(candidates, self.capacity, self.workers)
+            return (Call(see_lists_lanes, (*shared, written, self.strip)),)
+        if simd:
+            self._make_room(_largest_block(candidates))
+        return (Call(see_lanes if simd else see_scalar, (*shared, self.strip)),)
+
+    def _make_room(self, needed: int) -> None:
+        if needed > self.strip.floats.shape[2] - 2 * LANES:
+            self.strip = strip_of(needed + needed // 2, self.workers)
+
+
+def _largest_block(cells: Cells) -> int:
+    """Agents in the most crowded block of rows and the rows it reaches."""
+    first = np.arange(0, cells.rows, BLOCK)
+    top = np.maximum(first - cells.reach, 0) * cells.columns
+    bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
+    return int((cells.start[bottom] - cells.start[top]).max())

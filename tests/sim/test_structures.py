@@ -1,0 +1,169 @@
+"""Structures by themselves: what an index holds, and that candidates hold every neighbour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from crowds import shuffle, simulation
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.neighbours.trees import depth_of, select_nth
+
+examples = settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+ORDERED = ["z_grid", "kd_tree", "aabb_tree"]
+
+
+def crowd(neighbours: str, n: int, seed: int, spread: float = 1.0, **more: Any) -> Any:
+    """A flock over a part of its world, in no order, with its structure built."""
+    sim = simulation(agents=n, behaviour="flock", map="null", world__width=600, world__height=300,
+                     optimizations__neighbours=neighbours, optimizations__reorder__when="off",
+                     **{f"optimizations__{name}": value for name, value in more.items()})
+    place = np.random.default_rng(seed).uniform(0, 0.999 * spread, (2, n)).astype(np.float32)
+    sim.agents.columns.x[:n], sim.agents.columns.y[:n] = place[0] * 600, place[1] * 300
+    shuffle(sim, seed)
+    return sim
+
+
+def build(sim: Any) -> Any:
+    """Run a step as far as the candidates are known."""
+    sim._fit()
+    for name, calls in sim.stages():
+        for call in calls:
+            call.run()
+        if name == "query":
+            break
+    return sim.structure
+
+
+@pytest.mark.quick
+@examples
+@given(keys=st.lists(st.integers(0, 9), min_size=1, max_size=60), data=st.data())
+def test_select_puts_the_nth_in_its_place(keys: list[int], data: Any) -> None:
+    first = data.draw(st.integers(0, len(keys) - 1))
+    last = data.draw(st.integers(first + 1, len(keys)))
+    nth = data.draw(st.integers(first, last - 1))
+    key = np.array(keys, np.float32)
+    order = np.arange(len(keys), dtype=np.int32)
+    select_nth(key, key * 2, order, first, last, nth)
+    assert sorted(order) == list(range(len(keys))) and np.array_equal(key, np.array(keys, np.float32)[order])
+    assert np.array_equal(order[:first], np.arange(first)) and np.array_equal(order[last:], np.arange(last, len(keys)))
+    assert key[nth] == sorted(keys[first:last])[nth - first]
+    assert (key[first:nth] <= key[nth]).all() and (key[nth:last] >= key[nth]).all()
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("agents", "leaf", "depth"), [(0, 4, 0), (1, 4, 0), (4, 4, 0), (5, 4, 1), (8, 4, 1), (9, 4, 2),
+                                                       (100_000, 32, 12), (1024, 256, 2)])
+def test_a_tree_is_as_deep_as_its_leaves_ask_for(agents: int, leaf: int, depth: int) -> None:
+    assert depth_of(agents, leaf) == depth
+
+
+@pytest.mark.parametrize("neighbours", ORDERED)
+@examples
+@given(n=st.integers(0, 300), seed=st.integers(0, 99), leaf=st.sampled_from([4, 7, 32, 256]),
+       spread=st.sampled_from([1, 0.05, 0]), simd=st.sampled_from(["true", "false"]),
+       cell=st.sampled_from(["auto", "3", "20", "70"]))
+def test_candidates_hold_every_neighbour(neighbours: str, n: int, seed: int, leaf: int, spread: float, simd: str,
+                                         cell: str) -> None:
+    sim = crowd(neighbours, n, seed, spread, leaf_size=leaf, simd=simd, cell_size=cell)
+    runs = build(sim).candidates()
+    c, groups = sim.agents.columns, int(runs.groups[0])
+    assert sorted(runs.order[:n]) == list(range(n))
+    assert runs.start[0] == 0 and runs.start[groups] == n if groups else n == 0
+    near = reference.offsets(c.x[:n], c.y[:n])[2] < np.float32(sim.behaviour.radius) ** 2
+    for group in range(groups):
+        first, last = (bound[group, :runs.count[group]] for bound in (runs.first, runs.last))
+        assert (first < last).all() and (last[:-1] < first[1:]).all()
+        assert first.min(initial=0) >= 0 and last.max(initial=0) <= n
+        met = np.zeros(n, bool)
+        for a, b in zip(first, last, strict=True):
+            met[runs.order[a:b]] = True
+        members = runs.order[runs.start[group]:runs.start[group + 1]]
+        assert met[near[members].any(axis=0)].all()
+
+
+@pytest.mark.parametrize("neighbours", ["kd_tree", "aabb_tree"])
+@examples
+@given(n=st.integers(1, 500), seed=st.integers(0, 99), leaf=st.integers(4, 40), spread=st.sampled_from([1, 0.01, 0]))
+def test_leaves_share_the_agents_and_boxes_hold_them(neighbours: str, n: int, seed: int, leaf: int, spread: float) -> None:
+    sim = crowd(neighbours, n, seed, spread, leaf_size=leaf)
+    structure = build(sim)
+    c, box, leaves = sim.agents.columns, structure.box, 1 << structure.depth
+    runs = structure.candidates()
+    assert np.diff(runs.start[:leaves + 1]).max() <= leaf
+    for i in range(leaves):
+        members = runs.order[runs.start[i]:runs.start[i + 1]]
+        bounds = np.array([c.x[members].min(), c.y[members].min(), c.x[members].max(), c.y[members].max()])
+        assert (box[leaves + i, :2] <= bounds[:2]).all() and (box[leaves + i, 2:] >= bounds[2:]).all()
+        if neighbours == "aabb_tree":
+            assert np.array_equal(box[leaves + i], bounds)
+    for node in range(1, leaves):
+        for child in (box[2 * node], box[2 * node + 1]):
+            assert (box[node, :2] <= child[:2]).all() and (box[node, 2:] >= child[2:]).all()
+
+
+@pytest.mark.parametrize("neighbours", [*ORDERED, "linked"])
+def test_any_number_of_workers_builds_the_same(neighbours: str) -> None:
+    seen = []
+    for threads in (1, 2, 3, 8):
+        structure = build(crowd(neighbours, 700, 3, threads=threads))
+        candidates = structure.candidates()
+        if neighbours == "linked":
+            seen.append((candidates.head.tolist(), candidates.next[:700].tolist()))
+        else:
+            groups = int(candidates.groups[0])
+            seen.append((candidates.order[:700].tolist(), candidates.start[:groups + 1].tolist(),
+                         [candidates.last[g, :candidates.count[g]].tolist() for g in range(groups)], structure.counters()))
+    assert all(other == seen[0] for other in seen)
+
+
+@pytest.mark.quick
+def test_lists_hold_the_agents_of_each_cell_in_slot_order() -> None:
+    sim = crowd("linked", 300, 1)
+    lists, c = build(sim).candidates(), sim.agents.columns
+    want = reference.cell_lists(c.x[:300], c.y[:300], sim.grid.cell, lists.columns, lists.rows)
+    for cell, slots in enumerate(want):
+        slot = lists.head[cell]
+        for other in slots:
+            assert slot == other
+            slot = lists.next[slot]
+        assert slot == -1
+
+
+@pytest.mark.parametrize("neighbours", ORDERED)
+def test_agents_move_into_the_order_of_the_structure(neighbours: str) -> None:
+    sim = crowd(neighbours, 400, 5)
+    sim.optimizations.reorder.when, sim.optimizations.reorder.every = "every", 1
+    sim.optimizations.cull = "grid"
+    structure = build(sim)
+    order = np.arange(400)
+    assert np.array_equal(structure.candidates().order[:400], order) and sim.grid.fresh
+    if neighbours != "z_grid":
+        assert np.array_equal(structure.tree.x[:400], sim.agents.columns.x[:400])
+
+
+def test_counters_of_a_structure_come_and_go_with_it() -> None:
+    sim = crowd("kd_tree", 400, 5, leaf_size=8)
+    counters = sim.profile.counters
+    sim.step()
+    assert counters["leaves"] == 64 and counters["depth"] == 6
+    assert 1 <= counters["runs_per_group"] <= counters["leaves_per_query"] <= 64 < counters["nodes_per_query"] * 64
+    sim.optimizations.neighbours = "z_grid"
+    sim.step()
+    assert "leaves" not in counters and counters["groups"] > 1
+    sim.optimizations.neighbours = "sorted"
+    sim.step()
+    assert "groups" not in counters and "due" in counters
+
+
+def test_shrunk_boxes_find_fewer_candidates() -> None:
+    found = {}
+    for neighbours in ("kd_tree", "aabb_tree"):
+        sim = crowd(neighbours, 2000, 7, leaf_size=16, stagger__avoidance=1)
+        sim.step()
+        found[neighbours] = sim.profile.counters["candidates_per_agent"]
+    assert found["aabb_tree"] < found["kd_tree"]
