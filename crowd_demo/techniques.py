@@ -42,6 +42,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
+    Technique("cap", "k", ("none", "first", "nearest"), "none", False, "cap",
+              "meet only the first few found, which are all on one side, or only the nearest; in the grid and without lanes"),
     Technique("stagger.avoidance", "4", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
               "look at the neighbours every n steps, and keep the answer in between"),
     Technique("stagger.by", "b", ("place", "tile", "id"), "place", False, "  avoidance by",

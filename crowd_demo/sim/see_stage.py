@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import Call
+from .caps import Caps, Kept, kept_of, see_capped
 from .grid import Cells
 from .lanes import LANES
 from .neighbours import Candidates
@@ -26,6 +27,7 @@ class SeeStage:
         self.workers = workers
         self.capacity = capacity
         self.strip: Strip = strip_of(1024, workers)
+        self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
         self._written: Written | None = None
 
@@ -49,6 +51,12 @@ class SeeStage:
         if simd:
             self._make_room(_largest_block(candidates))
         return (Call(see_lanes if simd else see_scalar, (*shared, self.strip)),)
+
+    def capped(self, cells: Cells, columns: Any, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
+        """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
+        self.strip.queue[0] = 0
+        self.strip.counters[:] = 0
+        return (Call(see_capped, (self.workers, cells, columns, rules, turn, caps, self.kept, self.strip)),)
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strip.floats.shape[2] - 2 * LANES:

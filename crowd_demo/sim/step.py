@@ -21,6 +21,7 @@ from ..config.resources import find_map
 from ..jit import Call, max_threads, set_threads
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
+from .caps import cap_counters, caps_of
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
@@ -53,7 +54,7 @@ class Simulation:
         self.found_layout = -1  # of the agents for which the structure has found the candidates
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
-        self._structure_counters: dict[str, float] = {}
+        self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height,
@@ -98,6 +99,8 @@ class Simulation:
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
         structure, agents, options = self.structure, self.agents, self.optimizations
+        capped = options.cap != "none"
+        self.grid.by_id = options.cap == "first"
         yield "index", structure.index()
         structure.built()
         if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
@@ -105,11 +108,11 @@ class Simulation:
             agents.swap()
             structure.reordered()
             self.drift.sorted()
-        if options.cull == "grid" and not structure.USES_GRID:
+        if (capped or options.cull == "grid") and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        yield "query", structure.query(options.simd)
-        self.found_layout = agents.layout
+        yield "query", () if capped else structure.query(options.simd)
+        self.found_layout = -1 if capped else agents.layout
         rules = self.behaviour.rules(self)
         yield "see", self._see(agents, rules)
         yield from self.behaviour.act(self, rules)
@@ -120,6 +123,8 @@ class Simulation:
         options, walls = self.optimizations, self.terrain.walls
         present = turn(self.tick, options.stagger.avoidance, options.stagger.by, float(walls.width), float(walls.height),
                        self.behaviour.radius)
+        if options.cap != "none":
+            return self.seeing.capped(self.grid.view(), agents.columns, rules, present, caps_of(self))
         return self.seeing.calls(self.structure.candidates(), agents.columns, agents.count, rules, present, options.simd)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
@@ -137,6 +142,7 @@ class Simulation:
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._structure: tuple[str, Structure] | None = None
             self._fitted = wanted
+        self.grid.by_id = self.optimizations.cap == "first"
 
     @property
     def structure(self) -> Structure:
@@ -205,6 +211,8 @@ class Simulation:
         """
         set_threads(self.workers)
         self.find_candidates()
+        if self.optimizations.cap != "none":
+            self.refresh_grid()
         agents = self.agents.copy()
         if everybody:
             agents.columns.look_at[:] = 0
@@ -231,10 +239,11 @@ class Simulation:
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
         counters["imbalance"] = imbalance(self.seeing.strip.counters[:, CANDIDATES])
         counters.update(self.drift.counters())
-        for name in self._structure_counters:
+        for name in self._own_counters:
             del counters[name]
-        self._structure_counters = self.structure.counters()
-        counters.update(self._structure_counters)
+        capped = self.optimizations.cap != "none"
+        self._own_counters = cap_counters(self.seeing.kept, due) if capped else self.structure.counters()
+        counters.update(self._own_counters)
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""
