@@ -36,6 +36,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "steps from one reordering to the next"),
     Technique("reorder.drift", "v", (0.25, 0.5, 1, 2), 0.5, True, "  drift of cells",
               "reorder once somebody may have moved that share of a cell"),
+    Technique("curve", "o", ("row", "morton", "hilbert"), "row", True, "  along a curve",
+              "the way through the cells in which the sorted grid's agents lie in memory"),
     Technique("cell_size", "c", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
               "side of a grid cell in world units; auto fits the radius of perception"),
     Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",

@@ -99,9 +99,9 @@ class Grid:
         self.order = self.space.order
         self.layout = self.agents.layout
 
-    def reordered(self) -> None:
-        """To be said after the agents were moved into this grid's order: cell c now is slots start[c]:start[c + 1]."""
-        self.order = self.identity
+    def reordered(self, order: Any) -> None:
+        """To be said after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
+        self.order = order
         self.layout = self.agents.layout
 
     def outdated(self) -> None:

@@ -104,7 +104,8 @@ class Simulation:
         yield "index", structure.index()
         structure.built()
         if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
-            yield "reorder", reorder_calls(agents, structure.order, self.workers)
+            along = structure.along(options.curve)
+            yield "reorder", (*along, *reorder_calls(agents, structure.order, self.workers))
             agents.swap()
             structure.reordered()
             self.drift.sorted()

@@ -24,8 +24,5 @@ class Buckets(Structure):
     def built(self) -> None:
         self.place.grid.built()
 
-    def reordered(self) -> None:
-        self.place.grid.reordered()
-
     def candidates(self) -> Cells:
         return self.place.grid.view()
