@@ -1,4 +1,4 @@
-"""The ground: nine kinds of tiles, four variants each, calm enough that people stand out on them."""
+"""The ground: ten kinds of tiles, four variants each, calm enough that people stand out on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from torus import TILE, Torus, noise
 
 VARIANTS = 4
 JOINT: Colour = (186, 174, 155)
-WALL: Colour = (92, 98, 118)
+CROWN, CROWN_PX, FRONT_Y = (32.0, 29.5), 30.5, 53.0  # middle and radius of a tree; its planter's front begins there
+TREES: tuple[tuple[Colour, Colour, Colour | None], ...] = (  # dark and light leaves, blossoms
+    ((36, 74, 50), (142, 190, 92), None), ((44, 80, 46), (164, 192, 84), None),
+    ((30, 72, 58), (124, 182, 104), None), ((40, 78, 52), (150, 190, 98), (248, 214, 214)))
+TUFTS = ((100, 1.0, 4.6, 0.0), (80, 0.92, 4.2, 0.13), (60, 0.8, 3.6, 0.26), (26, 0.62, 3.0, 0.4))  # count, then as `_leaves`
 
 Stones = tuple[tuple[int, int, int, int], ...]
 
@@ -134,12 +138,58 @@ def mark(variant: int) -> Torus:
     return tile
 
 
+def tree(variant: int) -> Torus:
+    """A tree in a stone planter that fills the tile; seen at an angle like the walls, its front is the lowest part."""
+    tile = Torus((164, 158, 154), variant)
+    _planter(tile)
+    dark, light, bloom = TREES[variant]
+    tile.spot(34.5, 33.5, 29.0, 27.5, (46, 44, 50), 0.55, 0.3)
+    tile.spot(*CROWN, CROWN_PX - 2.5, CROWN_PX - 2.5, dark, 1.0, 0.06)
+    for count, share, radius, lift in TUFTS:
+        for _ in range(count):
+            _leaves(tile, share, radius, lift, dark, light)
+    for _ in range(24 if bloom else 0):
+        x, y = _in_crown(tile, 0.85)
+        tile.spot(x + 0.5, y + 0.7, 1.9, 1.7, dark, 0.6, 0.5)
+        tile.spot(x, y, 1.7, 1.6, bloom or light, 1.0, 0.4)
+    return tile
+
+
+def _planter(tile: Torus) -> None:
+    """A square coping around earth, and the shaded front below it."""
+    tile.lighten(2.5 * tile.varied(91, 8) + 2.5 * tile.varied(92, 32))
+    x, y = tile.place[None, :], tile.place[:, None]
+    tile.blend((y > FRONT_Y) * 0.58, (72, 66, 76))
+    tile.blend((y > FRONT_Y) & (np.abs(x - TILE / 2) > TILE / 2 - 1) | (y > TILE - 1), (66, 62, 76))
+    tile.slab(0, 0, TILE, FRONT_Y, 0.0, 2.0, 22.0)
+    tile.blend((np.abs(x - TILE / 2) < TILE / 2 - 6) & (np.abs(y - FRONT_Y / 2) < FRONT_Y / 2 - 6), (86, 68, 56))
+
+
+def _in_crown(tile: Torus, share: float) -> tuple[float, float]:
+    """A random place within `share` of the crown's radius."""
+    while True:
+        x, y = tile.own.random_sample(2) * 2 - 1
+        if x * x + y * y <= 1:
+            reach = share * (CROWN_PX - 4.5)
+            return CROWN[0] + x * reach, CROWN[1] + y * reach
+
+
+def _leaves(tile: Torus, share: float, radius: float, lift: float, dark: Colour, light: Colour) -> None:
+    """A tuft within `share` of the crown, a ball that the sun lights from the upper left; `lift` makes it lighter."""
+    x, y = _in_crown(tile, share)
+    toward_sun = -(0.6 * (x - CROWN[0]) + 0.8 * (y - CROWN[1])) / CROWN_PX
+    level = 0.30 + 0.42 * toward_sun + lift + 0.16 * (tile.own.random_sample() - 0.5)
+    colour = mix(dark, light, min(max(level, 0.0), 1.0))
+    tile.spot(x + 0.7, y + 0.9, radius, radius, mix(dark, colour, 0.35), 0.7, 0.3)
+    tile.spot(x, y, radius, radius * 0.92, colour, 0.9, 0.25)
+
+
 KINDS: dict[str, Callable[[int], Torus]] = {
     "stone": stone, "grass": grass, "wall": wall, "water": water, "swamp": swamp, "sky": sky, "floor": floor,
-    "mark": mark, "wall_front": wall_front}
+    "mark": mark, "wall_front": wall_front, "tree": tree}
 
 
 def draw_tiles() -> Floats:
-    """The whole sheet, float (9 * 64, 4 * 64, 3): row = kind, column = variant."""
+    """The whole sheet, float (10 * 64, 4 * 64, 3): row = kind, column = variant."""
     rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
     return np.concatenate(rows, axis=0)

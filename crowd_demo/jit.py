@@ -17,9 +17,11 @@ Import this module before `numba`: it chooses the cache folder, which Numba read
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import platform
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterable
@@ -62,13 +64,12 @@ def _writable_cache() -> Path:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):
-        return Path(tempfile.mkdtemp(prefix="crowd-demo-"))
+        temporary = tempfile.mkdtemp(prefix="crowd-demo-")
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        return Path(temporary)
 
 
 os.environ["NUMBA_CACHE_DIR"] = str(_writable_cache())
-# An idle thread of OpenMP burns its core before it sleeps. When another program wants that core, the step waits for it: 65 ms
-# instead of 0.7 with libgomp's own count, 3 with this one, which costs nothing on a quiet machine (1,000: 1.2 and 1.1).
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -84,8 +85,8 @@ Kernel = Callable[..., Any]
 def device(function: Callable[..., Any]) -> Kernel:
     """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch.
 
-    It is always inlined: a record of 17 columns would travel through a call as 119 arguments (walking 20k agents: 3.2 ms
-    with calls, 0.5 without).
+    It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
+    walk (docs/design/lanes.md).
     """
     return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)
 

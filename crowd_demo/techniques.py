@@ -22,12 +22,14 @@ class Technique(NamedTuple):
     exact: bool
     label: str
     why: str
+    approximate_choices: tuple[Value, ...] = ()  # of a technique whose other choices are exact
 
 
 TECHNIQUES: tuple[Technique, ...] = (
-    Technique("neighbours", "1", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree"), "sorted", True,
-              "neighbours",
-              "who is near: everybody asks everybody, cell lists, a grid, a grid with the agents in its order, or trees"),
+    Technique("neighbours", "1", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"), "sorted",
+              True, "neighbours",
+              "who is near: everybody asks everybody, cell lists, a grid, a grid with the agents in its order, or trees; or"
+              " a smoothed field instead", ("field",)),
     Technique("simd", "2", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them"),
     Technique("reorder.when", "3", ("off", "every", "drift"), "every", True, "reorder",
@@ -44,6 +46,8 @@ TECHNIQUES: tuple[Technique, ...] = (
               "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
+    Technique("removal", "x", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
+              "gaps of the dead: filled from the end, closed in order by each removal, or marked and closed once a step"),
     Technique("cap", "k", ("none", "first", "nearest"), "none", False, "cap",
               "meet only the first few found, which are all on one side, or only the nearest; in the grid and without lanes"),
     Technique("stagger.avoidance", "4", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
@@ -65,13 +69,23 @@ TECHNIQUES: tuple[Technique, ...] = (
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
+def is_approximate(technique: Technique, value: Value) -> bool:
+    """Does the technique, set to that value, change the motion?"""
+    return not technique.exact or value in technique.approximate_choices
+
+
+def exactness(technique: Technique) -> str:
+    """In words: exact, approximate, or exact but for some choices."""
+    some = ", ".join(word(choice) for choice in technique.approximate_choices)
+    return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"
+
+
 def table() -> str:
     """The registry as the table of the README."""
     rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
     for t in TECHNIQUES:
         choices = ", ".join(f"**{word(c)}**" if c == t.default else word(c) for c in t.choices)
-        kind = "exact" if t.exact else "approximate"
-        rows.append(f"| `{t.key}` | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {kind} |")
+        rows.append(f"| `{t.key}` | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
     return "\n".join(rows)
 
 

@@ -61,13 +61,13 @@ def flock_push_ideal(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any,
 def crowd_push(x: Any, y: Any, rules: Any) -> tuple[Any, Any, Any]:
     """(push_x, push_y, neighbours) of every walker, as the model rounds it."""
     dx, dy, distance_sq = offsets(x, y)
-    seen = distance_sq < rules.radius_sq
+    seen = (distance_sq < rules.radius_sq) & ~np.eye(len(x), dtype=bool)
     apart = seen & (distance_sq > 0)
     distance = np.sqrt(np.where(apart, distance_sq, F(1)))
     near = F(1) - distance * rules.inv_radius
     weight = near * near / distance * F(4096)
     sums = [np.where(apart, weight * -d, F(0)).astype(np.int32).sum(axis=1) for d in (dx, dy)]
-    return sums[0].astype(F) * F(1 / 4096), sums[1].astype(F) * F(1 / 4096), seen.sum(axis=1) - 1
+    return sums[0].astype(F) * F(1 / 4096), sums[1].astype(F) * F(1 / 4096), seen.sum(axis=1)
 
 
 def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:

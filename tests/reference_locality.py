@@ -7,28 +7,9 @@ from itertools import pairwise
 from typing import Any
 
 
-def reads_of(found: Any) -> list[int]:
-    """The slots that all agents read, in the order of reading; rows of cells, runs or lists."""
-    if hasattr(found, "first"):
-        return [slot for group in range(found.groups[0]) for _ in range(found.start[group], found.start[group + 1])
-                for run in range(found.count[group])
-                for slot in found.order[found.first[group, run]:found.last[group, run]].tolist()]
-    if hasattr(found, "head"):
-        members = [_chain(head, found.next) for head in found.head.tolist()]
-    else:
-        members = [found.order[a:b].tolist() for a, b in pairwise(found.start)]
-    return _reads_of_cells(found, members)
-
-
-def _chain(slot: int, following: Any) -> list[int]:
-    members = []
-    while slot >= 0:
-        members.append(slot)
-        slot = int(following[slot])
-    return members
-
-
-def _reads_of_cells(cells: Any, members: list[list[int]]) -> list[int]:
+def reads_of(cells: Any) -> list[int]:
+    """The slots that all agents read, in the order of reading."""
+    members = [cells.order[a:b].tolist() for a, b in pairwise(cells.start)]
     reads: list[int] = []
     for row in range(cells.rows):
         for column in range(cells.columns):

@@ -29,3 +29,16 @@ def test_links_lead_somewhere() -> None:
             path = target.split(")")[0]
             if "://" not in path:
                 assert (page.parent / path).exists(), f"{page.name}: {path}"
+
+
+def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    """With fewer agents and steps than the page has."""
+    code = README.split("```python")[1].split("```")[0].replace("50_000", "500").replace("step(100)", "step(3)")
+    exec(compile(code, "README.md", "exec"), {})
+    assert "candidates_per_agent" in capsys.readouterr().out
+
+
+def test_every_stage_has_a_colour_of_its_own() -> None:
+    from crowd_demo.render.graph import PALETTE
+
+    assert len(set(PALETTE)) == len(PALETTE) >= 20

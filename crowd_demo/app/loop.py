@@ -34,6 +34,7 @@ from .worker import Worker
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # after which a frame counts as long, and events are read while it lasts
+GRACE_S = 2.0  # that the frame at hand has to end in when somebody quits
 STEPS_S = 0.1  # no further step is begun in a frame after so long
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 ASLEEP_S = 0.05  # a frame of a window that nobody can see
@@ -149,19 +150,17 @@ class Loop:
             if program.frozen:
                 draw_frustum(picture, program.camera, program.frozen, self.pen)
         with profile.stage("hud"):
-            self._draw_hud(picture)
+            status = program.status()
+            if program.hud_shown:
+                self.hud.draw(picture, program.sim, status, time.perf_counter())
+            if program.help_shown:
+                self.help.draw(picture)
         if program.picture_asked:
             self._save_picture(picture, program.picture_asked)
+        with profile.stage("hud"):
+            draw_notices(picture, status.notices, self.pen)
         with profile.stage("present"):
             pygame.display.flip()
-
-    def _draw_hud(self, picture: pygame.Surface) -> None:
-        program, status = self.program, self.program.status()
-        if program.hud_shown:
-            self.hud.draw(picture, program.sim, status, time.perf_counter())
-        draw_notices(picture, status.notices, self.pen)
-        if program.help_shown:
-            self.help.draw(picture)
 
     def _save_picture(self, picture: pygame.Surface, path: Path) -> None:
         self.program.picture_asked = None
@@ -175,18 +174,25 @@ class Loop:
 
     def _await(self, job: Future[None]) -> None:
         """Until the worker is done; while it takes long, keys are kept for later and those that quit are obeyed."""
-        while self.program.running:
-            if wait((job,), timeout=LONG_S).done:
-                job.result()
-                return
-            if self.options.render:
-                self._answer_meanwhile()
-        self.abandoned = True
+        if not wait((job,), timeout=LONG_S).done:
+            self._answer_until(job)
+        if job.done():
+            job.result()
+        else:
+            self.abandoned = True
 
-    def _answer_meanwhile(self) -> None:
-        title = f"{self.config.window.title} - a step takes long"
-        if pygame.display.get_caption()[0] != title:
+    def _answer_until(self, job: Future[None]) -> None:
+        title = self.config.window.title
+        if self.options.render:
+            pygame.display.set_caption(f"{title} - a step takes long")
+        while not wait((job,), timeout=LONG_S).done and self.program.running:
+            if self.options.render:
+                self._keep_events()
+        wait((job,), timeout=GRACE_S)
+        if self.options.render:
             pygame.display.set_caption(title)
+
+    def _keep_events(self) -> None:
         events = pygame.event.get()
         self._waiting += events
         if any(self.input.quits(event) for event in events):

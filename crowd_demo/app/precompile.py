@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -18,22 +19,23 @@ from ..techniques import TECHNIQUES
 
 
 class Precompiler:
-    """The process; it ends by itself when all is compiled."""
+    """The process; it ends when all is compiled, and when the program does, however that ends."""
 
     def __init__(self, config: Config, options: Optimizations) -> None:
         wanted = config.model_copy(update={"optimizations": options})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, os.environ["NUMBA_CACHE_DIR"]], stdin=subprocess.PIPE,
+            [sys.executable, "-m", __name__, cache_folder()], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0))
         with suppress(OSError):  # it may have ended already
             assert self._process.stdin
-            self._process.stdin.write(wanted.model_dump_json().encode())
-            self._process.stdin.close()
+            self._process.stdin.write(wanted.model_dump_json().encode() + b"\n")
+            self._process.stdin.flush()
 
     def close(self) -> None:
         """Numba's cache is written whole or not at all, so it may end at any moment."""
         self._process.kill()
-        self._process.wait()
+        with suppress(OSError):
+            self._process.communicate()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:
@@ -45,6 +47,13 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
             yield other
 
 
+def cache_folder() -> str:
+    """Where `jit` lets Numba keep what is compiled."""
+    from .. import jit  # noqa: F401  (it sets the variable)
+
+    return os.environ["NUMBA_CACHE_DIR"]
+
+
 def be_idle() -> None:
     """Run only when nobody else wants a core."""
     with suppress(OSError, AttributeError):
@@ -53,12 +62,19 @@ def be_idle() -> None:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
+def end_with_parent() -> None:
+    """The pipe ends when nobody holds its other end."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
 def main() -> None:
     be_idle()
-    config = Config.model_validate_json(sys.stdin.buffer.read())
+    config = Config.model_validate_json(sys.stdin.buffer.readline())
+    threading.Thread(target=end_with_parent, daemon=True).start()
     from .ahead import Ahead, compile_one
 
-    if sys.argv[1] == os.environ["NUMBA_CACHE_DIR"]:  # otherwise it is temporary, and nobody would read what is compiled
+    if sys.argv[1] == cache_folder():  # otherwise it is temporary, and nobody would read what is compiled
         ahead = Ahead(config)
         for options in all_choices(config.optimizations):
             for call in ahead.missing(options):

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pygame
 
@@ -18,15 +21,16 @@ class NoDisplayError(Exception):
 
 def open_window(settings: Window, headless: bool) -> pygame.Surface:
     """The surface to draw on. Raises NoDisplayError. Sound stays closed: `pygame.init` would open the mixer."""
-    os.environ.setdefault("SDL_VIDEO_X11_WMCLASS", "crowd-demo")
     asked = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     try:
-        pygame.display.init()
+        with _quiet_libraries():
+            pygame.display.init()
         if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         pygame.font.init()
+        pygame.display.set_icon(_icon())
         surface = set_mode(settings, settings.fullscreen and not headless)
     except pygame.error as error:
         raise NoDisplayError(str(error)) from None
@@ -53,6 +57,29 @@ def screen() -> pygame.Surface:
 def close_window() -> None:
     pygame.font.quit()
     pygame.display.quit()
+
+
+def _icon() -> pygame.Surface:
+    """Three of a crowd."""
+    icon = pygame.Surface((32, 32), pygame.SRCALPHA)
+    for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
+        pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
+        pygame.draw.circle(icon, colour, (x, y - 3), 5)
+    return icon
+
+
+@contextmanager
+def _quiet_libraries() -> Iterator[None]:
+    """What C libraries tell standard error while SDL tries its drivers is no news to a user."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def _restore(name: str, value: str | None) -> None:

@@ -14,7 +14,8 @@ from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
 
-__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Optimizations", "Scene", "Spawn", "Time", "Window", "World"]
+__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Life", "Links", "Optimizations", "Scene", "Spawn", "Time",
+           "Window", "World"]
 
 Side = Annotated[float, Field(gt=0, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -42,6 +43,30 @@ class Spawn(Section):
         "all over the world; `share` of them in one small box; all at one point (the worst case of every structure)"))
     share: float = number(0.2, 0, 1, "", "clump: part of the agents that is born in the box")
     box: float = number(0.05, 0, 1, "", "clump: side of the box as a part of the world's side")
+
+
+class Life(Section):
+    """Births and deaths while the crowd runs."""
+
+    births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
+    deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, drawn by lot")
+    season_s: float = number(0, 0, 3600, "seconds", "births prevail in the first half of a season, then deaths; 0: no")
+    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births beyond that")
+    causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are taken out in so many goes")
+
+
+class Links(Section):
+    """Springs between agents, who are tied in the order of their ids."""
+
+    pattern: Literal["none", "rope", "cloth", "column"] = Field("none", description=(
+        "ropes that hang from a pinned agent; one cloth with its top row pinned; columns of followers behind free leaders"))
+    length: Whole = number(40, 2, 100_000, "agents", "in a rope or a column, or in a row of the cloth")
+    rest: float = number(10, 0, 1000, "world units", "length of a link at which it does not pull")
+    stiffness: float = number(900, 0, 3000, "1/s^2", "pull for each unit that a link is too long")
+    damping: float = number(4, 0, 15, "1/s", "pull for each unit a second that its ends move apart")
+    gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
+    wind: float = number(0, 0, 10_000, "world units / s^2", "how hard gusts push to and fro")
+    drag: float = number(0.5, 0, 60, "1/s", "how fast the air brakes")
 
 
 class Time(Section):
@@ -89,6 +114,8 @@ class Config(Section):
         "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
     scene: Scene = section(Scene)
     spawn: Spawn = section(Spawn)
+    life: Life = section(Life)
+    links: Links = section(Links)
     time: Time = section(Time)
     optimizations: Optimizations = section(Optimizations)
     crowd: Crowd = section(Crowd)

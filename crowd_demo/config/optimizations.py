@@ -14,7 +14,7 @@ from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
-from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique, Value
+from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique, Value, exactness
 
 RANGES: dict[str, tuple[type, float, float]] = {
     "reorder.every": (int, 1, 1000),
@@ -76,8 +76,7 @@ def _annotation(technique: Technique) -> Any:
 
 
 def _field(technique: Technique) -> tuple[Any, Any]:
-    kind = "exact" if technique.exact else "approximate: changes the motion"
-    return _annotation(technique), Field(technique.default, description=f"{technique.why} ({kind})")
+    return _annotation(technique), Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
 
 
 def _model(name: str, base: type[_Live], prefix: str) -> Any:

@@ -1,6 +1,6 @@
 """What all sections of the configuration share: frozen, closed to unknown keys, strict about types.
 
-`number` and `whole` declare a number with its unit and range, so that the JSON schema documents what is checked.
+`number` and `Whole` declare a number with its unit and range, so that the JSON schema documents what is checked.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A dot is a value `rank << 24 | colour`, and a pixel keeps the largest value that anybody wrote; the ground's rank is
 0. So no order matters: dots need no depth sort, and workers need no lock. Each worker draws its share of the agents
 on a layer of its own, and the layers are then merged by maximum into the picture. People show their state: full,
-hollow and cross where there are three pixels, and those who are stuck lie on top. Birds show their heading, around a
-wheel of colours that the colour-blind can tell apart; which of several birds in a pixel is seen depends on a hash of
-their ids.
+hollow and cross where there are three pixels, and those who are stuck lie on top; who walks has one of four tints by a
+hash of the id, so that a dense crowd does not melt into one patch. Birds show their heading, around a wheel of colours
+that the colour-blind can tell apart; which of several birds in a pixel is seen depends on a hash of their ids.
 
 Measured for a million birds on one core: 12 ms where the maximum was an atomic operation, 7 ms with layers.
 """
@@ -25,6 +25,8 @@ from .place import Ints, Moving, hash_id, hash_ids, pixel
 LARGEST_PX = 4.0  # an agent of this size or more is a sprite
 HEADINGS = 128
 WHEEL = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # flying up, right, down, left
+TINTS: tuple[tuple[tuple[int, int, int], float], ...] = (  # of who walks: mixed with this, by this share
+    ((0, 0, 60), 0.3), ((0, 0, 60), 0.0), ((255, 255, 255), 0.22), ((255, 255, 255), 0.42))
 FULL, HOLLOW, CROSS = 0b111_111_111, 0b111_101_111, 0b101_010_101
 SIZES = (1.5, 0b000_010_000), (3.0, 0b110_110_000)  # below so many pixels, this shape for everybody
 
@@ -32,7 +34,8 @@ Values = NDArray[np.uint32]
 
 
 class Look(NamedTuple):
-    """Value and shape of a dot: of people by state, of birds by heading. Shapes are 3x3 bits, the middle one bit 4."""
+    """Values of dots, of people by state and tint, of birds by heading; and shapes, by state: 3x3 bits, the middle one
+    bit 4."""
 
     value: Values
     shape: Ints
@@ -58,8 +61,13 @@ def shapes(size_px: float, large: tuple[int, ...]) -> Ints:
 
 
 def look_of_people(size_px: float, colours: list[tuple[int, int, int]]) -> Look:
-    """`colours` of walking, waiting, stuck, which is also their rank."""
-    value = [(state + 1) << 24 | r << 16 | g << 8 | b for state, (r, g, b) in enumerate(colours)]
+    """`colours` of walking, waiting, stuck, which is also their rank; the values are those of each state's tints."""
+    value = []
+    for state, colour in enumerate(colours):
+        for other, share in TINTS:
+            part = share if state == 0 else 0.0  # only who walks is tinted
+            r, g, b = (round(a + (z - a) * part) for a, z in zip(colour, other, strict=True))
+            value.append((state + 1) << 24 | r << 16 | g << 8 | b)
     return Look(np.array(value, np.uint32), shapes(size_px, (FULL, HOLLOW, CROSS)), size_px < SIZES[0][0])
 
 
@@ -98,14 +106,14 @@ def _dot_people(worker: int, workers: int, slots: Any, agents: Any, state: Any, 
     listed, seen = slots.shape[0], 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
-        kind = np.uintp(state[slot])
+        value = look.value[np.uintp(state[slot]) * np.uintp(len(TINTS)) + np.uintp(hash_id(agents.id[slot]) % len(TINTS))]
         x, y = _at(slot, agents, ahead, view)
         if 0 <= x < view.width and 0 <= y < view.height:
             seen += 1
             if look.single:
-                layers[worker, y, x] = max(layers[worker, y, x], look.value[kind])
+                layers[worker, y, x] = max(layers[worker, y, x], value)
         if not look.single:
-            _stamp(layers, worker, x, y, look.value[kind], look.shape[kind])
+            _stamp(layers, worker, x, y, value, look.shape[np.uintp(state[slot])])
     on_screen[worker] = seen
 
 
@@ -195,7 +203,8 @@ def draw_plain(slots: Ints, agents: Moving, state: Ints | None, ahead: np.float3
     if state is None:
         values, shape = _bird_values(slots, agents, look), np.broadcast_to(look.shape[0], len(slots))
     else:
-        values, shape = look.value[state[slots]], look.shape[state[slots]]
+        tint = hash_ids(agents.id[slots]) % np.uint32(len(TINTS))
+        values, shape = look.value[state[slots] * len(TINTS) + tint], look.shape[state[slots]]
     height, width = frame.shape
     for bit in range(9):
         column, row = x + bit % 3 - 1, y + bit // 3 - 1

@@ -1,6 +1,6 @@
 """The frame-time graph: one column a frame, the stages stacked, and a line at 16.7 ms.
 
-The columns are coloured all at once in NumPy: about 0.3 ms for 240 x 64 pixels, whatever the number of stages.
+The columns are coloured all at once in NumPy: about 0.3 ms for 240 x 64 pixels.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import pygame
 from numpy.typing import NDArray
 
 from ..sim.profile import Profile
-from .theme import FAINT, SMALL, Colour, Pen
+from .theme import FAINT, SMALL, Pen
 
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
@@ -18,9 +18,11 @@ GROUND = (28, 34, 44)
 REST = (74, 84, 98)  # time of a frame that no stage accounts for
 
 # Okabe and Ito's colours and lighter kin of them; neighbours in the list differ in lightness too
-PALETTE: tuple[Colour, ...] = (
+PALETTE: tuple[tuple[int, int, int], ...] = (
     (0, 114, 178), (86, 180, 233), (230, 159, 0), (240, 228, 66), (0, 158, 115), (213, 94, 0), (204, 121, 167),
     (141, 160, 203), (166, 216, 84), (222, 196, 160), (140, 140, 150), (200, 205, 215),
+    (118, 86, 160), (250, 150, 130), (90, 120, 60), (110, 220, 210), (160, 90, 60), (230, 170, 220), (60, 80, 130),
+    (190, 190, 90),
 )
 
 
@@ -28,9 +30,9 @@ class StageColours:
     """Each stage keeps the colour that it got when it was first seen."""
 
     def __init__(self) -> None:
-        self._of: dict[str, Colour] = {}
+        self._of: dict[str, tuple[int, int, int]] = {}
 
-    def __getitem__(self, stage: str) -> Colour:
+    def __getitem__(self, stage: str) -> tuple[int, int, int]:
         return self._of.setdefault(stage, PALETTE[len(self._of) % len(PALETTE)])
 
 
@@ -40,29 +42,26 @@ def scale_ms(frames: NDArray[np.float32]) -> float:
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def stacked(profile: Profile, colours: StageColours, size: tuple[int, int]) -> NDArray[np.uint8]:
-    """uint8[width, height, 3]: the last `width` frames, newest at the right."""
+def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full_ms: float) -> NDArray[np.uint8]:
+    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high."""
     width, height = size
     pixels = np.full((width, height, 3), GROUND, np.uint8)
     frames = profile.frame_ms(width)
-    if not len(frames):
-        return pixels
-    shown = pixels[width - len(frames):]
-    per_ms = height / scale_ms(frames)
-    above = np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5  # of the middle of a pixel over the base line
-    shown[above < frames[:, None] * per_ms] = REST
-    base = np.zeros((len(frames), 1), np.float32)
-    for stage in profile.stages:
-        top = base + profile.stage_ms(stage, len(frames))[:, None] * per_ms
-        shown[(above >= base) & (above < top)] = colours[stage][:3]
-        base = top
+    if len(frames):
+        middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
+        layer = np.zeros((len(frames), height), np.uint8)  # how many tops lie below a pixel: its stage, the rest, the ground
+        top_ms = np.zeros((len(frames), 1), np.float32)
+        for stage in profile.stages:
+            top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
+            layer += middles_ms >= top_ms
+        layer += middles_ms >= np.maximum(top_ms, frames[:, None])
+        pixels[width - len(frames):] = np.array([*(colours[stage] for stage in profile.stages), REST, GROUND], np.uint8)[layer]
     return pixels
 
 
 def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, colours: StageColours, pen: Pen) -> None:
-    pixels = pygame.surfarray.make_surface(stacked(profile, colours, box.size))
-    on.blit(pixels, box)
-    line = box.bottom - round(box.height * BUDGET_MS / scale_ms(profile.frame_ms(box.width)))
+    full_ms = scale_ms(profile.frame_ms(box.width))
+    on.blit(pygame.surfarray.make_surface(stacked(profile, colours, box.size, full_ms)), box)
+    line = box.bottom - round(box.height * BUDGET_MS / full_ms)
     pygame.draw.line(on, FAINT, (box.left, line), (box.right - 1, line))
-    if line - box.top > 12 or box.bottom - line > 12:
-        pen.left(on, f"{BUDGET_MS:.1f} ms", box.left + 3, line + (7 if line - box.top < 12 else -6), SMALL, FAINT)
+    pen.left(on, f"{BUDGET_MS:.1f} ms", box.left + 3, line + (7 if line - box.top < 12 else -6), SMALL, FAINT)

@@ -13,6 +13,8 @@ import pygame
 from ..techniques import BY_PATH, TECHNIQUES
 from .theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SMALL, TEXT, WARM, Pen, key_cap, panel
 
+TWO_LINES = 22  # pixels of a row that has room for two
+
 
 class Entry(NamedTuple):
     """One line: keys, a short name (techniques have one) and what it does."""
@@ -52,9 +54,9 @@ class Help:
     def _sheet(self, size: tuple[int, int]) -> pygame.Surface:
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(SHADE)
-        wide, tall = min(size[0] - 24, 1256), size[1] - 24
+        wide, tall = max(min(size[0] - 24, 1256), 1), size[1] - 24
         rows = max(len(self.techniques), len(self.program))
-        row = max(min(22, (tall - 74) // rows), 13)
+        row = max(min(24, (tall - 74) // rows), 13)
         height = min(74 + rows * row, size[1])
         sheet = panel((wide, height), (13, 17, 24, 240))
         split = max(wide - 2 * PAD - 20 - self._width(self.program), wide * 11 // 20)
@@ -80,7 +82,10 @@ class Help:
                 if not entry.exact:
                     self.pen.left(on, "~", x + names + 4, middle, NORMAL, WARM)
                 x += names + 18
-            self.pen.left(on, self.pen.fitted(entry.what, right - x, SMALL), x, middle, SMALL, DIM)
+            lines = self.pen.in_two(entry.what, right - x, SMALL) if row >= TWO_LINES else [
+                self.pen.fitted(entry.what, right - x, SMALL)]
+            for line, text in enumerate(lines):
+                self.pen.left(on, text, x, middle + 6 * (2 * line + 1 - len(lines)), SMALL, DIM)
 
     def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Widths of the widest keys and of the widest name."""

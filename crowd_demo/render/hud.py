@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pygame
 
-from ..techniques import TECHNIQUES, Technique, Value
+from ..techniques import TECHNIQUES, Technique, Value, is_approximate
 from .graph import StageColours, draw_graph
 from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
 
@@ -196,7 +196,7 @@ class Hud:
         text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
         colour = WARM if waits else FAINT if off else ACCENT
         start = self.pen.right(on, text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
-        if not technique.exact:
+        if is_approximate(technique, value):
             self.pen.right(on, MARK, start - 4, middle, NORMAL, FAINT if off else WARM)
 
 

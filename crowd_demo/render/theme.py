@@ -83,6 +83,15 @@ class Pen:
             text = text[:-1]
         return text.rstrip() + "…"
 
+    def in_two(self, text: str, width: int, size: int = NORMAL) -> list[str]:
+        """One line if it fits, else two, the second of which may be cut."""
+        if self.width(text, size) <= width:
+            return [text]
+        words = text.split()
+        first = next((count for count in range(len(words), 0, -1)
+                      if self.width(" ".join(words[:count]), size) <= width), 0)
+        return [" ".join(words[:first]), self.fitted(" ".join(words[first:]), width, size)]
+
     def _font(self, size: int) -> pygame.font.Font:
         if size not in self._fonts:
             self._fonts[size] = pygame.font.Font(self.face, size)

@@ -1,8 +1,8 @@
 """Pictures of tiles: every kind with its variants and its shadows, at the size that the zoom asks for.
 
 A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0) or
-west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. The shadows are baked into the
-pictures, so they cost nothing a frame. A variant is a hash of the tile's place.
+west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands alone is a
+tree. The shadows are baked into the pictures, so they cost nothing a frame. A variant is a hash of the tile's place.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 import pygame
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from .pixels import frame_of, plain_surface
 from .sprites import load_surface
 
-FLOOR, WALL, WATER, SWAMP, GRASS, MARK = range(6)  # the map's kinds, and a destination
-NAMES = "floor", "wall", "water", "swamp", "grass", "mark"
+FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall that stands alone
+NAMES = "floor", "wall", "water", "swamp", "grass", "mark", "tree"
 SHADES, VARIANTS = 4, 4
 NORTH, WEST = 1, 2
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
@@ -116,8 +117,9 @@ def tile_numbers(kinds: NDArray[np.uint8], marks: NDArray[np.int16]) -> NDArray[
     wall = kinds == WALL
     padded = np.pad(wall, 1, mode="edge")
     north, south, west = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2]
-    shade = np.where(wall, ~south * NORTH, north * NORTH + west * WEST)
-    kind = np.where(~wall & (marks >= 0), MARK, kinds)
+    tree = wall & (sliding_window_view(np.pad(wall, 1), (3, 3)).sum(axis=(2, 3)) == 1)
+    shade = np.where(tree, 0, np.where(wall, ~south * NORTH, north * NORTH + west * WEST))
+    kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)
     variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)
     numbers: NDArray[np.uint8] = ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)

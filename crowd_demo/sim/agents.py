@@ -5,13 +5,13 @@ column is one line in its class. A float32 column is a view of its row. Agents l
 that a last register may read. An agent is known by its id; its slot changes with every reorder.
 """
 
-from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import device, kernel, prange
+from ..jit import Call, device, kernel, prange
+from .handles import Handles
 from .lanes import LANES
 
 Floats = NDArray[np.float32]
@@ -80,6 +80,7 @@ class Agents:
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self._allocate(capacity)
+        self.handles = Handles(self)
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
@@ -87,6 +88,7 @@ class Agents:
         self.front = np.zeros(shape, np.int32)
         self.back = np.zeros(shape, np.int32)
         self.columns = self._views(self.front)
+        self._order = np.zeros(shape[1], np.int32)  # who stays, by slot, while gaps are closed
 
     def _views(self, matrix: Ints) -> Any:
         kinds = self.kind.__annotations__.values()
@@ -99,15 +101,8 @@ class Agents:
         self.columns = self._views(self.front)
         self.layout += 1
 
-    def copy(self) -> "Agents":
-        """The same agents in columns of their own, to try something out."""
-        other = copy(self)
-        other.front = self.front.copy()
-        other.columns = other._views(other.front)
-        return other
-
     def spawn(self, **values: Any) -> None:
-        """Append agents, one a value of `id`; columns that are not given start at zero."""
+        """Append agents, one a value of `id`; columns that are not given start at zero. Raises ValueError for an id in use."""
         added = len(values["id"])
         if self.count + added > self.capacity:
             old = self.front
@@ -115,27 +110,50 @@ class Agents:
             self.front[:, :self.count] = old[:, :self.count]
         for name, column in zip(self.kind._fields, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
-        self.count += added
-        self.layout += 1
+        self.handles.born(values["id"])
+        self._resized(self.count + added)
 
-    def remove(self, ids: NDArray[Any]) -> None:
-        """Take agents out and close the gaps, the others keeping their order; unknown ids are ignored."""
-        stays = ~np.isin(self.columns.id[:self.count], ids)
-        left = int(stays.sum())
-        self.front[:, :left] = self.front[:, :self.count][:, stays]
-        self.count = left
+    def remove(self, ids: NDArray[Any], mode: str = "swap_back", workers: int = 1) -> None:
+        """Take agents out; unknown ids are ignored. The mode (see sparse_set.py) says how their gaps are closed.
+
+        `deferred` leaves the gaps until `closing` has run, before which nobody may look at the columns.
+        """
+        if mode == "swap_back":
+            moves = self.handles.died(ids, mode)
+            self.front[:, moves.target] = self.front[:, moves.source]
+            if self.count > len(self.handles):
+                self._resized(len(self.handles))
+        else:
+            self.handles.died(ids, "deferred")
+            if mode == "shift":
+                self.close_gaps(workers)
+
+    def close_gaps(self, workers: int) -> None:
+        """Close all gaps at once, the others keeping their order."""
+        if self.handles.gaps:
+            for call in self.closing(workers):
+                call.run()
+            self.closed()
+
+    def closing(self, workers: int) -> tuple[Call, ...]:
+        """What `close_gaps` runs compiled; to be followed by `closed`."""
+        living = self.handles.living_slots()
+        self._order[:len(living)] = living
+        return (Call(move_rows, (workers, self.front, self._order, len(living), self.back)),)
+
+    def closed(self) -> None:
+        self.swap()
+        self.count = len(self.handles)
+
+    def _resized(self, count: int) -> None:
+        """To be said once the columns have followed their ids: the slots of ids are true again."""
+        self.count = count
         self.layout += 1
+        self.handles.moved()
 
     def slots(self) -> NDArray[np.int64]:
         """Slots in the order of their ids."""
         return np.argsort(self.columns.id[:self.count], kind="stable")
-
-    def free_ids(self, count: int) -> Ints:
-        """The `count` lowest ids that nobody bears."""
-        taken = np.zeros(self.count + count, bool)
-        ids = self.columns.id[:self.count]
-        taken[ids[ids < len(taken)]] = True
-        return np.flatnonzero(~taken)[:count].astype(np.int32)
 
     def by_id(self) -> Any:
         """A copy of all columns in id order: what `Simulation.agents` shows to callers and what the hash covers."""

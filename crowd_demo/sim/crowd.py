@@ -24,6 +24,7 @@ from .lanes import (
     LANES,
     Lanes,
     bits_xor,
+    chance,
     count_set,
     lane_numbers,
     load,
@@ -155,7 +156,7 @@ def _answer(rules, me, sums):
     def code(rules, me, sums):
         count, sum_x, sum_y = sums
         unit = np.float32(1 / FIXED)
-        neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
+        neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
         return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
     return code
 
@@ -163,24 +164,21 @@ def _answer(rules, me, sums):
 # --- sight and paths -------------------------------------------------------------------------------------------------
 
 @device
-def _look(worker: int, workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int,
-          looks: Any) -> None:
-    count = 0
+def _check_sight(worker: int, workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int,
+                 period: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period) and columns.state[slot] != WAITING:
             clear = True
             if any_solid:
                 clear = sees(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
             columns.sees[slot] = np.int32(clear)
-            count += 1
-    looks[worker] = count
 
 
 @kernel
-def look(workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int, looks: Any) -> None:
+def check_sight(workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int) -> None:
     """Who is due finds out whether its goal is in sight."""
     for worker in prange(workers):
-        _look(worker, workers, columns, agents, walls, any_solid, tick, period, looks)
+        _check_sight(worker, workers, columns, agents, walls, any_solid, tick, period)
 
 
 @device
@@ -207,12 +205,6 @@ def find_way(workers: int, columns: Any, agents: int, walls: Any, fields: Any, t
 # --- act -------------------------------------------------------------------------------------------------------------
 
 @device
-def _random(identity: Any, key: Any) -> Any:
-    """Uniform in [-1, 1)."""
-    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
-
-
-@device
 def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> None:
     """Another destination, and a free place somewhere in its square."""
     count = places.x.shape[0]
@@ -223,8 +215,8 @@ def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> 
     goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
     x, y = places.x[goal], places.y[goal]
     key = scramble(key)
-    place_x = x + places.spread[goal] * _random(identity, key)
-    place_y = y + places.spread[goal] * _random(identity, scramble(key))
+    place_x = x + places.spread[goal] * chance(identity, key)
+    place_y = y + places.spread[goal] * chance(identity, scramble(key))
     inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
     if inside and not is_solid(ground, place_x, place_y):
         x, y = place_x, place_y
@@ -275,8 +267,8 @@ def _wanted(a: Any, rules: Any, state: Any) -> Any:
     walks, stuck = state != WAITING, state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
     x, y = select(walks, x + a.way_x, x) * a.speed, select(walks, y + a.way_y, y) * a.speed
-    x = select(stuck, x + rules.wiggle * _random(a.id, rules.wiggle_key_x), x)
-    y = select(stuck, y + rules.wiggle * _random(a.id, rules.wiggle_key_y), y)
+    x = select(stuck, x + rules.wiggle * chance(a.id, rules.wiggle_key_x), x)
+    y = select(stuck, y + rules.wiggle * chance(a.id, rules.wiggle_key_y), y)
     limit = a.speed * select(stuck, splat(rules.stuck_cap, x), splat(rules.cap, x))
     length = root(x * x + y * y)
     return select(length > limit, x * (limit / length), x), select(length > limit, y * (limit / length), y)
@@ -401,7 +393,7 @@ class Crowd:
     def act(self, sim: Simulation, rules: CrowdRules) -> Stages:
         agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
         shared = sim.workers, agents.columns, agents.count
-        yield "sight", (Call(look, (*shared, walls, ground.any_solid, sim.tick, stagger.sight, sim.looks)),)
+        yield "sight", (Call(check_sight, (*shared, walls, ground.any_solid, sim.tick, stagger.sight)),)
         yield "paths", (Call(find_way, (*shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
         walk = walk_lanes if sim.optimizations.simd else walk_scalar
         yield "move", (Call(walk, (*shared, rules, sim.places, ground, sim.farthest_sq)),)

@@ -22,12 +22,11 @@ from .agents import FlockColumns
 from .lanes import (
     LANES,
     Lanes,
-    bits_xor,
+    chance,
     gather,
     lane_numbers,
     load,
     root,
-    scramble,
     select,
     splat,
     store,
@@ -169,7 +168,7 @@ def _answer(rules, me, sums):
         x, _, px, py, vx, vy = me
         count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
         unit = np.float32(1 / FIXED)
-        neighbours = wrap32(count) - splat(np.int32(1), x)  # not oneself
+        neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
         some = neighbours > 0
         alone = splat(np.float32(0), x)
         inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
@@ -204,20 +203,14 @@ def _edge(position: Any, length: Any, rules: Any) -> Any:
 
 
 @device
-def _random(identity: Any, key: Any) -> Any:
-    """Uniform in [-1, 1), from the id and the step's key."""
-    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
-
-
-@device
 def steer(rules: Any, ground: Any, identity: Any, x: Any, y: Any, vx: Any, vy: Any, push_x: Any, push_y: Any) -> Any:
     """The next velocity."""
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
         tile = tile_of(ground, x, y)
         turn_x, turn_y = turn_x + gather(ground.away_x, tile), turn_y + gather(ground.away_y, tile)
-    ax = push_x + rules.wander * _random(identity, rules.wander_key_x) + rules.border * turn_x
-    ay = push_y + rules.wander * _random(identity, rules.wander_key_y) + rules.border * turn_y
+    ax = push_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x
+    ay = push_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y
     vx, vy = vx + rules.dt * ax, vy + rules.dt * ay
     speed_sq = vx * vx + vy * vy
     moving = speed_sq > np.float32(1e-12)

@@ -14,12 +14,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
+
+from ..jit import device
 
 LANES = 16
 
@@ -180,6 +183,12 @@ def bits_xor(context, value, key):
         wide = isinstance(s.args[0], Lanes)
         return b.xor(a[0], _broadcast(b, a[1], i32v) if wide else a[1])
     return value(value, types.int32), code
+
+
+@device
+def chance(identity: Any, key: Any) -> Any:
+    """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see noise.py."""
+    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
 
 
 @intrinsic

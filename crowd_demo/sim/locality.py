@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..jit import Call, device
-from .grid import Cells
-from .see_lists import Lists
+from .neighbours import Candidates
+from .see_lists import Lists, written_out
 from .see_runs import Runs
 
 if TYPE_CHECKING:
@@ -54,110 +54,90 @@ def touch(tags: Any, line: int) -> bool:
     return missing
 
 
-class Reading(NamedTuple):
-    """What one score is made with."""
-
-    fields: Any  # int64[]: where each column that is read begins, in elements
-    per_line: int  # elements of a line
-    most: int  # reads, then it ends; -1 never
-    tags: Any  # the cache
-    counted: Any  # int64[4]: reads, near ones, misses of all columns, line of the last read
-
-
 @device
-def read(reading: Any, slot: int) -> None:
-    """An agent reads another's columns."""
-    counted = reading.counted
-    if counted[0] != reading.most:
-        line = slot // reading.per_line
+def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+    """An agent reads order[first:last]; counted: reads, near ones, misses, line of the last read."""
+    for k in range(first, last):
+        if counted[0] == most:
+            return
+        slot = order[k]
+        line = slot // per_line
         counted[0] += 1
         counted[1] += 0 <= line - counted[3] <= 1
-        for field in reading.fields:
-            counted[2] += touch(reading.tags, (field + slot) // reading.per_line)
+        for field in fields:
+            counted[2] += touch(tags, (field + slot) // per_line)
         counted[3] = line
 
 
 @device
-def _read_around(cells: Any, cell: int, reading: Any) -> None:
+def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
     """An agent of that cell reads its candidates."""
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        for k in range(cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]):
-            read(reading, cells.order[k])
+        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
+        _read(cells.order, first, last, fields, per_line, most, tags, counted)
 
 
 @device
-def read_cells(cells: Any, sample: int, run: int, reading: Any) -> None:
-    """Runs of agents, evenly spread over the order, read their candidates."""
-    agents, runs = cells.start[cells.columns * cells.rows], -(-sample // run)
+def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+    """Runs of agents, evenly spread over the cells, read their candidates."""
+    agents = cells.start[cells.columns * cells.rows]
+    runs = -(-sample // run)
     for number in range(runs):
         first = agents * number // runs
         cell = np.searchsorted(cells.start, first, "right") - 1
         for k in range(first, min(first + run, agents)):
             while cells.start[cell + 1] <= k:
                 cell += 1
-            _read_around(cells, cell, reading)
+            _read_neighbours(cells, cell, fields, per_line, most, tags, counted)
 
 
 @device
-def read_groups(groups: Any, sample: int, run: int, reading: Any) -> None:
-    """The same, where candidates come as runs of an order."""
+def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any,
+                     counted: Any) -> None:
+    """The same for candidates that come as runs."""
     start = groups.start[:groups.groups[0] + 1]
-    agents, runs = start[-1], -(-sample // run)
+    agents = start[-1] if groups.groups[0] else 0
+    runs = -(-sample // run)
     for number in range(runs):
         first = agents * number // runs
         group = np.searchsorted(start, first, "right") - 1
         for k in range(first, min(first + run, agents)):
             while start[group + 1] <= k:
                 group += 1
-            for part in range(groups.count[group]):
-                for near in range(groups.first[group, part], groups.last[group, part]):
-                    read(reading, groups.order[near])
+            for near in range(groups.count[group]):
+                _read(groups.order, groups.first[group, near], groups.last[group, near], fields, per_line, most, tags, counted)
 
 
-@device
-def read_lists(lists: Any, sample: int, run: int, reading: Any) -> None:
-    """The same, where candidates come as lists; runs begin at cells evenly spread over the world."""
-    cells, runs = lists.columns * lists.rows, -(-sample // run)
-    for number in range(runs):
-        cell, left = cells * number // runs, run
-        while cell < cells and left > 0:
-            slot = lists.head[cell]
-            while slot >= 0 and left > 0:
-                row, column = cell // lists.columns, cell % lists.columns
-                for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
-                    for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
-                        other = lists.head[near * lists.columns + beside]
-                        while other >= 0:
-                            read(reading, other)
-                            other = lists.next[other]
-                left -= 1
-                slot = lists.next[slot]
-            cell += 1
-
-
-READERS = {Cells: read_cells, Runs: read_groups, Lists: read_lists}
-
-
-def locality_call(sim: Simulation, sample: int = 256) -> Call:
-    """The kernel with its arguments; the last of them, a `Reading`, gets the counts."""
-    settings, agents, structure = sim.config.cache, sim.agents, sim.structure
-    if sim.found_layout != agents.layout:
-        sim.find_candidates()
-        structure = sim.structure
+def candidates_of(sim: Simulation) -> Candidates:
+    """Of the structure in use, whose index is built if the agents no longer are where it says; lists are written out."""
+    structure = sim.structure
+    if not structure.fresh:
+        for calls in (structure.index(), structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), sim.turn)):
+            for call in calls:
+                call.run()
+            structure.built()
     candidates = structure.candidates()
+    return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
+
+
+def locality_call(sim: Simulation, sample: int = 256) -> tuple[Call, Any]:
+    """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
+    settings, agents, candidates = sim.config.cache, sim.agents, candidates_of(sim)
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.SEEN]) * agents.front.shape[1]
-    reading = Reading(fields, settings.line_bytes // WORD, most, empty_cache(settings), np.array([0, 0, 0, -2]))
-    return Call(READERS[type(candidates)], (candidates, min(sample, agents.count), run, reading))
+    counted = np.array([0, 0, 0, -2])
+    return Call(read_run_samples if isinstance(candidates, Runs) else read_samples,
+                (candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,
+                 empty_cache(settings), counted)), counted
 
 
 def locality(sim: Simulation, sample: int = 256) -> Locality:
-    """Of the agents where they lie now, read in the order in which the structure found them last (or finds them now)."""
-    call = locality_call(sim, sample)
+    """Of the agents where they lie now, read in the order of the last index (which is built if there is none)."""
+    call, counted = locality_call(sim, sample)
     call.run()
-    reads, near, misses, _ = (int(count) for count in call.args[-1].counted)
+    reads, near, misses, _ = (int(count) for count in counted)
     some = max(reads, 1)
     return Locality(near / some, misses / (some * len(sim.behaviour.SEEN)), reads)
 

@@ -36,7 +36,7 @@ class Fields(NamedTuple):
     goal_y: NDArray[np.float32]
 
 
-class Grid(NamedTuple):
+class Plan(NamedTuple):
     """What the fields are made from; all uint8[H, W] but the marks."""
 
     blocked: NDArray[np.uint8]
@@ -59,7 +59,7 @@ class FlowFields:
     def calls(self, terrain: Terrain) -> tuple[Call, ...]:
         """The kernels of `rebuild`, in order."""
         return (Call(allow_steps, (terrain.blocked, self._steps)),
-                Call(find_ways, (self._queues, Grid(terrain.blocked, terrain.marks, self._steps), self.fields)))
+                Call(find_ways, (self._queues, Plan(terrain.blocked, terrain.marks, self._steps), self.fields)))
 
     def rebuild(self, terrain: Terrain) -> bool:
         """Make all fields anew if the walls have changed; says whether they had."""
@@ -91,7 +91,7 @@ def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, An
 
 @device
 def allow_steps(blocked: Any, steps: Any) -> None:
-    """Fill Grid.steps."""
+    """Fill Plan.steps."""
     rows, columns = blocked.shape
     for row in range(rows):
         for column in range(columns):

@@ -1,6 +1,6 @@
 """The one record of a frame: milliseconds of each named stage and its work counters.
 
-The HUD, the graph, `--report` and the lab all read this; nothing else keeps times. A stage that runs several times in a
+The HUD, the graph and `--report` all read this; nothing else keeps times. A stage that runs several times in a
 frame (catch-up steps) adds up; a stage that does not run counts zero for that frame.
 """
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..jit import device
-from .lanes import LANES, count_set, lane_numbers, load, store
+from .lanes import LANES, count_set, gather, lane_numbers, load, store
 from .stagger import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
@@ -56,7 +56,7 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
 class Strip(NamedTuple):
     """A worker's own memory; rows of these arrays belong to one worker each."""
 
-    floats: Any  # float32[workers, 2, capacity]
+    floats: Any  # float32[workers, 4, capacity]
     ints: Any  # int32[workers, 4, capacity]
     members: Any  # int32[workers, 16]: places in the strip of a register's agents
     pushes: Any  # float32[workers, 2, 16]
@@ -72,7 +72,7 @@ BLOCK = 8  # rows of cells that a worker takes at a time: the two rows beside th
 
 def strip_of(capacity: int, workers: int) -> Strip:
     capacity += 2 * LANES  # the last register may end beyond the last agent; behind it a packed one
-    return Strip(np.zeros((workers, 2, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
+    return Strip(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))
@@ -90,11 +90,18 @@ def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any,
 
 
 @device
-def due_among(columns: Any, order: Any, first: int, last: int, turn: Any) -> int:
-    """How many of the agents order[first:last] are due."""
+def due_of_sixteen(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+    """How many of the next sixteen agents of the order, or fewer at its end, are due."""
+    hits = due(turn, gather(columns.look_at, load(order, first)))
+    return count_set(hits & (lane_numbers() < end - first))
+
+
+@device
+def due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+    """How many of the agents order[first:end] are due."""
     count = 0
-    for k in range(first, last):
-        count += due(turn, columns.look_at[np.uintp(order[k])])
+    for k in range(first, end, LANES):
+        count += due_of_sixteen(columns, order, k, end, turn)
     return count
 
 
@@ -102,6 +109,12 @@ def due_among(columns: Any, order: Any, first: int, last: int, turn: Any) -> int
 def worth_registers(waiting: int, agents: int) -> bool:
     """A strip and registers pay where at least a quarter of a row is due; a few stragglers are cheaper one by one."""
     return waiting > 0 and 4 * waiting >= agents
+
+
+@device
+def worth_all(waiting: int, agents: int) -> bool:
+    """Where nearly all are due, registers of agents as they stand are cheaper than packed ones; the others are left out."""
+    return 4 * waiting >= 3 * agents
 
 
 @device
@@ -149,9 +162,9 @@ def name_members(first: int, size: int, members: Any) -> None:
 
 
 @device
-def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me: Any, sums: Any, turn: Any, memory: Any,
-                  counters: Any) -> None:
-    """`keep_one` for the members of a register."""
+def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me: Any, sums: Any, candidates: int, turn: Any,
+                  memory: Any, counters: Any) -> None:
+    """`keep_one` for those members of a register that are due; each has met so many candidates."""
     members, pushes, met = memory
     push_x, push_y, neighbours = answer(rules, me, sums)
     store(pushes[0], 0, push_x)
@@ -159,8 +172,10 @@ def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me
     store(met, 0, neighbours)
     for lane in range(size):
         slot = np.uintp(order[base + members[lane]])
-        columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-        columns.look_at[slot] = next_look(turn, columns, slot)
-        counters[NEIGHBOURS] += met[lane]
-    counters[DUE] += size
+        if due(turn, columns.look_at[slot]):
+            columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
+            columns.look_at[slot] = next_look(turn, columns, slot)
+            counters[NEIGHBOURS] += met[lane]
+            counters[CANDIDATES] += candidates
+            counters[DUE] += 1
     counters[REGISTERS] += 1

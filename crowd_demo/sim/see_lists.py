@@ -78,6 +78,14 @@ def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> Non
     start[last - first] = at
 
 
+def written_out(lists: Lists, agents: int) -> Cells:
+    """All lists as rows of cells, for who wants to look at them."""
+    cells = lists.rows * lists.columns
+    order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
+    _write_out(lists, 0, cells, order, start)
+    return Cells(order, start, lists.columns, lists.rows, lists.reach)
+
+
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device

@@ -17,6 +17,7 @@ from .see import (
     CANDIDATES,
     collect,
     due_among,
+    due_of_sixteen,
     fill,
     from_columns,
     from_strip,
@@ -27,6 +28,7 @@ from .see import (
     nobody,
     pack,
     register,
+    worth_all,
     worth_registers,
 )
 from .stagger import due
@@ -48,12 +50,18 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 @device
 def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
-    for column in range(cells.columns):
-        cell = row * cells.columns + column
-        for k in range(cells.start[cell], cells.start[cell + 1]):
+    """Whoever is due, sixteen tests at a time: most rows have few or none."""
+    cell = row * cells.columns
+    end = cells.start[cell + cells.columns]
+    for first in range(cells.start[cell], end, LANES):
+        if due_of_sixteen(columns, cells.order, first, end, turn) == 0:
+            continue
+        for k in range(first, min(first + LANES, end)):
             slot = cells.order[k]
             if due(turn, columns.look_at[slot]):
-                _see_one(cells, columns, rules, row, column, slot, turn, counters)
+                while cells.start[cell + 1] <= k:
+                    cell += 1
+                _see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
 
 
 @device
@@ -72,14 +80,15 @@ def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, 
 
 
 @device
-def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyone: bool, turn: Any, strip: Any, base: int,
+def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole: bool, turn: Any, strip: Any, base: int,
                           memory: Any, counters: Any) -> None:
+    """Registers of a row: `whole` ones as the agents stand, or packed of those that are due."""
     members = memory[0]
     first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
     k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
     left = first_cell
     while k < end:
-        if everyone:
+        if whole:
             size, at = min(LANES, end - k), k - base
             name_members(at, size, members)
             k += size
@@ -96,8 +105,7 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, everyo
             right += 1
         me = register(rules, strip, at)
         sums, candidates = _meet_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
-        keep_register(rules, columns, cells.order, base, size, me, sums, turn, memory, counters)
-        counters[CANDIDATES] += candidates * size
+        keep_register(rules, columns, cells.order, base, size, me, sums, candidates, turn, memory, counters)
 
 
 @device
@@ -118,7 +126,7 @@ def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn:
         agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
         count = waiting[row - first]
         if worth_registers(count, agents):
-            _see_row_by_registers(cells, columns, rules, row, count == agents, turn, strip, base, memory, counters)
+            _see_row_by_registers(cells, columns, rules, row, worth_all(count, agents), turn, strip, base, memory, counters)
         elif count > 0:
             _see_row_one_by_one(cells, columns, rules, row, turn, counters)
 

@@ -31,6 +31,7 @@ from .see import (
     nobody,
     pack,
     register,
+    worth_all,
     worth_registers,
 )
 from .stagger import due
@@ -54,7 +55,7 @@ class Runs(NamedTuple):
 class Snapshot(NamedTuple):
     """What can be seen of everybody, in the order of the structure."""
 
-    floats: Any  # float32[2, n + 32]
+    floats: Any  # float32[4, n + 32]
     ints: Any  # int32[4, n + 32]
 
 
@@ -64,7 +65,7 @@ def runs_of(order: Any, groups: int) -> Runs:
 
 
 def snapshot_of(agents: int) -> Snapshot:
-    return Snapshot(np.zeros((2, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
+    return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
 
 
 @device
@@ -111,12 +112,12 @@ def _meet_all(runs: Any, rules: Any, group: int, me: Any, snapshot: Any) -> Any:
 
 
 @device
-def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, everyone: bool, turn: Any, snapshot: Any, packed: Any,
+def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, whole: bool, turn: Any, snapshot: Any, packed: Any,
                       memory: Any, counters: Any) -> None:
     members = memory[0]
     k, end = runs.start[group], runs.start[group + 1]
     while k < end:
-        if everyone:
+        if whole:
             size = min(LANES, end - k)
             name_members(k, size, members)
             me = register(rules, snapshot, k)
@@ -128,8 +129,7 @@ def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, everyone:
             pack(snapshot, members, size, packed, 0)
             me = register(rules, packed, 0)
         sums, candidates = _meet_all(runs, rules, group, me, snapshot)
-        keep_register(rules, columns, runs.order, 0, size, me, sums, turn, memory, counters)
-        counters[CANDIDATES] += candidates * size
+        keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
@@ -152,8 +152,9 @@ def _see_runs_lanes(worker: int, runs: Any, columns: Any, rules: Any, turn: Any,
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             agents = runs.start[group + 1] - runs.start[group]
             waiting = due_among(columns, runs.order, runs.start[group], runs.start[group + 1], turn)
+            whole = worth_all(waiting, agents)
             if worth_registers(waiting, agents):
-                _see_by_registers(runs, columns, rules, group, waiting == agents, turn, view, packed, memory, counters)
+                _see_by_registers(runs, columns, rules, group, whole, turn, view, packed, memory, counters)
             elif waiting > 0:
                 _see_one_by_one(runs, columns, rules, group, turn, counters)
         first = take_block(strip.queue, GROUPS)

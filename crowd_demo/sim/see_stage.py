@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import Call
+from .agents import Agents
 from .caps import Caps, Kept, kept_of, see_capped
 from .grid import Cells
 from .lanes import LANES
@@ -31,16 +32,17 @@ class SeeStage:
         self._snapshot: Snapshot | None = None
         self._written: Written | None = None
 
-    def calls(self, candidates: Candidates, columns: Any, agents: int, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
+    def calls(self, candidates: Candidates, agents: Agents, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
         """Everybody who is due meets the candidates; counters start at zero."""
         self.strip.queue[0] = 0
         self.strip.counters[:] = 0
+        columns = agents.columns
         shared = self.workers, candidates, columns, rules, turn
         if isinstance(candidates, Runs):
             if not simd:
                 return (Call(see_runs_scalar, (*shared, self.strip)),)
             snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-            return (Call(take_snapshot, (self.workers, candidates.order, agents, columns, rules, snapshot, self.strip)),
+            return (Call(take_snapshot, (self.workers, candidates.order, agents.count, columns, rules, snapshot, self.strip)),
                     Call(see_runs_lanes, (*shared, snapshot, self.strip)))
         if isinstance(candidates, Lists):
             if not simd:
@@ -52,11 +54,11 @@ class SeeStage:
             self._make_room(_largest_block(candidates))
         return (Call(see_lanes if simd else see_scalar, (*shared, self.strip)),)
 
-    def capped(self, cells: Cells, columns: Any, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
+    def capped(self, cells: Cells, agents: Agents, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
         """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
         self.strip.queue[0] = 0
         self.strip.counters[:] = 0
-        return (Call(see_capped, (self.workers, cells, columns, rules, turn, caps, self.kept, self.strip)),)
+        return (Call(see_capped, (self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip)),)
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strip.floats.shape[2] - 2 * LANES:

@@ -7,14 +7,18 @@ from typing import Any
 import numpy as np
 
 from ..config.model import Config
-from . import noise
+from . import noise, patterns
 from .escape import step_out
 from .terrain import Terrain
 
 
-def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, Any]:
-    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all."""
-    x, y = terrain.random_walkable(ids.astype(np.int64), config.seed)
+def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all; or a pattern."""
+    if config.links.pattern != "none":
+        x, y = patterns.places(ids, config, terrain, seed)
+        step_out(terrain, x, y)
+        return x, y
+    x, y = terrain.random_walkable(ids.astype(np.int64), seed)
     spawn = config.spawn
     if spawn.pattern == "uniform" or not len(ids):
         return x, y
@@ -22,7 +26,7 @@ def places_to_be_born(ids: Any, config: Config, terrain: Terrain) -> tuple[Any, 
     if spawn.pattern == "point":
         x[:], y[:] = centre_x, centre_y
     else:
-        key = noise.key(config.seed, 0, noise.SPAWN)
+        key = noise.key(seed, 0, noise.SPAWN)
         inside = noise.unit(ids, key) < spawn.share
         for axis, centre in ((x, centre_x), (y, centre_y)):
             key = noise.next_key(key)

@@ -34,7 +34,8 @@ LONGEST = 16  # period
 class Turn(NamedTuple):
     """The present step as staggering sees it."""
 
-    tick: int
+    due_below: int  # packed: who looks now or should have looked before
+    due_above: int  # and who would look later than a period from now
     period: int
     by_id: bool
     inv_band: np.float32  # 1 / side of a band or tile, in world units
@@ -58,16 +59,16 @@ def turn(tick: int, period: int, by: str, width: float, height: float, radius: f
     columns = int(width / band) + 2 if by == "tile" else 1
     wait = period - (tick + np.arange(period)) % period
     inv_band = np.float32(1 / band)
-    return Turn(tick, period, by == "id", inv_band, inv_band if by == "tile" else np.float32(0), columns,
+    return Turn((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, by == "id", inv_band,
+                inv_band if by == "tile" else np.float32(0), columns,
                 phases(by, (int(height / band) + 2) * columns, period),
                 ((tick + wait) * LONGEST + wait - 1).astype(np.int32))
 
 
 @device
-def due(turn: Any, look_at: int) -> bool:
-    """True when an agent's tick has come, also after the period was shortened."""
-    tick = look_at >> 4
-    return tick <= turn.tick or tick > turn.tick + turn.period
+def due(turn: Any, look_at: Any) -> Any:
+    """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
+    return (look_at < turn.due_below) | (look_at > turn.due_above)
 
 
 @device
@@ -96,7 +97,7 @@ def ages(sim: Simulation) -> NDArray[np.int64]:
 def stagger_error(sim: Simulation) -> float:
     """How far the pushes of the next step are from those of period 1, as a part of the latter: mean |a - b| / mean |b|.
 
-    Measured on a copy of the agents, so the crowd goes on as if nobody had asked. 0 for a crowd that nobody pushes.
+    The crowd goes on as if nobody had asked. 0 for a crowd that nobody pushes.
     """
     kept, fresh = sim.pushes(everybody=False), sim.pushes(everybody=True)
     length = np.hypot(*fresh).mean() if sim.agents.count else 0.0

@@ -1,6 +1,6 @@
 """The simulation: a step is a flat list of named, timed stages.
 
-    index -> reorder -> see -> sight, paths -> move
+    (life -> compact ->) index -> reorder -> see -> (links ->) sight, paths -> move
 
 *See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -27,6 +27,8 @@ from .escape import step_out
 from .flock import Flock
 from .grid import Grid
 from .lanes import LANES
+from .life import Life
+from .links import Links
 from .motion import ground_of
 from .neighbours import STRUCTURES, Place, Structure
 from .paths import FlowFields
@@ -36,7 +38,7 @@ from .reorder import Drift, reorder_calls, reorder_due
 from .see import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS
 from .see_stage import SeeStage
 from .spawn import places_to_be_born
-from .stagger import turn
+from .stagger import Turn, turn
 from .terrain import Terrain
 
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
@@ -51,7 +53,6 @@ class Simulation:
         self.optimizations = config.optimizations.model_copy(deep=True)
         self.profile = Profile()
         self.drift = Drift()
-        self.found_layout = -1  # of the agents for which the structure has found the candidates
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
         self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
@@ -62,7 +63,9 @@ class Simulation:
         self.fields = FlowFields(self.terrain, max_threads())
         self.push = PushField(self.terrain, max(self.behaviour.margin, 1.0))
         self.places = places_of(self.terrain, config.crowd.destination_spread)
-        self.agents = Agents(self.behaviour.columns, config.agents)
+        self.life = Life(config)
+        self.agents = Agents(self.behaviour.columns, self.life.room)
+        self.links = Links(self)
         self._read_terrain()
         self.populate(config.agents)
         self._fit()
@@ -84,21 +87,34 @@ class Simulation:
         """Farthest that an agent moves along an axis in one step, world units."""
         return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
 
+    @property
+    def turn(self) -> Turn:
+        """Whose turn it is to look around."""
+        stagger, walls = self.optimizations.stagger, self.terrain.walls
+        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.behaviour.radius)
+
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
         set_threads(self.workers)
         for _ in range(n):
+            if self.life.active:
+                with self.profile.stage("life"):
+                    self.life.pass_on(self)
             self._fit()
             for name, calls in self.stages():
                 with self.profile.stage(name):
                     for call in calls:
                         call.run()
             self._count()
+            self.life.record(self.agents.count)
             self.tick += 1
 
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
         structure, agents, options = self.structure, self.agents, self.optimizations
+        if self.life.active and options.removal == "deferred":
+            yield "compact", agents.closing(self.workers)
+            agents.closed()
         capped = options.cap != "none"
         self.grid.by_id = options.cap == "first"
         yield "index", structure.index()
@@ -112,21 +128,22 @@ class Simulation:
         if (capped or options.cull == "grid") and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
-        yield "query", () if capped else structure.query(options.simd)
-        self.found_layout = -1 if capped else agents.layout
+        elif not structure.USES_GRID:
+            self.grid.outdated()
         rules = self.behaviour.rules(self)
-        yield "see", self._see(agents, rules)
+        yield "query", structure.query(options.simd, rules, self.turn)
+        yield "see", self._see(rules)
+        if self.links.active:
+            yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
-    def _see(self, agents: Agents, rules: Any) -> tuple[Call, ...]:
-        """Everybody who is due meets those whom the structure has found; writes to the columns of `agents`."""
-        options, walls = self.optimizations, self.terrain.walls
-        present = turn(self.tick, options.stagger.avoidance, options.stagger.by, float(walls.width), float(walls.height),
-                       self.behaviour.radius)
+    def _see(self, rules: Any) -> tuple[Call, ...]:
+        """Everybody who is due meets those whom the structure has found, or some of those around in the grid."""
+        structure, options = self.structure, self.optimizations
         if options.cap != "none":
-            return self.seeing.capped(self.grid.view(), agents.columns, rules, present, caps_of(self))
-        return self.seeing.calls(self.structure.candidates(), agents.columns, agents.count, rules, present, options.simd)
+            return self.seeing.capped(self.grid.view(), self.agents, rules, self.turn, caps_of(self))
+        return self.seeing.calls(structure.candidates(), self.agents, structure.rules(rules), self.turn, options.simd)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
@@ -139,9 +156,8 @@ class Simulation:
             self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
             self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
             self.seeing = SeeStage(self.workers, self.agents.capacity)
-            self.looks = np.zeros(self.workers, np.int64)
-            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._structure: tuple[str, Structure] | None = None
+            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
         self.grid.by_id = self.optimizations.cap == "first"
 
@@ -150,7 +166,6 @@ class Simulation:
         """The neighbour structure that the settings ask for; only one lives at a time."""
         name = self.optimizations.neighbours
         if not self._structure or self._structure[0] != name:
-            self.found_layout = -1
             self._structure = name, STRUCTURES[name](self.place)
         return self._structure[1]
 
@@ -172,12 +187,18 @@ class Simulation:
         """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
         missing = count - self.agents.count
         if missing > 0:
-            ids = self.agents.free_ids(missing)
-            x, y = places_to_be_born(ids, self.config, self.terrain)
-            self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, self.config.seed, self.terrain))
+            ids = self.agents.handles.free_ids(missing)
+            self.bear(ids, self.config.seed)
         elif missing < 0:
             ids = self.agents.columns.id[:self.agents.count]
-            self.agents.remove(np.sort(ids)[count:])
+            self.agents.remove(np.sort(ids)[count:], self.optimizations.removal, self.workers)
+            self.agents.close_gaps(self.workers)
+
+    def bear(self, ids: Any, seed: int) -> None:
+        """Agents with these free ids, int32[n]; place and columns are a function of (seed, id)."""
+        x, y = places_to_be_born(ids, self.config, self.terrain, seed)
+        self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.born(ids, x, y, seed, self.terrain))
+        self.links.tie_newcomers(ids)
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None:
         """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
@@ -195,31 +216,27 @@ class Simulation:
             call.run()
         self.grid.built()
 
-    def find_candidates(self) -> None:
-        """Have the structure find them for the agents as they stand now: for who wants to look at it between two steps."""
-        self._fit()
-        for call in self.structure.index():
-            call.run()
-        self.structure.built()
-        for call in self.structure.query(self.optimizations.simd):
-            call.run()
-        self.found_layout = self.agents.layout
-
     def pushes(self, everybody: bool) -> Any:
         """What the agents would be asked for by the next step's see stage, or if everybody looked; float32[2, agents] by slot.
 
-        On a copy of the agents, which is not stepped. Costs a see stage and the copy.
+        Costs that stage and a copy of the agents, with which they are put back to what they were.
         """
         set_threads(self.workers)
-        self.find_candidates()
-        if self.optimizations.cap != "none":
-            self.refresh_grid()
-        agents = self.agents.copy()
+        self._fit()
+        agents, structure, rules = self.agents, self.structure, self.behaviour.rules(self)
+        before = agents.front.copy()
         if everybody:
             agents.columns.look_at[:] = 0
-        for call in self._see(agents, self.behaviour.rules(self)):
+        for call in structure.index():
             call.run()
-        return np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
+        structure.built()
+        if self.optimizations.cap != "none":
+            self.refresh_grid()
+        for call in (*structure.query(self.optimizations.simd, rules, self.turn), *self._see(rules)):
+            call.run()
+        found = np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
+        agents.front[:] = before
+        return found
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -227,6 +244,11 @@ class Simulation:
         for column in self.agents.by_id():
             digest.update(np.ascontiguousarray(column).tobytes())
         return digest.hexdigest()
+
+    @property
+    def population(self) -> Any:
+        """int32[k]: how many lived after each of the last k steps, oldest first."""
+        return self.life.population()
 
     def _count(self) -> None:
         """Work counters of this step, a due agent: exact, whatever the machine does meanwhile."""
@@ -242,8 +264,9 @@ class Simulation:
         counters.update(self.drift.counters())
         for name in self._own_counters:
             del counters[name]
-        capped = self.optimizations.cap != "none"
-        self._own_counters = cap_counters(self.seeing.kept, due) if capped else self.structure.counters()
+        self._own_counters = self.structure.counters()
+        if self.optimizations.cap != "none":
+            self._own_counters |= cap_counters(self.seeing.kept, due)
         counters.update(self._own_counters)
 
     def states(self) -> dict[str, int]:

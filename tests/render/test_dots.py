@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.render import dots
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.place import hash_ids
 
 COLOURS = [(20, 124, 220), (52, 16, 72), (222, 64, 0)]
 AHEAD = np.float32(1 / 120)
@@ -47,7 +48,8 @@ def test_people_are_the_same_dots_by_kernels_by_numpy_and_by_the_reference(seed,
     look = dots.look_of_people(size_px, COLOURS)
     frame, on_screen = compiled(workers, slots, agents, state, look)
     plain, plain_on_screen = by_numpy(slots, agents, state, look)
-    values, shapes = ([column[state[slot]] for slot in slots] for column in (look.value, look.shape))
+    values = [look.value[state[slot] * 4 + hash_ids(agents.id[slot:slot + 1])[0] % 4] for slot in slots]
+    shapes = [look.shape[state[slot]] for slot in slots]
     expected = ground()
     seen = reference.dots(expected, slots, agents, AHEAD, view(), values, shapes)
     assert np.array_equal(frame, expected) and np.array_equal(plain, expected)
@@ -79,7 +81,20 @@ def test_states_differ_in_shape_where_there_is_room_and_in_rank_always():
     large, small = dots.look_of_people(3.9, COLOURS), dots.look_of_people(1.0, COLOURS)
     assert len(set(large.shape.tolist())) == 3 and not large.single
     assert set(small.shape.tolist()) == {1 << 4} and small.single
-    assert (large.value >> 24).tolist() == [1, 2, 3]
+    assert (large.value >> 24).tolist() == [1] * 4 + [2] * 4 + [3] * 4
+
+
+@pytest.mark.quick
+def test_only_who_walks_has_tints_and_keeps_the_own_one_in_whatever_slot():
+    value = dots.look_of_people(1.0, COLOURS).value.reshape(3, 4) & 0xFFFFFF
+    assert [len(set(tints)) for tints in value.tolist()] == [4, 1, 1]
+    assert value[:, 1].tolist() == [r << 16 | g << 8 | b for r, g, b in COLOURS]
+    slots, agents, state = crowd(5, 60)
+    moved = np.random.default_rng(6).permutation(len(agents.id))
+    after = type(agents)(*(column[moved] for column in agents))
+    now = np.argsort(moved)[slots].astype(np.int32)
+    look = dots.look_of_people(1.0, COLOURS)
+    assert np.array_equal(compiled(1, slots, agents, state, look)[0], compiled(1, now, after, state[moved], look)[0])
 
 
 @pytest.mark.quick

@@ -10,7 +10,7 @@ from crowd_demo.render import ground as grounds
 from crowd_demo.render import tiles
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.sprites import load_manifest
+from crowd_demo.render.sprites import load_manifest, load_surface
 
 ROWS, COLUMNS, TILE = 7, 9, 20.0
 SIZE = 64, 48
@@ -88,9 +88,30 @@ def test_walls_show_their_front_to_the_south_and_shade_what_lies_south_and_east(
 
 @pytest.mark.quick
 def test_destinations_are_marked_unless_they_are_walled_up():
-    kinds = np.array([[0, tiles.WALL]], np.uint8)
-    kind = tiles.tile_numbers(kinds, np.zeros((1, 2), np.int16)) // tiles.VARIANTS // tiles.SHADES
-    assert kind.tolist() == [[tiles.MARK, tiles.WALL]]
+    kinds = np.array([[0, tiles.WALL, tiles.WALL]], np.uint8)
+    kind = tiles.tile_numbers(kinds, np.zeros((1, 3), np.int16)) // tiles.VARIANTS // tiles.SHADES
+    assert kind.tolist() == [[tiles.MARK, tiles.WALL, tiles.WALL]]
+
+
+@pytest.mark.quick
+def test_a_wall_tile_that_no_other_touches_is_a_tree_without_a_front_that_shades_the_ground():
+    kinds = np.zeros((5, 6), np.uint8)
+    kinds[[0, 2, 3, 4], [0, 3, 4, 1]] = tiles.WALL  # one in a corner, two that touch by a corner, one at the edge
+    numbers = tiles.tile_numbers(kinds, np.full((5, 6), -1, np.int16)) // tiles.VARIANTS
+    kind, shade = np.divmod(numbers, tiles.SHADES)
+    assert np.argwhere(kind == tiles.TREE).tolist() == [[0, 0], [4, 1]]
+    assert np.argwhere(kind == tiles.WALL).tolist() == [[2, 3], [3, 4]]
+    assert shade[[0, 4], [0, 1]].tolist() == [0, 0]
+    assert shade[1, 0] == tiles.NORTH and shade[0, 1] == shade[4, 2] == tiles.WEST
+
+
+def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
+    sheet = frame_of(load_surface(assets / "tiles.png")) & 0xFFFFFF
+    row, numbers = load_manifest(assets)["tiles"]["kinds"].index("tree"), range(tiles.TREE * 16, tiles.TREE * 16 + 4)
+    scaled = tile_set.at(64)
+    scaled.ensure(list(numbers))
+    for variant, number in enumerate(numbers):
+        assert np.array_equal(scaled.pixels[number], sheet[row * 64:row * 64 + 64, variant * 64:variant * 64 + 64])
 
 
 def test_walls_that_change_are_seen(tile_set):

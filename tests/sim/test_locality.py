@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
-from crowd_demo.sim.neighbours import STRUCTURES
 
 CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}
 FLOCK = {"behaviour": "flock", "agents": 3000, "map": "null", "world__width": 1200, "world__height": 900, **CACHE}
@@ -26,7 +25,7 @@ def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int
     assert sum(touch(tags, line) for line in lines) == reference.misses(lines, sets, ways)
 
 
-@pytest.mark.parametrize("neighbours", STRUCTURES)
+@pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
 @pytest.mark.parametrize("behaviour", ["crowd", "flock"])
 def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
     sim = simulation(behaviour=behaviour, agents=250, map="null", world__width=300, world__height=260,
@@ -38,6 +37,28 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
     rows = [sim.agents.kind._fields.index(name) * sim.agents.front.shape[1] for name in names]
     lines = [(row + slot) // 16 for slot in reads for row in rows]
     assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))
+
+
+@pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
+def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
+    sim = simulation(agents=250, behaviour="flock", map="null", world__width=300, world__height=260,
+                     optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
+    sim.step(3)
+    runs = sim.structure.candidates()
+    reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
+             for run in range(runs.count[group]) for slot in runs.order[runs.first[group, run]:runs.last[group, run]]]
+    got = locality(sim, sample=250)
+    assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
+
+
+def test_lists_are_read_as_buckets_are() -> None:
+    scores = []
+    for neighbours in ("linked", "buckets"):
+        sim = simulation(optimizations__neighbours=neighbours, **FLOCK)
+        sim.step(2)
+        shuffle(sim, 1)
+        scores.append(locality(sim, 3000))
+    assert scores[0] == scores[1]
 
 
 def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:

@@ -80,7 +80,7 @@ def test_removal_and_growth_keep_everybody_else() -> None:
     sim.step(10)
     sim.agents.remove(np.array([3, 77, 10**6]))
     assert 3 not in sim.agents.columns.id[:sim.agents.count] and sim.agents.count == 498
-    assert sim.agents.free_ids(3).tolist() == [3, 77, 500]
+    assert sim.agents.handles.free_ids(3).tolist() == [3, 77, 500]
 
 
 def test_actions_replay_a_run() -> None:

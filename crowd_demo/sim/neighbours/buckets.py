@@ -22,6 +22,7 @@ class Buckets(Structure):
         return self.place.grid.calls()
 
     def built(self) -> None:
+        super().built()
         self.place.grid.built()
 
     def candidates(self) -> Cells:

@@ -1,8 +1,8 @@
 """The same grid, and every so often the agents are moved into its order, so that neighbours share cache lines.
 
-With a curve only *where agents lie in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays row
-by row, because lanes want the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell c
-are the slots `order[start[c]:start[c + 1]]` as ever, contiguous within a cell and no longer beyond. docs/design/curves.md
+With a curve only *where agents lie in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays
+row by row, because lanes want the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell
+c are the slots `order[start[c]:start[c + 1]]` as ever, contiguous within a cell and no longer beyond. docs/design/curves.md
 has the measurements.
 """
 
@@ -103,4 +103,5 @@ class Sorted(Buckets):
 
     def reordered(self) -> None:
         grid = self.place.grid
+        self.layout = self.place.agents.layout
         grid.reordered(grid.identity if self._curve == "row" else self._ways[self._curve].order)

@@ -3,7 +3,7 @@
 A step asks for, in this order: `index`, which finds out who stands where; then, when agents are to be moved into the order
 of the structure, `order`, followed by `reordered`; then `query`, which finds the candidates of each group; and `candidates`,
 from which the see stage chooses its way: rows of cells, runs of an order, or lists. What these calls find must hold every
-neighbour of everybody, and may hold anyone else.
+neighbour of everybody, and may hold anyone else. `rules` is for structures that do a part of the behaviour's work.
 """
 
 from __future__ import annotations
@@ -41,12 +41,14 @@ class Structure:
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        self.layout = -1  # of the agents, when they were indexed
 
     def index(self) -> tuple[Call, ...]:
         return ()
 
     def built(self) -> None:
         """To be said after `index` has run."""
+        self.layout = self.place.agents.layout
 
     def along(self, curve: str) -> tuple[Call, ...]:
         """Calls that make `order` follow a curve through the structure's cells, if those can be in any order."""
@@ -55,9 +57,19 @@ class Structure:
     def reordered(self) -> None:
         """To be said after the agents were moved into the order."""
         self.order = self.place.grid.identity
+        self.layout = self.place.agents.layout
 
-    def query(self, simd: bool) -> tuple[Call, ...]:
+    @property
+    def fresh(self) -> bool:
+        """True while every agent is in the slot in which it was indexed."""
+        return self.layout == self.place.agents.layout
+
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
         return ()
+
+    def rules(self, rules: Any) -> Any:
+        """The rules by which agents are to meet the candidates: the behaviour's, unless the structure does a part itself."""
+        return rules
 
     def candidates(self) -> Candidates:
         raise NotImplementedError

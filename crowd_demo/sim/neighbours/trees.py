@@ -224,9 +224,10 @@ class TreeStructure(Structure):
                 Call(cut_subtrees, (workers, tree, agents.count, self.top, self.depth)))
 
     def built(self) -> None:
+        super().built()
         self.order = self.tree.order
 
-    def query(self, simd: bool) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
         reach = np.float32(self.place.radius * REACH)
         return (Call(find_leaves, (self.place.workers, self.box, self.place.agents.count, self.depth, reach, self.runs,
                                    self.tree.visited)),)

@@ -132,9 +132,10 @@ class ZGrid(Structure):
         return (find, *sort_calls(workers, self.space, count, self.cells))
 
     def built(self) -> None:
+        super().built()
         self.order = self.space.order
 
-    def query(self, simd: bool) -> tuple[Call, ...]:
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
         workers, level = self.place.workers, self._level() if simd else 0
         squares, start = self.cells >> 2 * level, self.space.start
         return (Call(count_squares, (workers, start, squares, level, self.found)),

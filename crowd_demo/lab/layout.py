@@ -1,0 +1,134 @@
+"""Columns against records: the flock's inner loop over a structure of arrays and over an array of structures.
+
+    python -m crowd_demo.lab.layout [agents]
+
+Every agent meets the 48 agents around it in memory (as in a cell list after a sort) and adds up what the flock adds up, in
+integers, so both layouts must give the same sums. A record holds all fields of a flock's agent (32 bytes) or of a walker
+(68), of which the loop reads four. `sorted` reads candidates one after the other, `scattered` through a random order, as
+long after a sort. Rounds are interleaved and medians shown, so what disturbs the machine disturbs all alike.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..jit import Call, device, kernel, prange, set_threads
+from ..sim.agents import CrowdColumns, Floats, FlockColumns
+
+CANDIDATES = 48
+SIGHT_SQ = np.float32(24**2)
+ROUNDS = 15
+
+
+class Sums(NamedTuple):
+    """int32[n] each: what an agent's neighbours add up to."""
+
+    count: Any
+    x: Any
+    y: Any
+    vx: Any
+    vy: Any
+
+
+@device
+def _meet(dx: Any, dy: Any, vx: Any, vy: Any, sums: Any) -> Any:
+    """The sums after one more candidate; the same operations for both layouts."""
+    seen = np.int32(dx * dx + dy * dy < SIGHT_SQ)
+    count, x, y, to_vx, to_vy = sums
+    return (count + seen, x + seen * np.int32(dx * np.float32(256)), y + seen * np.int32(dy * np.float32(256)),
+            to_vx + seen * np.int32(vx * np.float32(256)), to_vy + seen * np.int32(vy * np.float32(256)))
+
+
+@device
+def _store(out: Any, agent: int, sums: Any) -> None:
+    out.count[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
+
+
+@device
+def _columns_share(worker: int, workers: int, x: Any, y: Any, vx: Any, vy: Any, order: Any, out: Any) -> None:
+    agents = out.count.shape[0]
+    for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
+        me = np.uintp(order[agent])
+        sums = np.int32(0), np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
+            other = np.uintp(order[k])
+            sums = _meet(x[other] - x[me], y[other] - y[me], vx[other], vy[other], sums)
+        _store(out, agent, sums)
+
+
+@device
+def _records_share(worker: int, workers: int, records: Any, order: Any, out: Any) -> None:
+    agents = out.count.shape[0]
+    for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
+        me = records[np.uintp(order[agent])]
+        sums = np.int32(0), np.int32(0), np.int32(0), np.int32(0), np.int32(0)
+        for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
+            other = records[np.uintp(order[k])]
+            sums = _meet(other.x - me.x, other.y - me.y, other.vx, other.vy, sums)
+        _store(out, agent, sums)
+
+
+@kernel
+def meet_columns(workers: int, x: Any, y: Any, vx: Any, vy: Any, order: Any, out: Any) -> None:
+    for worker in prange(workers):
+        _columns_share(worker, workers, x, y, vx, vy, order, out)
+
+
+@kernel
+def meet_records(workers: int, records: Any, order: Any, out: Any) -> None:
+    for worker in prange(workers):
+        _records_share(worker, workers, records, order, out)
+
+
+def record_of(kind: Any) -> np.dtype[Any]:
+    """The columns of a behaviour as the fields of a record."""
+    return np.dtype([(name, np.float32 if column is Floats else np.int32) for name, column in kind.__annotations__.items()])
+
+
+def sums_of(agents: int) -> Sums:
+    return Sums(*(np.zeros(agents, np.int32) for _ in Sums._fields))
+
+
+def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
+    """One call a layout, over the same agents; each writes sums of its own, its last argument."""
+    rng = np.random.default_rng(1)
+    size = agents + CANDIDATES
+    order = np.arange(size, dtype=np.int32)
+    if scattered:
+        rng.shuffle(order)
+    columns = [rng.uniform(0, 60, size).astype(np.float32) for _ in range(4)]
+    calls = {"columns": Call(meet_columns, (workers, *columns, order, sums_of(agents)))}
+    for kind in (FlockColumns, CrowdColumns):
+        records = np.zeros(size, record_of(kind))
+        for name, column in zip(("x", "y", "vx", "vy"), columns, strict=True):
+            records[name] = column
+        calls[f"records of {records.itemsize} bytes"] = Call(meet_records, (workers, records, order, sums_of(agents)))
+    return calls
+
+
+def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
+    """Median milliseconds of each; all are warmed up first and then take turns."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for turn in range(rounds + 1):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call.run()
+            if turn:
+                times[name].append((time.perf_counter() - start) * 1e3)
+    return {name: float(np.median(all_of_them)) for name, all_of_them in times.items()}
+
+
+def main(agents: int = 250_000, workers: int = 1) -> None:
+    set_threads(workers)
+    print(f"{agents:,} agents, {CANDIDATES} candidates each, {workers} worker: medians of {ROUNDS} interleaved rounds")
+    for scattered in (False, True):
+        for name, ms in measure(contenders(agents, scattered, workers)).items():
+            print(f"{'scattered' if scattered else 'sorted':10} {name:20} {ms:8.2f} ms  {ms * 1e6 / agents:7.1f} ns an agent")
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

@@ -1,0 +1,199 @@
+"""A sparse set: which ids are members, and in which slot of a dense array each of them lies. Everything is O(1) an id.
+
+`sparse[id]` is the slot of a member or -1, `dense[slot]` its id: members lie without gaps in slots [0, len). Data that
+belong to members live in arrays of the caller, in the same slots; what moves in here is told so that they can follow. The
+names of an entity-component storage, and what they are here:
+
+    Has(id)  id in s          Add(id, v)  data[s.add(id)] = v      Ref(id)  data[s.slot_of(id)]        Count  len(s)
+    All()    data[:len(s)]    Remove(id)  s.discard(id), below     AllEntities()  s.ids, a view
+
+Three ways to close the gap of a removed member, alone or in bulk (`discard_many`):
+
+- `swap_back`: the last members move into the gaps. O(1) each, but their order is lost.
+- `shift`: all behind a gap move down in their order. O(n) a call.
+- `deferred`: the gap is marked, and `compact` closes all of them at once in order. O(1) each and O(n) once.
+
+Memory: 8 bytes an id that can be, plus 4 for its generation: a handle is an id and the generation in which it was taken, so
+that whoever bears a recycled id is not taken for a former bearer. Unknown and repeated ids are harmless.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+MODES = ("swap_back", "shift", "deferred")
+
+
+class Handle(NamedTuple):
+    """A reference to a member that outlives sorts and is told from whoever bears the same id later."""
+
+    id: int
+    generation: int
+
+
+class Moves(NamedTuple):
+    """What data in the same slots must do: data[target] = data[source], both int64[k]."""
+
+    target: NDArray[np.int64]
+    source: NDArray[np.int64]
+
+
+_NOWHERE: NDArray[np.int64] = np.zeros(0, np.int64)
+_NO_MOVES = Moves(_NOWHERE, _NOWHERE)
+
+
+class SparseSet:
+    """Ids 0, 1, 2, ...; `limit` is how many there is room for at first. Negative ids raise ValueError when added."""
+
+    def __init__(self, limit: int = 0) -> None:
+        self._sparse = np.full(limit, -1, np.int32)
+        self._dense = np.zeros(limit, np.int32)
+        self.generations: Ints = np.zeros(limit, np.int32)  # of each id: how often it was removed
+        self.limit = 0  # no id that ever was a member was as high
+        self.removed = 0  # how many were removed in all
+        self._end = 0  # slots in use, gaps among them
+        self._gaps = _NOWHERE  # slots of removed members that nothing has closed yet
+
+    # --- one at a time -----------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return self._end - len(self._gaps)
+
+    def __contains__(self, identity: int) -> bool:
+        return 0 <= identity < len(self._sparse) and bool(self._sparse[identity] >= 0)
+
+    def __iter__(self) -> Iterator[int]:
+        """Members in the order of their slots."""
+        return iter(self.ids[self.ids >= 0].tolist())
+
+    def slot_of(self, identity: int) -> int:
+        """-1 for who is not a member."""
+        return int(self._sparse[identity]) if identity in self else -1
+
+    def add(self, identity: int) -> int:
+        """Its slot: a new one at the end, or the old one of a member."""
+        if identity not in self:
+            self.add_many(np.array([identity]))
+        return self.slot_of(identity)
+
+    def discard(self, identity: int, mode: str = "swap_back") -> Moves:
+        return self.discard_many(np.array([identity]), mode)
+
+    def handle(self, identity: int) -> Handle:
+        """Raises KeyError for who is not a member."""
+        if identity not in self:
+            raise KeyError(identity)
+        return Handle(int(identity), int(self.generations[identity]))
+
+    def is_alive(self, handle: Handle) -> bool:
+        return handle.id in self and bool(self.generations[handle.id] == handle.generation)
+
+    # --- in bulk -----------------------------------------------------------------------------------------------------
+
+    @property
+    def ids(self) -> Ints:
+        """A view of the ids by slot; a gap holds -1 until `compact`."""
+        return self._dense[:self._end]
+
+    def has(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
+        return self.slots_of(ids) >= 0
+
+    def slots_of(self, ids: NDArray[Any]) -> Ints:
+        """int32[n]: the slot of each id, -1 for who is not a member."""
+        known = (ids >= 0) & (ids < len(self._sparse))
+        slots = np.full(len(ids), -1, np.int32)
+        slots[known] = self._sparse[ids[known]]
+        return slots
+
+    def add_many(self, ids: NDArray[Any]) -> Ints:
+        """Append who is not a member yet, each once, in the order given; returns who was added."""
+        if len(ids) and int(ids.min()) < 0:
+            raise ValueError("ids are 0, 1, 2, ...")
+        new = _each_once(ids[~self.has(ids)])
+        if len(new):
+            self._grow(int(new.max()) + 1, self._end + len(new))
+            slots = np.arange(self._end, self._end + len(new), dtype=np.int32)
+            self._dense[slots], self._sparse[new] = new, slots
+            self._end += len(new)
+            self.limit = max(self.limit, int(new.max()) + 1)
+        return new
+
+    def discard_many(self, ids: NDArray[Any], mode: str = "swap_back") -> Moves:
+        """Remove all of these who are members, and close the gaps as the mode says. Raises ValueError for another mode."""
+        if mode not in MODES:
+            raise ValueError(f"removal is one of {', '.join(MODES)}, not {mode!r}")
+        slots = np.unique(self.slots_of(ids))
+        slots = slots[slots >= 0]
+        gone = self._dense[slots]
+        self._sparse[gone] = -1
+        self.generations[gone] += 1
+        self._dense[slots] = -1
+        self.removed += len(slots)
+        self._gaps = np.concatenate((self._gaps, slots))
+        return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
+
+    def compact(self) -> Moves:
+        """Close all gaps; the order stays."""
+        if not len(self._gaps):
+            return _NO_MOVES
+        first = int(self._gaps.min())
+        source = np.flatnonzero(self.ids[first:] >= 0) + first
+        return self._close(np.arange(first, first + len(source)), source)
+
+    def _swap_back(self) -> Moves:
+        """Close all gaps with the last members, the very last into the first gap."""
+        left, gaps = len(self), np.sort(self._gaps)
+        inside = gaps[:np.searchsorted(gaps, left)]
+        source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left
+        return self._close(inside, source)
+
+    def _close(self, target: NDArray[np.int64], source: NDArray[np.int64]) -> Moves:
+        moved = self._dense[source]
+        self._dense[target], self._sparse[moved] = moved, target
+        self._end, self._gaps = len(self), _NOWHERE
+        return Moves(target, source)
+
+    # --- the whole ---------------------------------------------------------------------------------------------------
+
+    def adopt(self, ids: Ints) -> None:
+        """Take over the order that a sort gave to the members: `ids` by slot, int32[len], without gaps. O(n)."""
+        self._dense[:len(ids)] = ids
+        self._sparse[ids] = np.arange(len(ids), dtype=np.int32)
+        self._end, self._gaps = len(ids), _NOWHERE
+
+    def free_ids(self, count: int) -> Ints:
+        """The `count` lowest ids that are no members, int32[count]. O(ids)."""
+        free = np.flatnonzero(self._sparse < 0)[:count]
+        beyond = np.arange(len(self._sparse), len(self._sparse) + count - len(free))
+        return np.concatenate((free, beyond)).astype(np.int32)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the two arrays and of the generations."""
+        return self._sparse.nbytes + self._dense.nbytes + self.generations.nbytes
+
+    def _grow(self, ids: int, slots: int) -> None:
+        """Room for so many ids and slots; grows by half, so seldom."""
+        if ids > len(self._sparse):
+            room = max(ids, len(self._sparse) * 3 // 2)
+            self._sparse = _longer(self._sparse, room, -1)
+            self.generations = _longer(self.generations, room, 0)
+        if slots > len(self._dense):
+            self._dense = _longer(self._dense, max(slots, len(self._dense) * 3 // 2), 0)
+
+
+def _longer(array: Ints, size: int, filler: int) -> Ints:
+    return np.concatenate((array, np.full(size - len(array), filler, np.int32)))
+
+
+def _each_once(ids: NDArray[Any]) -> Ints:
+    """The first of each, in the order given."""
+    if (ids[1:] > ids[:-1]).all():
+        return ids.astype(np.int32)
+    _, first = np.unique(ids, return_index=True)
+    return ids[np.sort(first)].astype(np.int32)

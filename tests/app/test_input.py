@@ -1,0 +1,93 @@
+"""From events to commands."""
+
+from __future__ import annotations
+
+import pygame
+import pytest
+
+from crowd_demo.app.input import PAN_PX_PER_S, Close, Command, Do, Input, Pan, Zoom
+from crowd_demo.config.keys import bindings
+from crowd_demo.config.model import Config
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def reader(screen: pygame.Surface) -> Input:
+    return Input(bindings(Config()), (640, 360))
+
+
+def key(name: str, mod: int = 0, kind: int = pygame.KEYDOWN) -> pygame.Event:
+    return pygame.Event(kind, key=pygame.key.key_code(name), mod=mod)
+
+
+def mouse(kind: int, pos: tuple[int, int], **values: int) -> pygame.Event:
+    return pygame.Event(kind, pos=pos, **values)
+
+
+def read(reader: Input, *events: pygame.Event) -> list[Command]:
+    return [command for event in events for command in reader.read(event)]
+
+
+def test_a_key_is_the_action_that_it_is_bound_to(reader: Input) -> None:
+    assert read(reader, key("space"), key("1")) == [Do("pause"), Do("neighbours")]
+
+
+def test_shift_steps_backwards(reader: Input) -> None:
+    assert read(reader, key("1", pygame.KMOD_LSHIFT)) == [Do("neighbours", backwards=True)]
+
+
+def test_rebound_keys_are_obeyed_and_unbound_ones_ignored(screen: pygame.Surface) -> None:
+    reader = Input({"p": "pause"}, (640, 360))
+    assert read(reader, key("space"), key("p")) == [Do("pause")]
+
+
+@pytest.mark.parametrize("mod", [pygame.KMOD_LCTRL, pygame.KMOD_LALT, pygame.KMOD_LMETA])
+def test_shortcuts_of_the_system_are_not_ours(reader: Input, mod: int) -> None:
+    assert read(reader, key("1", mod)) == []
+
+
+def test_a_held_key_pans_until_it_is_released(reader: Input) -> None:
+    read(reader, key("d"), key("up"))
+    assert list(reader.held(0.1)) == [Pan(PAN_PX_PER_S / 10, -PAN_PX_PER_S / 10)]
+    read(reader, key("d", kind=pygame.KEYUP))
+    assert list(reader.held(0.1)) == [Pan(0, -PAN_PX_PER_S / 10)]
+    read(reader, key("up", kind=pygame.KEYUP))
+    assert list(reader.held(0.1)) == []
+
+
+def test_opposite_keys_cancel(reader: Input) -> None:
+    read(reader, key("a"), key("d"))
+    assert list(reader.held(0.1)) == []
+
+
+def test_losing_the_focus_releases_keys_and_buttons(reader: Input) -> None:
+    read(reader, key("d"), mouse(pygame.MOUSEBUTTONDOWN, (10, 10), button=3), pygame.Event(pygame.WINDOWFOCUSLOST))
+    assert list(reader.held(0.1)) == []
+    assert read(reader, mouse(pygame.MOUSEMOTION, (20, 20))) == []
+
+
+def test_the_wheel_zooms_at_the_cursor(reader: Input) -> None:
+    read(reader, mouse(pygame.MOUSEMOTION, (100, 50)))
+    (zoom,) = read(reader, pygame.Event(pygame.MOUSEWHEEL, x=0, y=1))
+    assert isinstance(zoom, Zoom) and (zoom.x, zoom.y) == (100, 50) and zoom.factor > 1
+    (back,) = read(reader, pygame.Event(pygame.MOUSEWHEEL, x=0, y=-1))
+    assert isinstance(back, Zoom) and back.factor == pytest.approx(1 / zoom.factor)
+
+
+@pytest.mark.parametrize("button", [2, 3])
+def test_dragging_pulls_the_picture_along(reader: Input, button: int) -> None:
+    commands = read(reader, mouse(pygame.MOUSEBUTTONDOWN, (100, 100), button=button),
+                    mouse(pygame.MOUSEMOTION, (130, 90)), mouse(pygame.MOUSEMOTION, (131, 90)),
+                    mouse(pygame.MOUSEBUTTONUP, (131, 90), button=button), mouse(pygame.MOUSEMOTION, (200, 200)))
+    assert commands == [Pan(-30, 10), Pan(-1, 0)]
+
+
+def test_the_left_button_drags_nothing(reader: Input) -> None:
+    assert read(reader, mouse(pygame.MOUSEBUTTONDOWN, (100, 100), button=1), mouse(pygame.MOUSEMOTION, (130, 90))) == []
+
+
+def test_closing_the_window_quits(reader: Input) -> None:
+    assert read(reader, pygame.Event(pygame.QUIT)) == [Close()]
+    assert reader.quits(pygame.Event(pygame.QUIT)) and reader.quits(key("escape"))
+    assert not reader.quits(key("space")) and not reader.quits(key("escape", kind=pygame.KEYUP))

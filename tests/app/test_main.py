@@ -1,0 +1,130 @@
+"""Whole runs: exit codes, the report, the picture."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+
+from crowd_demo.app import main
+from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.pictures import free_name, write_whole
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.step import Simulation
+
+SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
+
+
+def run(*settings: str, **options: Any) -> int:
+    return main.run(load_config("1k", [*SMALL, *settings]), RunOptions(headless=True, **options))
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "map=null", *arguments]
+
+
+def test_the_report_says_what_ran(tmp_path: Path) -> None:
+    assert run(frames=30, report=tmp_path / "report.json") == 0
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["agents"], report["frames"], report["steps"], report["seed"]) == (300, 30, 30, 1)
+    assert report["warmup_frames"] == 7
+    assert report["config"]["window"]["width"] == 320
+    assert report["optimizations"]["neighbours"] == "sorted"
+    assert set(report["frame_ms"]) == {"median", "p95", "p99", "max"}
+    assert 0 < report["frame_ms"]["median"] <= report["frame_ms"]["p99"] <= report["frame_ms"]["max"]
+    assert {"index", "see", "move", "cull", "depth", "blit", "hud", "present"} <= set(report["phases_ms"])
+    assert {"visible", "drawn", "candidates_per_agent", "neighbours_per_agent"} <= set(report["counters"])
+    assert report["rss_mb"]["peak"] > 10 and set(report["startup_s"]) == {"import", "compile", "first_frame"}
+    assert {"crowd-demo", "python", "numpy", "numba", "pygame-ce"} <= set(report["versions"])
+    assert {"cpu", "cores", "simd", "os"} == set(report["machine"])
+
+
+def test_the_report_has_the_hash_of_the_same_steps_without_a_program(tmp_path: Path) -> None:
+    run(frames=12, report=tmp_path / "report.json")
+    sim = Simulation(load_config("1k", SMALL))
+    sim.step(12)
+    assert json.loads((tmp_path / "report.json").read_text())["state_hash"] == sim.state_hash()
+
+
+def test_a_run_without_a_picture_has_no_stages_of_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(frames=8, report=STDOUT, render=False) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert {"see", "move"} <= set(report["phases_ms"]) and "blit" not in report["phases_ms"]
+
+
+def test_the_picture_is_the_last_frame(tmp_path: Path) -> None:
+    assert run(frames=3, screenshot=tmp_path / "shot.png") == 0
+    picture = pygame.image.load(tmp_path / "shot.png")
+    assert picture.get_size() == (320, 180)
+    assert len({tuple(picture.get_at((x, y))) for x in range(0, 320, 4) for y in range(0, 180, 4)}) > 8
+
+
+def test_a_crash_while_loading_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise ZeroDivisionError("in the loader")
+
+    monkeypatch.setattr(main, "load", crash)
+    with pytest.raises(ZeroDivisionError, match="in the loader"):
+        run(frames=1)
+
+
+def test_a_crash_in_the_worker_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def crash(*_: object) -> None:
+        raise ZeroDivisionError("in a step")
+
+    monkeypatch.setattr(Simulation, "step", crash)
+    with pytest.raises(ZeroDivisionError, match="in a step"):
+        run(frames=1)
+
+
+def test_only_the_report_is_written_to_standard_output() -> None:
+    done = subprocess.run(command("--headless", "--frames", "3", "--report", "-"), capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == ""
+    assert json.loads(done.stdout)["frames"] == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is a display")
+def test_without_a_display_there_is_one_line_and_code_3() -> None:
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "XDG_RUNTIME_DIR")
+    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    done = subprocess.run(command(), capture_output=True, text=True, env=env)
+    assert done.returncode == 3 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and "--headless" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_is_130() -> None:
+    process = subprocess.Popen(command("--headless", "--frames", "1000000000"), stderr=subprocess.PIPE)
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(20) == 130
+    assert process.stderr and process.stderr.read() == b""
+    process.stderr.close()
+
+
+@pytest.mark.quick
+def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "report.json"
+    write_whole(path, b"old")
+
+    def fail(*_: object) -> None:
+        raise OSError("full")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="full"):
+        write_whole(path, b"new")
+    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.quick
+def test_names_of_pictures_count_on(tmp_path: Path) -> None:
+    (tmp_path / "crowd-0001.png").touch()
+    assert free_name(tmp_path).name == "crowd-0002.png"

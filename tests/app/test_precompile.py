@@ -1,0 +1,43 @@
+"""The process that compiles other choices in idle moments."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from crowd_demo.app.precompile import Precompiler, all_choices
+from crowd_demo.config.loader import load_config
+from crowd_demo.techniques import TECHNIQUES
+
+
+@pytest.mark.quick
+def test_every_choice_of_every_technique_comes_up() -> None:
+    options = load_config("1k").optimizations
+    wanted = {(technique.path, value) for technique in TECHNIQUES for value in technique.choices}
+    others = list(all_choices(options))
+    assert {(technique.path, other.get(technique.path)) for other in others for technique in TECHNIQUES} >= wanted
+    assert len(others) == len(wanted)
+
+
+def test_it_reads_every_configuration_and_leaves_a_cache_alone_that_is_not_its_own() -> None:
+    for name in ("1k", "20k-flock", "maze"):
+        done = subprocess.run([sys.executable, "-m", "crowd_demo.app.precompile", "another folder"], text=True,
+                              input=load_config(name).model_dump_json() + "\n", capture_output=True)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_it_ends_with_the_program() -> None:
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    assert compiling._process.poll() is None and compiling._process.stdin
+    compiling._process.stdin.close()  # as the system does when a process dies
+    assert compiling._process.wait(60) == 0
+
+
+def test_it_can_be_stopped() -> None:
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    compiling.close()
+    assert compiling._process.returncode not in (None, 0)

@@ -1,0 +1,217 @@
+"""Every key does what it says, in a program that runs."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.loop import STEPS_S
+from crowd_demo.app.program import fewer, more
+from crowd_demo.config.keys import PROGRAM, keys_of
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.step import Simulation
+from crowd_demo.techniques import TECHNIQUES, Technique
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
+def test_the_key_of_a_technique_steps_through_its_choices_and_back(driven: Driven, technique: Technique) -> None:
+    value = driven.program.sim.optimizations.get(technique.path)
+    place = technique.choices.index(value)
+    driven.press(technique.key)
+    driven.settle()
+    assert driven.program.sim.optimizations.get(technique.path) == technique.choices[(place + 1) % len(technique.choices)]
+    driven.press(technique.key, pygame.KMOD_LSHIFT)
+    driven.settle()
+    assert driven.program.sim.optimizations.get(technique.path) == value
+
+
+def test_a_switch_is_remembered_with_its_tick(driven: Driven) -> None:
+    driven.frames(3)
+    driven.press("8")
+    driven.settle()
+    ((tick, action),) = driven.program.sim.history
+    assert 3 <= tick <= driven.program.sim.tick and action.path == "depth"
+
+
+def test_pause_and_single_steps(driven: Driven) -> None:
+    driven.press("space")
+    tick = driven.program.sim.tick
+    driven.frames(3)
+    assert driven.program.sim.tick == tick
+    driven.press(".")
+    assert driven.program.sim.tick == tick + 1
+    driven.press("space")
+    assert driven.program.sim.tick == tick + 2
+
+
+def test_a_single_step_pauses_a_running_crowd(driven: Driven) -> None:
+    driven.press(".")
+    assert driven.program.paused and driven.program.sim.tick == 1
+
+
+def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
+    driven.frames(4)
+    first = driven.program.sim.state_hash()
+    driven.press("8")  # exact techniques stay as they are and change nothing
+    driven.settle()
+    driven.press("r")
+    driven.frames(4 - driven.program.sim.tick)
+    assert driven.program.sim.state_hash() == first
+    assert driven.program.sim.optimizations.get("depth") != driven.config.optimizations.get("depth")
+    assert driven.program.scene and driven.program.scene.sim is driven.program.sim
+
+
+def test_more_and_fewer_agents(driven: Driven) -> None:
+    driven.press("=")
+    assert driven.program.sim.agents.count == 250
+    driven.press("-")
+    assert driven.program.sim.agents.count == 200
+
+
+def test_steps_of_the_population_are_round_and_bounded() -> None:
+    assert [more(0), more(1), more(20_000), more(33_333), more(2_000_000)] == [1, 2, 25_000, 42_000, 2_000_000]
+    assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
+
+
+def test_speed(driven: Driven) -> None:
+    driven.press("/")
+    assert driven.program.speed == 2
+    for _ in range(20):
+        driven.press(",")
+    assert driven.program.speed == 0.1
+
+
+def test_panning_and_fitting(driven: Driven) -> None:
+    camera = driven.program.camera
+    camera.look_at(500, 500, 2.0)
+    driven.press("right", hold=True)
+    driven.frames(2)
+    driven.release("right")
+    assert camera.x > 500 and camera.y == 500
+    driven.press("home")
+    assert (camera.x, camera.y) == (camera.world[0] / 2, camera.world[1] / 2)
+
+
+def test_wheel_and_drag(driven: Driven) -> None:
+    camera = driven.program.camera
+    camera.look_at(500, 500, 1.0)
+    driven.post(pygame.MOUSEMOTION, pos=(600, 300), rel=(0, 0), buttons=(0, 0, 0))
+    under = camera.screen_to_world(600, 300)
+    driven.post(pygame.MOUSEWHEEL, x=0, y=2)
+    assert camera.zoom > 1 and camera.screen_to_world(600, 300) == pytest.approx(under)
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(600, 300), button=3)
+    driven.post(pygame.MOUSEMOTION, pos=(500, 300), rel=(-100, 0), buttons=(0, 0, 1))
+    assert camera.screen_to_world(500, 300) == pytest.approx(under)
+
+
+def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
+    driven.program.camera.look_at(500, 500, 4.0)
+    driven.press("space")
+    driven.press("f")
+    frozen = driven.program.frozen
+    driven.press("home")
+    assert driven.program.frozen == frozen
+    assert driven.program.sim.profile.counters["drawn"] < 20  # a hundredth of the world, and a margin
+    driven.press("f")
+    assert driven.program.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
+
+
+def test_screenshots_are_numbered_and_show_the_picture(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    driven.press("f12")
+    driven.press("f12")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
+    picture = pygame.image.load(tmp_path / "crowd-0001.png")
+    assert picture.get_size() == (640, 360)
+    assert len({tuple(picture.get_at((x, y))) for x in range(0, 640, 8) for y in range(0, 360, 8)}) > 8
+
+
+def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    driven.press("f12")
+    assert any("cannot save" in notice for notice in driven.program.status().notices)
+
+
+def test_overlays_and_quitting(driven: Driven) -> None:
+    driven.press("tab")
+    assert not driven.program.hud_shown
+    driven.press("f1")
+    assert driven.program.help_shown
+    driven.press("escape")
+    assert driven.program.running and not driven.program.help_shown
+    driven.press("escape")
+    assert not driven.program.running
+
+
+def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
+    driven.press("f1")
+    driven.post(pygame.QUIT)
+    assert not driven.program.running
+
+
+def test_fullscreen_and_back(driven: Driven) -> None:
+    driven.press("f11")
+    assert driven.program.fullscreen
+    driven.press("f11")
+    assert not driven.program.fullscreen and driven.program.camera.size == (640, 360)
+
+
+def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
+    pygame.display.set_mode((800, 450), pygame.RESIZABLE, 32)
+    driven.frames()
+    assert driven.program.camera.size == (800, 450)
+
+
+def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for action in PROGRAM:
+        driven.press(keys_of(driven.config, action)[0])
+    assert not driven.program.help_shown  # closed by Esc, the last of them
+
+
+def test_the_picture_and_the_keys_do_not_change_the_crowd(driven: Driven) -> None:
+    for key in ("8", "7", "f", "tab", "home"):
+        driven.press(key)
+        driven.settle()
+    sim = driven.program.sim
+    alone = Simulation(load_config("1k", ["agents=200", "map=null"]))
+    alone.step(sim.tick)
+    assert sim.state_hash() == alone.state_hash()
+
+
+def test_one_agent_and_none(driven: Driven) -> None:
+    for count in (1, 0, 3):
+        driven.program.populate(count)
+        driven.frames(2)
+        assert driven.program.sim.agents.count == count
+
+
+def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
+    threading.Timer(0.3, lambda: pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_TAB, mod=0))).start()
+    threading.Timer(0.8, lambda: pygame.event.post(pygame.Event(pygame.QUIT))).start()
+    driven.frames()
+    assert driven.loop.abandoned and not driven.program.running
+    may_go_on.set()
+    driven.frames()
+    assert not driven.program.hud_shown
+
+
+def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = []
+    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(time.sleep(STEPS_S * 1.1)))
+    driven.program.steps_asked = 5
+    driven.frames()
+    assert len(steps) == 1

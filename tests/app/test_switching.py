@@ -1,0 +1,104 @@
+"""A technique whose kernels are missing takes effect later, and never by half."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from crowd_demo.app.switching import Switcher, next_choice
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.jit import Call
+from crowd_demo.techniques import BY_PATH
+
+pytestmark = pytest.mark.quick
+
+
+class SlowKernel:
+    """Compiles when it is told to."""
+
+    def __init__(self, name: str, error: Exception | None = None) -> None:
+        self.__name__ = name
+        self.overloads: dict[Any, Any] = {}
+        self.may_go_on = threading.Event()
+        self.error = error
+
+    def compile(self, signature: Any) -> None:
+        assert self.may_go_on.wait(10)
+        if self.error:
+            raise self.error
+        self.overloads[signature] = True
+
+
+class FakeAhead:
+    """Each value of `depth` has a kernel of its own."""
+
+    def __init__(self, **kernels: SlowKernel) -> None:
+        self.kernels = kernels
+
+    def missing(self, options: Any) -> list[Call]:
+        kernel = self.kernels.get(options.get("depth"))
+        return [Call(kernel, ())] if kernel and not kernel.overloads else []
+
+
+def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
+    assert switcher._thread
+    switcher._thread.join(10)
+    return switcher.ready(options)
+
+
+def test_a_value_waits_for_its_kernel() -> None:
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"}
+    assert switcher.pending == {} and not switcher.busy
+
+
+def test_what_is_compiled_takes_effect_at_once() -> None:
+    switcher, options = Switcher(FakeAhead()), Optimizations()  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
+
+
+def test_the_last_wish_counts() -> None:
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    switcher.request(options, "depth", "off")
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "off"}
+
+
+def test_values_that_wait_together_take_effect_together() -> None:
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    switcher.request(options, "cull", "agents")
+    assert switcher.ready(options) == {}
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full", "cull": "agents"}
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
+    slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    slow.may_go_on.set()
+    with pytest.raises(ZeroDivisionError, match="in the compiler"):
+        wait_for(switcher, options)
+
+
+def test_the_next_choice_goes_round_both_ways() -> None:
+    depth = BY_PATH["depth"]
+    first, last = depth.choices[0], depth.choices[-1]
+    assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
+
+
+def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
+    stagger = BY_PATH["stagger.avoidance"]
+    assert next_choice(stagger, 5) == stagger.choices[0]
+    assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]

@@ -1,0 +1,51 @@
+"""A program that runs without a window, driven by posted events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pygame
+
+from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.window import open_window
+from crowd_demo.app.worker import Worker
+from crowd_demo.config.loader import load_config
+
+
+class Driven:
+    """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
+
+    def __init__(self, *settings: str) -> None:
+        from crowd_demo.app.loop import Loop
+        from crowd_demo.app.program import Program
+
+        self.config = load_config("1k", ["agents=200", "map=null", "window.width=640", "window.height=360", *settings])
+        open_window(self.config.window, headless=True)
+        worker = Worker()
+        loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
+        self.program = Program(self.config, loaded)
+        self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)
+
+    def frames(self, count: int = 1) -> None:
+        for _ in range(count):
+            self.loop.frame()
+
+    def press(self, key: str, mod: int = 0, hold: bool = False) -> None:
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=mod))
+        if not hold:
+            self.release(key)
+        self.frames()
+
+    def release(self, key: str) -> None:
+        pygame.event.post(pygame.Event(pygame.KEYUP, key=pygame.key.key_code(key), mod=0))
+
+    def post(self, kind: int, **values: Any) -> None:
+        pygame.event.post(pygame.Event(kind, **values))
+        self.frames()
+
+    def settle(self) -> None:
+        """Until no technique waits for its kernels."""
+        while self.program.switcher.pending:
+            self.frames()
+        self.frames()

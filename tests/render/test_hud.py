@@ -1,0 +1,234 @@
+"""The HUD shows what it is told; looked at from afar, by the pixels that change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from numpy.typing import NDArray
+
+from crowd_demo.config.keys import ACTIONS, keys_of
+from crowd_demo.config.model import Config
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
+from crowd_demo.render.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud import Hud, Section, Status, draw_notices, shown, visible_sections
+from crowd_demo.render.overlays import draw_frustum
+from crowd_demo.render.theme import WARM, Pen
+from crowd_demo.sim.profile import Profile
+from crowd_demo.techniques import BY_PATH, TECHNIQUES
+
+pytestmark = pytest.mark.quick
+STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "present": 0.8}
+KEYS = {action: keys_of(Config(), action) for action in ACTIONS}
+BUNDLED = "freesansbold.ttf"
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    pygame.font.init()
+    yield
+    pygame.font.quit()
+
+
+def measured(frames: int = 50) -> Profile:
+    profile = Profile()
+    profile.counters.update(visible=90, drawn=95, neighbours_per_agent=11.8, candidates_per_agent=47.3)
+    for _ in range(frames):
+        for stage, ms in STAGES.items():
+            profile.add(stage, ms)
+        profile.end_frame()
+        profile._frame_ms[(profile.frames - 1) % 1024] = sum(STAGES.values()) + 0.5
+    return profile
+
+
+def crowd(**states: int) -> Any:
+    return SimpleNamespace(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states,
+                           optimizations=Config().optimizations.model_copy(deep=True))
+
+
+def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:
+    surface = pygame.Surface(size, depth=32)
+    surface.fill((176, 170, 158))
+    return surface
+
+
+def pixels(surface: pygame.Surface) -> NDArray[np.uint8]:
+    return pygame.surfarray.array3d(surface)
+
+
+def drawn(hud: Hud, sim: Any, status: Status = Status(), now_s: float = 0.0,  # noqa: B008  (a NamedTuple)
+          size: tuple[int, int] = (1280, 720)) -> NDArray[np.uint8]:
+    surface = picture(size)
+    hud.draw(surface, sim, status, now_s)
+    return pixels(surface)
+
+
+def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> pygame.Rect:
+    """The smallest rectangle that holds all that differs."""
+    x, y = np.nonzero((before != after).any(axis=2))
+    return pygame.Rect(x.min(), y.min(), np.ptp(x) + 1, np.ptp(y) + 1) if len(x) else pygame.Rect(0, 0, 0, 0)
+
+
+def test_both_panels_are_drawn_and_the_middle_is_left_free() -> None:
+    after = drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2))
+    differs = (after != pixels(picture())).any(axis=2)
+    assert differs[:300, :300].mean() > 0.8 and differs[1050:, :220].mean() > 0.8 and not differs[320:960].any()
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
+def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
+    sim = crowd()
+    before = drawn(Hud(KEYS), sim)
+    sim.optimizations.set(technique.path, next(value for value in technique.choices if value != technique.default))
+    box = changed(before, drawn(Hud(KEYS), sim))
+    assert box.left > 1000 and 0 < box.height < 20
+
+
+def test_a_value_that_waits_is_told() -> None:
+    assert changed(drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(pending={"depth": "full"}))).left > 1000
+
+
+def test_counts_times_and_states_are_on_the_left() -> None:
+    before = drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2))
+    for other in (crowd(walking=91, waiting=8, stuck=2), crowd(walking=90, waiting=8, stuck=3)):
+        assert 0 < changed(before, drawn(Hud(KEYS), other)).right < 300
+    more = crowd(walking=90, waiting=8, stuck=2)
+    more.agents.count = 101
+    assert 0 < changed(before, drawn(Hud(KEYS), more)).right < 300
+    assert 0 < changed(before, drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2), Status(paused=True))).right < 300
+
+
+def test_panels_are_rendered_eight_times_a_second_and_not_in_the_same_frame() -> None:
+    sim, hud = crowd(), Hud(KEYS)
+    drawn(hud, sim)
+    sheets = list(hud._sheets)
+    renewed = []
+    for frame in range(1, 101):
+        drawn(hud, sim, now_s=frame / 100)
+        renewed.append(sum(new is not old for new, old in zip(hud._sheets, sheets, strict=True)))
+        sheets = list(hud._sheets)
+    assert max(renewed) == 1 and 14 <= sum(renewed) <= 18
+
+
+@pytest.mark.parametrize("size", [(640, 360), (400, 300), (200, 120), (64, 48), (16, 16)])
+@pytest.mark.parametrize("face", [None, BUNDLED])
+def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None) -> None:
+    pen, surface = Pen(face), picture(size)
+    hud = Hud(KEYS, pen=pen)
+    hud.draw(surface, crowd(walking=1, waiting=2, stuck=3), Status(), 0.0)
+    draw_notices(surface, ["saved crowd-0001.png", "compiling see lanes"], pen)
+    help_of(pen).draw(surface)
+    assert changed(pixels(picture(size)), pixels(surface)).width > 0
+
+
+def test_what_matters_less_is_left_out_first() -> None:
+    sections = [Section(40, 0, lambda on, top: None), Section(70, 2, lambda on, top: None),
+                Section(30, 1, lambda on, top: None)]
+    assert visible_sections(sections, 200) == sections
+    assert visible_sections(sections, 100) == [sections[0], sections[2]]
+    assert visible_sections(sections, 0) == []
+
+
+def test_how_values_are_written() -> None:
+    assert [shown(value) for value in (True, False, "off", 3, 2.5)] == ["on", "off", "off", "3", "2.5"]
+
+
+def test_nothing_was_measured_yet() -> None:
+    sim = crowd()
+    sim.profile = Profile()
+    assert drawn(Hud(KEYS), sim).any()
+
+
+# --- type ------------------------------------------------------------------------------------------------------------
+
+@pytest.mark.parametrize("face", [None, BUNDLED])
+def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
+    pen = Pen(face)
+    widths = {pen.image(number).get_width() for number in ("111.11", "888.88", "404.04")}
+    assert widths == {pen.width("000.00")}
+
+
+def test_text_that_is_too_long_is_cut_with_an_ellipsis() -> None:
+    pen = Pen()
+    assert pen.fitted("short", 500) == "short"
+    cut = pen.fitted("a text that is too long for its place", 100)
+    assert cut.endswith("…") and pen.width(cut) <= 100 and len(cut) > 5
+
+
+def test_a_long_line_becomes_two() -> None:
+    pen = Pen()
+    assert pen.in_two("short", 500) == ["short"]
+    lines = pen.in_two("a text that is a little too long for its place", 200)
+    assert " ".join(lines) == "a text that is a little too long for its place" and len(lines) == 2
+    assert all(pen.width(line) <= 200 for line in lines)
+    assert pen.in_two("unbreakable", 20)[1].endswith("…")
+
+
+# --- graph -----------------------------------------------------------------------------------------------------------
+
+def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
+    profile, colours = Profile(), StageColours()
+    profile.add("see", 5.0)
+    profile.add("blit", 10.0)
+    profile.end_frame()
+    profile._frame_ms[0] = 17.0
+    column = stacked(profile, colours, (8, 40), 20.0)[-1].tolist()  # 2 pixels a ms
+    assert column[::-1] == [list(colours["see"])] * 10 + [list(colours["blit"])] * 20 + [list(REST)] * 4 + [list(GROUND)] * 6
+    assert (stacked(profile, colours, (8, 40), 20.0)[:-1] == GROUND).all()
+
+
+def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
+    assert scale_ms(np.zeros(0, np.float32)) > BUDGET_MS
+    assert scale_ms(np.full(10, 3.0, np.float32)) == 20 and scale_ms(np.full(10, 70.0, np.float32)) == 80
+    assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
+
+
+def test_a_stage_keeps_its_colour() -> None:
+    colours = StageColours()
+    see = colours["see"]
+    assert colours["blit"] != see and colours["see"] == see
+
+
+# --- help and overlays -----------------------------------------------------------------------------------------------
+
+def help_of(pen: Pen, keys: Any = KEYS) -> Help:
+    what = {action: text for action, (_, text) in ACTIONS.items()}
+    return Help(technique_entries(keys), program_entries(keys, what, (("wheel", "zoom"),)), pen)
+
+
+def test_help_lists_every_action_with_its_real_keys() -> None:
+    keys = {**KEYS, "pause": ("p",), "depth": ("k", "l")}
+    techniques = {entry.name: entry for entry in technique_entries(keys)}
+    assert techniques[BY_PATH["depth"].label].keys == ("k", "l")
+    assert [entry.exact for entry in techniques.values()] == [technique.exact for technique in TECHNIQUES]
+    program = program_entries(keys, {action: text for action, (_, text) in ACTIONS.items()}, ())
+    assert len(program) + len(techniques) == len(ACTIONS) and program[0].keys == ("p",)
+
+
+def test_help_covers_the_picture() -> None:
+    before, after = picture(), picture()
+    help_of(Pen()).draw(after)
+    assert (pixels(before) != pixels(after)).any(axis=2).all()
+
+
+def test_the_frozen_frustum_is_outlined_where_it_is() -> None:
+    camera, after = Camera((2000, 2000), (640, 360)), picture((640, 360))
+    camera.look_at(1000, 1000, 0.5)
+    draw_frustum(after, camera, Rect(800, 900, 1200, 1100), Pen())
+    left, top = camera.world_to_screen(800, 900)
+    right, bottom = camera.world_to_screen(1200, 1100)
+    middle_x, middle_y = round((left + right) / 2), round((top + bottom) / 2)
+    on_edges = [(left, middle_y), (right - 1, middle_y), (middle_x, bottom - 1)]
+    assert all(after.get_at((round(x), round(y)))[:3] == WARM for x, y in on_edges)
+    assert after.get_at((round(right) - 20, round(bottom) - 20))[:3] == (176, 170, 158)
+
+
+def test_a_frustum_far_outside_the_screen_is_harmless() -> None:
+    camera, after = Camera((1e6, 1e6), (640, 360)), picture((640, 360))
+    camera.look_at(10, 10, 8.0)
+    draw_frustum(after, camera, Rect(5e5, 5e5, 9e5, 9e5), Pen())

@@ -1,0 +1,75 @@
+"""The field: the formula of its docstring, bird by bird, and how far it is from the exact rules."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from crowds import shuffle, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.neighbours.field import field_error
+
+
+def flock(n: int, seed: int, **more: Any) -> Any:
+    sim = simulation(agents=n, behaviour="flock", map="null", world__width=300, world__height=200, seed=seed,
+                     optimizations__neighbours="field", optimizations__stagger__avoidance=1, **more)
+    shuffle(sim, seed)
+    return sim
+
+
+def ideal(sim: Any) -> tuple[Any, Any]:
+    """The pushes in float64, one bird at a time, straight from the formula; arrays in id order."""
+    c, rules, grid = sim.agents.by_id(), sim.behaviour.rules(sim), sim.grid
+    place, speed = np.stack((c.x, c.y), 1).astype(float), np.stack((c.vx, c.vy), 1).astype(float)
+    cell = (place / grid.cell).astype(int)
+    _, _, distance_sq = reference.offsets(c.x, c.y)
+    push = np.zeros((len(c.x), 2))
+    for i in range(len(c.x)):
+        low, high = np.maximum(cell[i] - grid.reach, 0), np.minimum(cell[i] + grid.reach + 1, (grid.columns, grid.rows))
+        others = ((cell >= low) & (cell < high)).all(1) & (np.arange(len(c.x)) != i)
+        side = (high - low) * grid.cell
+        if others.any():
+            crowd = others.sum() * math.pi * float(rules.sight_sq) / side.prod()
+            lean = 3 * float(rules.sight_sq) / side**2
+            push[i] = (float(rules.align) * (speed[others].mean(0) - speed[i])
+                       + float(rules.cohere) * max(1 - crowd * float(rules.inv_crowding), -1) * lean
+                       * (place[others].mean(0) - (low + high) / 2 * grid.cell))
+        near = (distance_sq[i] < rules.separation_sq) & (np.arange(len(c.x)) != i)
+        push[i] += float(rules.separate) * (place[i] - place[near]).sum(0)
+    return push[:, 0], push[:, 1]
+
+
+@pytest.mark.parametrize("simd", ["true", "false"])
+@settings(max_examples=12, deadline=None)
+@given(n=st.integers(0, 120), seed=st.integers(0, 99), cell=st.sampled_from(["auto", "11", "90"]))
+def test_field_is_what_its_formula_says(simd: str, n: int, seed: int, cell: str) -> None:
+    sim = flock(n, seed, optimizations__simd=simd, optimizations__cell_size=cell)
+    want = ideal(sim)
+    sim.step()
+    columns = sim.agents.by_id()
+    rules = sim.behaviour.rules(sim)
+    # Each term may be cut by a step of fixed point; float32 adds its own precision.
+    bound = 3 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate)) + 0.01
+    for got, expected in zip((columns.push_x, columns.push_y), want, strict=True):
+        assert np.abs(got - expected).max(initial=0) <= bound
+
+
+def test_the_error_of_the_field_is_known_and_asking_changes_nothing() -> None:
+    sim = flock(600, 4)
+    sim.step(20)
+    before = sim.state_hash()
+    error = field_error(sim)
+    assert 0 < error.mean < error.most < math.inf
+    assert sim.state_hash() == before
+    assert field_error(flock(0, 1)) == (0, 0)
+
+
+def test_walkers_know_no_field() -> None:
+    sim = simulation(agents=200, map="null", world__width=300, world__height=300)
+    sim.step(5)
+    assert field_error(sim) == (0, 0)

@@ -1,0 +1,115 @@
+"""Births and deaths: as many as the clock says, drawn by the seed, the same whatever the order in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import shuffle, simulation
+
+from crowd_demo.sim.life import who_dies
+from crowd_demo.sim.sparse_set import MODES
+from crowd_demo.sim.step import Simulation
+from crowd_demo.techniques import BY_PATH
+
+STEPS = 30
+STRUCTURES = BY_PATH["neighbours"]
+EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_choices]
+FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 400, "world__height": 300, "life__births_per_s": 500,
+         "life__deaths_per_s": 400, "life__causes": 3}
+CROWD = {**FLOCK, "name": "1k", "map": "null"}
+
+
+def run(settings: dict[str, Any], shuffles: bool = False, **switches: Any) -> Simulation:
+    sim = simulation(**settings, **{f"optimizations__{key}": value for key, value in switches.items()})
+    for step in range(STEPS):
+        if shuffles:
+            shuffle(sim, step)
+        sim.step()
+    return sim
+
+
+@pytest.fixture(scope="module", params=[FLOCK, CROWD], ids=["flock", "crowd"])
+def settings(request: Any) -> dict[str, Any]:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module")
+def plain(settings: dict[str, Any]) -> str:
+    return run(settings, neighbours="none", simd="false", threads=1).state_hash()
+
+
+@pytest.mark.parametrize("switches", [
+    {"removal": "swap_back"}, {"removal": "shift"}, {"removal": "deferred"}, {"removal": "shift", "reorder__every": 1},
+    {"removal": "deferred", "threads": 5, "reorder__every": 7},
+    {"removal": "swap_back", "threads": 3, "neighbours": "buckets"}, {"removal": "swap_back", "shuffles": True},
+    {"removal": "deferred", "shuffles": True}])
+def test_one_hash_however_memory_is_kept(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
+    assert run(settings, **switches).state_hash() == plain
+
+
+@pytest.mark.parametrize("removal", MODES)
+@pytest.mark.parametrize("neighbours", EXACT)
+def test_one_hash_in_every_structure(settings: dict[str, Any], plain: str, neighbours: str, removal: str) -> None:
+    assert run(settings, neighbours=neighbours, removal=removal).state_hash() == plain
+
+
+def test_switching_removal_while_it_runs_changes_nothing(settings: dict[str, Any], plain: str) -> None:
+    sim = simulation(**settings)
+    for step in range(STEPS):
+        sim.optimizations.removal = ("swap_back", "deferred", "shift")[step % 3]
+        sim.step()
+        ids = sim.agents.columns.id[:sim.agents.count]
+        assert len(np.unique(ids)) == len(ids) == sim.agents.count == sim.population[-1]
+    assert sim.state_hash() == plain
+
+
+@pytest.mark.quick
+def test_rates_are_kept_to_the_agent() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 100.5, "life__deaths_per_s": 40, "agents": 10})
+    sim.step(120)
+    assert sim.agents.count == 10 + 201 - 80
+    assert len(sim.population) == 120 and sim.population[-1] == 131
+
+
+@pytest.mark.quick
+def test_births_stop_at_the_limit_and_deaths_with_the_last() -> None:
+    grown = simulation(**{**FLOCK, "life__deaths_per_s": 0, "life__most": 350})
+    grown.step(STEPS)
+    assert grown.agents.count == 350
+    died_out = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 30_000})
+    died_out.step(STEPS)
+    assert died_out.agents.count == 0 and died_out.population[0] == 0
+
+
+@pytest.mark.quick
+def test_the_population_swings_with_the_season() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 240, "life__deaths_per_s": 240, "life__season_s": 1})
+    sim.step(120)
+    swing = sim.population - 300
+    assert swing[29] == 120 and swing[59] == 0 and swing[89] == 120 and swing[119] == 0
+    assert swing.max() == 120 and swing.min() >= -2  # both counts are rounded down
+
+
+@pytest.mark.quick
+def test_the_dead_are_drawn_by_lot_without_favour() -> None:
+    sim = simulation(**{**FLOCK, "agents": 400})
+    drawn = np.zeros(400, int)
+    for sim.tick in range(400):
+        dead = who_dies(sim, 40)
+        assert len(np.unique(dead)) == 40
+        drawn[dead] += 1
+    assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
+    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
+
+
+@pytest.mark.quick
+def test_a_recycled_id_leads_another_life() -> None:
+    sim = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 0, "agents": 50})
+    before = sim.agents.by_id()
+    sim.agents.remove(np.arange(50))
+    sim.bear(np.arange(50, dtype=np.int32), seed=77)
+    after = sim.agents.by_id()
+    assert np.array_equal(after.id, before.id) and not (after.x == before.x).any()
+    assert (sim.agents.handles.generations[:50] == 1).all()

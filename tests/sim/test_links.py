@@ -1,0 +1,125 @@
+"""Links: the springs against the oracle, one hash wherever agents lie in memory, and clean cuts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_links
+from crowds import shuffle, simulation
+
+from crowd_demo.sim.patterns import pinned, places
+from crowd_demo.sim.step import Simulation
+
+STEPS = 30
+SMALL = {"agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}
+PATTERNS = ("rope", "cloth", "column")
+
+
+def run(pattern: str, shuffles: bool = False, **settings: Any) -> Simulation:
+    sim = simulation(pattern, **SMALL, **settings)
+    for step in range(STEPS):
+        if shuffles:
+            shuffle(sim, step)
+        sim.step()
+    return sim
+
+
+@pytest.fixture(scope="module", params=PATTERNS)
+def pattern(request: Any) -> str:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module", params=[0, 120], ids=["lasting", "dying"])
+def deaths(request: Any) -> dict[str, Any]:
+    return {"life__deaths_per_s": request.param, "life__births_per_s": request.param}
+
+
+@pytest.fixture(scope="module")
+def plain(pattern: str, deaths: dict[str, Any]) -> str:
+    return run(pattern, **deaths, optimizations__threads=1, optimizations__simd="false").state_hash()
+
+
+@pytest.mark.parametrize("switches", [
+    {"reorder__every": 1}, {"reorder__when": "off", "threads": 5}, {"removal": "shift"},
+    {"removal": "deferred", "threads": 2}])
+def test_one_hash_wherever_agents_lie(pattern: str, deaths: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
+    options = {f"optimizations__{key}": value for key, value in switches.items()}
+    assert run(pattern, **deaths, **options).state_hash() == plain
+    assert run(pattern, shuffles=True, **deaths, **options).state_hash() == plain
+
+
+def test_springs_are_the_models(pattern: str) -> None:
+    sim = run(pattern)
+    shuffle(sim, 5)
+    before = sim.agents.by_id()
+    rules = sim.links.rules(sim)
+    pull_x, pull_y = reference_links.pulls(before.x, before.y, before.vx, before.vy, sim.links.ends, rules,
+                                           both=pattern != "column")
+    wanted = reference_links.velocities(before, pull_x, pull_y, rules)
+    for call in sim.links.calls(sim):
+        call.run()
+    after, ids = sim.agents.by_id(), np.arange(160)
+    acted = ~pinned(ids, sim.config) & ((pattern != "column") | (ids % 16 != 0))
+    assert np.abs(pull_x).max() > 1 and acted.sum() >= 144
+    assert np.array_equal(after.vx[acted], wanted[0][acted]) and np.array_equal(after.vy[acted], wanted[1][acted])
+    free_leader = ids[(ids % 16 == 0) & (pattern == "column")]
+    assert np.array_equal(after.vx[free_leader], before.vx[free_leader])
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("pattern", ["rope", "cloth"])
+def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str) -> None:
+    sim = simulation(pattern, **SMALL)
+    sim.step(300)
+    ids = np.arange(160)
+    pins = ids[pinned(ids, sim.config)]
+    columns = sim.agents.by_id()
+    x, y = places(pins, sim.config, sim.terrain, sim.config.seed)
+    assert len(pins) == (10 if pattern == "rope" else 16)
+    assert np.abs(columns.x[pins] - x).max() < 0.5 and np.abs(columns.y[pins] - y).max() < 0.5
+    lower, upper = sim.links.ends.T
+    length = np.hypot(columns.x[lower] - columns.x[upper], columns.y[lower] - columns.y[upper])
+    assert length.max() < 2.5 * sim.config.links.rest
+
+
+@pytest.mark.quick
+def test_pairs_name_the_same_agents_after_sorts_and_removals() -> None:
+    sim = simulation("rope", **SMALL)
+    for seed in range(4):
+        shuffle(sim, seed)
+        sim.agents.remove(np.array([40 + seed, 90]))
+        slots = sim.links.pairs()
+        ids = np.stack([sim.agents.columns.id[slots_of] for slots_of in slots], axis=1)
+        assert np.array_equal(ids, sim.links.ends)
+    gone = {40, 41, 42, 43, 90}
+    wanted = [[i - 1, i] for i in range(160) if i % 16 and not gone & {i - 1, i}]
+    assert sorted(sim.links.ends.tolist()) == wanted
+
+
+@pytest.mark.quick
+def test_a_recycled_id_does_not_inherit_links() -> None:
+    sim = simulation("rope", **SMALL)
+    sim.agents.remove(np.array([20]))
+    sim.agents.spawn(id=np.array([20]))
+    assert len(sim.links) == 150
+    assert 20 not in sim.agents.columns.id[np.concatenate(sim.links.pairs())]
+    assert len(sim.links) == 148
+    with pytest.raises(ValueError, match="living"):
+        sim.links.tie(np.array([[19, 500]]))
+    sim.links.tie(np.array([[19, 20]]))
+    sim.step()
+    assert len(sim.links) == 149
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
+    sim = simulation(pattern, **SMALL)
+    whole = sorted(sim.links.ends.tolist())
+    assert len(whole) == (150 + 144 if pattern == "cloth" else 150)
+    sim.populate(60)
+    assert len(sim.links.pairs()[0]) <= 100
+    sim.populate(160)
+    assert sorted(sim.links.ends.tolist()) == whole

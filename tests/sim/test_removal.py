@@ -1,0 +1,73 @@
+"""Agents that are born and die while others hold on to them, by each way of removal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from crowds import shuffle, simulation
+
+from crowd_demo.sim.agents import Agents, FlockColumns
+from crowd_demo.sim.sparse_set import MODES
+
+pytestmark = pytest.mark.quick
+
+
+def birds(count: int) -> Agents:
+    agents = Agents(FlockColumns)
+    agents.spawn(id=np.arange(count), x=np.arange(count) * 10, vy=np.arange(count) * 2)
+    return agents
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_columns_move_with_their_ids(mode: str) -> None:
+    agents = birds(20)
+    agents.remove(np.array([0, 3, 4, 18, 99]), mode)
+    agents.remove(np.array([7, 19]), mode)
+    agents.close_gaps(2)
+    stays = [i for i in range(20) if i not in (0, 3, 4, 18, 7, 19)]
+    ids = agents.columns.id[:agents.count]
+    assert sorted(ids.tolist()) == stays
+    assert (ids.tolist() == stays) is (mode != "swap_back")
+    assert np.array_equal(agents.columns.x[:agents.count], ids * 10)
+    assert np.array_equal(agents.columns.vy[:agents.count], ids * 2)
+    assert np.array_equal(agents.handles.slots_of(ids), np.arange(agents.count))
+
+
+def test_swap_back_fills_gaps_from_the_end() -> None:
+    agents = birds(6)
+    agents.remove(np.array([0, 4, 2]), "swap_back")
+    assert agents.columns.id[:3].tolist() == [5, 1, 3]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_held_agent_is_found_again_after_sorts_births_and_deaths(mode: str) -> None:
+    sim = simulation("20k-flock", agents=300, world__width=500, world__height=400, optimizations__reorder__every=2,
+                     optimizations__removal=mode)
+    handles = sim.agents.handles
+    held, doomed = handles.handle(42), handles.handle(299)
+    for count in (280, 310, 200, 250):
+        sim.step(3)
+        shuffle(sim, count)
+        sim.populate(count)
+        assert sim.agents.columns.id[handles.slot(held)] == 42
+        assert handles.slot(doomed) == -1
+    sim.populate(300)
+    assert 299 in sim.agents.columns.id[:300] and handles.slot(doomed) == -1
+    assert handles.slot(handles.handle(299)) == np.flatnonzero(sim.agents.columns.id[:300] == 299)[0]
+
+
+def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
+    agents = birds(5)
+    before = agents.layout
+    agents.remove(np.array([7, -1]))
+    agents.close_gaps(2)
+    assert agents.layout == before
+    agents.remove(np.array([4]))
+    assert agents.layout > before
+
+
+def test_two_agents_cannot_bear_one_id() -> None:
+    agents = birds(5)
+    with pytest.raises(ValueError, match="one id"):
+        agents.spawn(id=np.array([7, 2]))
+    assert agents.count == 5 and agents.handles.slots_of(np.array([7])).tolist() == [-1]

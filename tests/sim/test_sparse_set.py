@@ -1,0 +1,102 @@
+"""The sparse set against a plain list, its handles, and its memory against seed 002's formula."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference_storage import ListedIds, linear_bytes, sparse_bytes
+
+from crowd_demo.sim.sparse_set import MODES, Handle, SparseSet
+
+pytestmark = pytest.mark.quick
+ids = st.lists(st.integers(0, 40), max_size=25)
+
+
+@settings(max_examples=100, deadline=None)
+@given(steps=st.lists(st.tuples(st.sampled_from(["add", *MODES, "compact"]), ids), max_size=12))
+def test_a_set_and_its_data_follow_a_plain_list(steps: list[tuple[str, list[int]]]) -> None:
+    got, wanted = SparseSet(8), ListedIds()
+    data = np.zeros(50, int)
+    for what, some in steps:
+        if what == "add":
+            for identity in some:
+                wanted.add(identity)
+            new = got.add_many(np.array(some, int))
+            data[got.slots_of(new)] = new * 10
+            moves = None
+        elif what == "compact":
+            wanted.compact()
+            moves = got.compact()
+        else:
+            wanted.discard_many(some, what)
+            moves = got.discard_many(np.array(some, int), what)
+        if moves:
+            data[moves.target] = data[moves.source]
+        members = [identity for identity in wanted.slots if identity is not None]
+        assert got.ids.tolist() == [-1 if identity is None else identity for identity in wanted.slots]
+        assert list(got) == members and len(got) == len(members)
+        assert [identity for identity in range(50) if identity in got] == sorted(members)
+        for identity in members:
+            assert got.slot_of(identity) == wanted.slots.index(identity)
+            assert data[got.slot_of(identity)] == identity * 10
+    assert got.generations[:8].tolist() == [wanted.removed.get(identity, 0) for identity in range(8)]
+
+
+def test_unknown_ids_are_harmless() -> None:
+    some = SparseSet()
+    assert 0 not in some and -1 not in some and 10**12 not in some and some.slot_of(-1) == -1
+    some.add_many(np.array([3, 5, 3]))
+    assert some.slots_of(np.array([-1, 3, 4, 5, 10**9])).tolist() == [-1, 0, -1, 1, -1]
+    for mode in MODES:
+        some.discard_many(np.array([-7, 4, 99, 10**9]), mode)
+    assert list(some) == [3, 5] and not some.generations.any()
+    with pytest.raises(ValueError, match="0, 1, 2"):
+        some.add(-1)
+    with pytest.raises(ValueError, match="swap_back, shift, deferred"):
+        some.discard(3, "erase")
+    with pytest.raises(KeyError):
+        some.handle(4)
+
+
+def test_adding_again_and_removing_again_change_nothing() -> None:
+    some = SparseSet()
+    assert [some.add(7), some.add(2), some.add(7)] == [0, 1, 0]
+    some.discard(7)
+    some.discard(7)
+    assert list(some) == [2] and some.generations[7] == 1
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_handle_dies_with_its_member_and_not_with_a_sort(mode: str) -> None:
+    some = SparseSet()
+    some.add_many(np.arange(10))
+    held, other = some.handle(4), some.handle(9)
+    some.adopt(np.array([9, 3, 1, 4, 0, 2, 8, 7, 6, 5], np.int32))
+    assert some.is_alive(held) and some.slot_of(4) == 3
+    some.discard(4, mode)
+    assert not some.is_alive(held) and some.is_alive(other)
+    some.add(4)
+    assert not some.is_alive(held) and some.is_alive(some.handle(4)) and some.handle(4) == Handle(4, 1)
+
+
+def test_free_ids_are_the_lowest() -> None:
+    some = SparseSet(4)
+    some.add_many(np.array([0, 2, 3, 5]))
+    assert some.free_ids(4).tolist() == [1, 4, 6, 7]
+    some.discard(2, "deferred")
+    assert some.free_ids(2).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("component", [8, 24, 128])
+@pytest.mark.parametrize("used", [0.1, 0.5, 1.0])
+def test_memory_is_the_seeds_formula_and_four_bytes_for_generations(component: int, used: float) -> None:
+    entities = 1000
+    some = SparseSet(entities)
+    some.add_many(np.arange(0, entities, round(1 / used)))
+    data = np.zeros((len(some), component), np.uint8)
+    assert some.nbytes - some.generations.nbytes + data.nbytes == sparse_bytes(component, entities, len(some) / entities)
+    assert some.generations.nbytes == 4 * entities
+    holes = np.zeros((entities, component), np.uint8).nbytes + np.packbits(np.zeros(entities, bool)).nbytes
+    assert holes == linear_bytes(component, entities) == component * entities + 125

@@ -1,0 +1,118 @@
+"""A screen of its own (Xvfb) and fingers (xdotool) for the real program."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 120.0  # for whatever a slow machine does; no test measures a time
+SMALL = ("--config", "1k", "--set", "map=null", "--size", "640x360")
+
+
+@pytest.fixture(scope="session")
+def display() -> Iterator[str]:
+    for tool in ("Xvfb", "xdotool"):
+        if not shutil.which(tool):
+            pytest.skip(f"{tool} is not installed")
+    read, write = os.pipe()
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x720x24", "-nolisten", "tcp"],
+                              pass_fds=[write], stderr=subprocess.DEVNULL)
+    os.close(write)
+    with os.fdopen(read) as told:
+        name = f":{told.readline().strip()}"
+    yield name
+    server.terminate()
+    server.wait()
+
+
+class Running:
+    """The program in a window; `report` is what it wrote when it was left."""
+
+    def __init__(self, display: str, folder: Path, *arguments: str, **environment: str) -> None:
+        self.folder = folder
+        self.env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", **environment,
+                    "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
+        command = [sys.executable, "-m", "crowd_demo", *SMALL, "--report", "report.json", *arguments]
+        self.process = subprocess.Popen(command, cwd=folder, env=self.env, stderr=subprocess.PIPE, text=True)
+        self.window = ""
+
+    def open(self) -> None:
+        """Wait for the window, and turn to it."""
+        own = str(self.process.pid)
+        self.window = self.until(lambda: self.tool("search", "--onlyvisible", "--pid", own, check=False).strip())
+        self.tool("windowfocus", "--sync", self.window)
+
+    def tool(self, *arguments: str, check: bool = True) -> str:
+        done = subprocess.run(["xdotool", *arguments], env=self.env, check=check, capture_output=True, text=True)
+        return done.stdout
+
+    def press(self, *keys: str) -> None:
+        """One after another, as a hand would."""
+        for key in keys:
+            self.tool("key", key)
+            time.sleep(0.1)
+
+    def picture(self) -> Path:
+        """F12, and the file that it leaves."""
+        before = set(self.folder.glob("*.png"))
+        self.press("F12")
+        return self.until(lambda: next(iter(set(self.folder.glob("*.png")) - before), None))
+
+    def shows_the_crowd(self) -> bool:
+        """Keys are not read while it loads; so press one now and then until it has an effect."""
+        self.press("F12")
+        time.sleep(0.5)
+        return any(self.folder.glob("*.png"))
+
+    def until(self, found: Callable[[], Any]) -> Any:
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise AssertionError(f"the program has ended: {self.process.stderr and self.process.stderr.read()}")
+            if what := found():
+                return what
+            time.sleep(0.05)
+        raise AssertionError("it never happened")
+
+    def leave(self) -> int:
+        """Esc, and the exit code."""
+        self.press("Escape")
+        return self.process.wait(PATIENCE_S)
+
+    def report(self) -> Any:
+        return json.loads((self.folder / "report.json").read_text())
+
+
+@pytest.fixture
+def start(display: str, tmp_path: Path) -> Iterator[Callable[..., Running]]:
+    """Start the program; whatever is left of it is ended after the test."""
+    started: list[Running] = []
+
+    def launch(*arguments: str, **environment: str) -> Running:
+        started.append(Running(display, tmp_path, *arguments, **environment))
+        started[-1].open()
+        return started[-1]
+
+    yield launch
+    for running in started:
+        running.process.kill()
+        running.process.wait()
+        assert running.process.stderr
+        running.process.stderr.close()
+
+
+@pytest.fixture
+def running(start: Callable[..., Running]) -> Running:
+    """The program when its crowd is on the screen."""
+    program = start()
+    program.until(program.shows_the_crowd)
+    return program

@@ -1,0 +1,79 @@
+"""The program as a person meets it: a window, real keys, a real mouse."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+
+from crowd_demo.render.theme import WARM
+from crowd_demo.techniques import BY_PATH
+
+
+def pixels(path: Path) -> Any:
+    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
+
+
+def test_keys_toggle_techniques_and_esc_leaves_with_0(running: Any) -> None:
+    running.press("8", "shift+9", "space")
+    running.picture()
+    assert running.leave() == 0
+    options = running.report()["optimizations"]
+    depth, blitter = BY_PATH["depth"], BY_PATH["blitter"]
+    assert options["depth"] == depth.choices[(depth.choices.index(depth.default) + 1) % len(depth.choices)]
+    assert options["blitter"] == blitter.choices[blitter.choices.index(blitter.default) - 1]
+
+
+def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:
+    running.press("space")
+    picture = pixels(running.picture())
+    assert picture.shape == (640, 360, 3)
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 50
+    assert running.leave() == 0
+
+
+def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
+    running.press("space", "Tab", "Home")
+    fitted = pixels(running.picture())
+    running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
+    near = pixels(running.picture())
+    assert (fitted != near).any(axis=2).mean() > 0.3
+    running.press("Home")
+    assert (fitted == pixels(running.picture())).all()
+    assert running.leave() == 0
+    assert running.report()["counters"]["drawn"] == 1000
+
+
+def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) -> None:
+    running.press("space", "Tab", "Home")
+    running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
+    before = pixels(running.picture())
+    running.tool("mousedown", "3", "mousemove_relative", "--sync", "60", "40", "mouseup", "3")
+    time.sleep(0.2)
+    after = pixels(running.picture())
+    assert (after[60:, 40:] == before[:-60, :-40]).all(axis=2).mean() > 0.8
+    assert (after == before).all(axis=2).mean() < 0.8
+    assert running.leave() == 0
+
+
+def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
+    running.press("space", "Tab", "Home")
+    running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
+    running.press("f", "Home")
+    assert (pixels(running.picture()) == WARM).all(axis=2).sum() > 100
+    assert running.leave() == 0
+    counters = running.report()["counters"]
+    assert counters["drawn"] < counters["total"] == 1000
+
+
+def test_a_first_start_shows_its_window_and_answers_esc_while_it_compiles(
+        start: Callable[..., Any], tmp_path: Path) -> None:
+    kernels = tmp_path / "cache"
+    program = start(CROWD_DEMO_CACHE=str(kernels))
+    program.until(lambda: list(kernels.rglob("*.nbi")))
+    assert program.leave() == 0
+    assert not (tmp_path / "report.json").exists()
