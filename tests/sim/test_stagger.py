@@ -16,7 +16,7 @@ ways = st.tuples(st.sampled_from(["place", "tile", "id"]), st.integers(1, 16), s
 
 
 @pytest.mark.parametrize("simd", [True, False])
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(script=st.lists(ways, min_size=1, max_size=6))
 def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: list[tuple[str, int, bool, int]]) -> None:
     """Fast birds cross bands and tiles, are re-sorted and shuffled, while rule and period change."""
