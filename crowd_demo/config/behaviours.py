@@ -22,6 +22,8 @@ class _Paced(Section):
 
     speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
+    cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
+    cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
     @model_validator(mode="after")
     def _speeds_in_order(self) -> Self:

@@ -28,7 +28,7 @@ class FlockColumns(NamedTuple):
     vy: Floats
     push_x: Floats  # what the neighbours ask for, kept until the agent looks again
     push_y: Floats
-    look_at: Ints  # the tick at which it looks again
+    look_at: Ints  # when it looks again, and how long it waits (stagger.py)
 
 
 class CrowdColumns(NamedTuple):

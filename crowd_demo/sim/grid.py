@@ -14,7 +14,7 @@ import numpy as np
 
 from ..jit import Call, device, kernel, prange
 from .agents import Agents
-from .sorting import SortSpace, count_share, sort_calls, sort_space
+from .sorting import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
 SLACK = 1e-3  # of a cell: more than float32 can misplace a position in 2,000 cells
@@ -86,20 +86,22 @@ class Grid:
         self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
         self.order = self.space.order
         self.layout = -1
+        self.by_id = False  # whether agents of a cell are to be in order of their ids
 
     def calls(self) -> tuple[Call, ...]:
         columns, count = self.agents.columns, self.agents.count
         find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space))
-        return (find, *sort_calls(self.workers, self.space, count, self.cells))
+        ranks = (Call(sort_buckets, (self.workers, self.space, self.cells, columns.id)),) if self.by_id else ()
+        return (find, *sort_calls(self.workers, self.space, count, self.cells), *ranks)
 
     def built(self) -> None:
         """To be said after `calls` have run."""
         self.order = self.space.order
         self.layout = self.agents.layout
 
-    def reordered(self) -> None:
-        """To be said after the agents were moved into this grid's order: cell c now is slots start[c]:start[c + 1]."""
-        self.order = self.identity
+    def reordered(self, order: Any) -> None:
+        """To be said after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
+        self.order = order
         self.layout = self.agents.layout
 
     def outdated(self) -> None:

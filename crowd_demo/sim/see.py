@@ -84,7 +84,7 @@ def strip_of(capacity: int, workers: int) -> Strip:
 def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any, counters: Any) -> None:
     """An agent keeps what its neighbours ask of it."""
     columns.push_x[slot], columns.push_y[slot], met = answer(rules, me, sums)
-    columns.look_at[slot] = next_look(turn, columns.y[slot])
+    columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1
 
@@ -174,7 +174,7 @@ def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me
         slot = np.uintp(order[base + members[lane]])
         if due(turn, columns.look_at[slot]):
             columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-            columns.look_at[slot] = next_look(turn, columns.y[slot])
+            columns.look_at[slot] = next_look(turn, columns, slot)
             counters[NEIGHBOURS] += met[lane]
             counters[CANDIDATES] += candidates
             counters[DUE] += 1

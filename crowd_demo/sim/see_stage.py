@@ -11,6 +11,7 @@ import numpy as np
 
 from ..jit import Call
 from .agents import Agents
+from .caps import Caps, Kept, kept_of, see_capped
 from .grid import Cells
 from .lanes import LANES
 from .neighbours import Candidates
@@ -27,6 +28,7 @@ class SeeStage:
         self.workers = workers
         self.capacity = capacity
         self.strip: Strip = strip_of(1024, workers)
+        self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
         self._written: Written | None = None
 
@@ -51,6 +53,12 @@ class SeeStage:
         if simd:
             self._make_room(_largest_block(candidates))
         return (Call(see_lanes if simd else see_scalar, (*shared, self.strip)),)
+
+    def capped(self, cells: Cells, agents: Agents, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
+        """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
+        self.strip.queue[0] = 0
+        self.strip.counters[:] = 0
+        return (Call(see_capped, (self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip)),)
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strip.floats.shape[2] - 2 * LANES:

@@ -83,6 +83,32 @@ def place_items(workers: int, space: Any, items: int) -> None:
         _place_items(worker, workers, space, items)
 
 
+@device
+def _sort_buckets(worker: int, workers: int, space: Any, buckets: int, rank: Any) -> None:
+    """Shell's sort of each bucket: short runs, and mostly in order already."""
+    order = space.order
+    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
+        first, last = space.start[bucket], space.start[bucket + 1]
+        gap = 1
+        while 3 * gap < last - first:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(first + gap, last):
+                item, at = order[k], k
+                while at >= first + gap and rank[order[at - gap]] > rank[item]:
+                    order[at] = order[at - gap]
+                    at -= gap
+                order[at] = item
+            gap //= 3
+
+
+@kernel
+def sort_buckets(workers: int, space: Any, buckets: int, rank: Any) -> None:
+    """Put the items of each bucket in ascending order of their rank, int32[n], no two alike."""
+    for worker in prange(workers):
+        _sort_buckets(worker, workers, space, buckets, rank)
+
+
 def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
     """The second and third pass."""
     return Call(place_buckets, (workers, space, buckets)), Call(place_items, (workers, space, items))

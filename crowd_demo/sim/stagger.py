@@ -1,50 +1,104 @@
 """Who is due this step.
 
-Avoidance is staggered by *place*: the world is cut into bands of Y, and band b looks around at the ticks t with
-(t + b) % period == 0, so that the rows of cells which SIMD works on are full of agents that are due. An agent keeps the
-tick at which it looks again; whoever walks into another band looks once when its old turn comes and falls into step with
-the new band, so nobody waits longer than the period. Sight and paths are staggered by *id*: they are work of one agent
-alone. Neither depends on the slot, so re-sorting changes nothing.
+Avoidance is staggered by *place*, *tile* or *id*. By place the world is cut into bands of Y, and band b looks around at the
+ticks t with (t + b) % period == 0, so that the rows of cells which SIMD works on are full of agents that are due. By tile it
+is cut into squares with a hash for b, so that each step's work lies all over the world. By id it is b = id: nobody's turn ever
+shifts, but only a share of each register works. An agent keeps the tick at which it looks again; whoever walks into another
+band looks once when its old turn comes and falls into step with the new band, so nobody waits longer than the period, nor
+when the agents are sorted or the rule is changed. Sight and paths are staggered by *id*: they are work of one agent alone.
+Nothing depends on the slot, so re-sorting changes nothing.
+
+`look_at` packs that tick and the wait until then, 16 * tick + wait - 1, which also tells when the agent last looked. That
+serves 2^27 ticks, 26 days at 60 Hz.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..jit import device
+from .noise import scramble
+
+if TYPE_CHECKING:
+    from .step import Simulation
 
 BAND_RADII = 6  # height of a band in radii of perception: higher ones have fewer walkers between them but coarser shares
+BANDS = 1024  # at most so many along a side
+LONGEST = 16  # period
 
 
 class Turn(NamedTuple):
     """The present step as staggering sees it."""
 
-    tick: int
+    due_below: int  # packed: who looks now or should have looked before
+    due_above: int  # and who would look later than a period from now
     period: int
-    inv_band: np.float32  # 1 / height of a band, in world units
-    next_look: Any  # int32[bands]: the next tick, 1..period from now, at which each band looks around
+    by_id: bool
+    inv_band: np.float32  # 1 / side of a band or tile, in world units
+    inv_column: np.float32  # the same along x; 0 for bands, which are as wide as the world
+    columns: int
+    phase: Any  # int32[bands or tiles]: below the period
+    next_look: Any  # int32[period]: packed, the next time that each phase looks around
 
 
-def turn(tick: int, period: int, height: float, radius: float) -> Turn:
-    """The turn of a step in a world of `height` units."""
-    band = max(BAND_RADII * radius, height / 1024)
-    phase = (tick + np.arange(int(height / band) + 2)) % period
-    return Turn(tick, period, np.float32(1 / band), (tick + period - phase).astype(np.int32))
+@lru_cache
+def phases(by: str, places: int, period: int) -> NDArray[np.int32]:
+    """Of each band, in turn, or of each tile, at random."""
+    numbers = np.arange(places, dtype=np.uint32)
+    return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)
+
+
+def turn(tick: int, period: int, by: str, width: float, height: float, radius: float) -> Turn:
+    """The turn of a step in a world of `width` x `height` units."""
+    longest = max(width, height) if by == "tile" else height
+    band = max(BAND_RADII * radius, longest / BANDS)
+    columns = int(width / band) + 2 if by == "tile" else 1
+    wait = period - (tick + np.arange(period)) % period
+    inv_band = np.float32(1 / band)
+    return Turn((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, by == "id", inv_band,
+                inv_band if by == "tile" else np.float32(0), columns,
+                phases(by, (int(height / band) + 2) * columns, period),
+                ((tick + wait) * LONGEST + wait - 1).astype(np.int32))
 
 
 @device
 def due(turn: Any, look_at: Any) -> Any:
     """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
-    return (look_at < turn.tick + 1) | (look_at > turn.tick + turn.period)
+    return (look_at < turn.due_below) | (look_at > turn.due_above)
 
 
 @device
-def next_look(turn: Any, y: Any) -> int:
-    return turn.next_look[np.uintp(y * turn.inv_band)]
+def next_look(turn: Any, columns: Any, slot: Any) -> int:
+    """What becomes of `look_at` when the agent in that slot has looked."""
+    if turn.by_id:
+        return turn.next_look[np.uintp(columns.id[slot] % turn.period)]
+    row, column = int(columns.y[slot] * turn.inv_band), int(columns.x[slot] * turn.inv_column)
+    return turn.next_look[np.uintp(turn.phase[np.uintp(row * turn.columns + column)])]
 
 
 @device
 def due_by_id(identity: int, tick: int, period: int) -> bool:
     return (tick + identity) % period == 0
+
+
+# --- what it costs the crowd -----------------------------------------------------------------------------------------
+
+def ages(sim: Simulation) -> NDArray[np.int64]:
+    """How many agents looked 0, 1, ... steps before the last step, int64[16]; more than a period only after it was lowered."""
+    look_at = sim.agents.columns.look_at[:sim.agents.count]
+    looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
+    return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
+
+
+def stagger_error(sim: Simulation) -> float:
+    """How far the pushes of the next step are from those of period 1, as a part of the latter: mean |a - b| / mean |b|.
+
+    The crowd goes on as if nobody had asked. 0 for a crowd that nobody pushes.
+    """
+    kept, fresh = sim.pushes(everybody=False), sim.pushes(everybody=True)
+    length = np.hypot(*fresh).mean() if sim.agents.count else 0.0
+    return float(np.hypot(*(kept - fresh)).mean() / length) if length > 0 else 0.0

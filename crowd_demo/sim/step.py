@@ -21,6 +21,7 @@ from ..config.resources import find_map
 from ..jit import Call, max_threads, set_threads
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
+from .caps import cap_counters, caps_of
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
@@ -54,7 +55,7 @@ class Simulation:
         self.drift = Drift()
         self.tick = 0
         self.history: list[tuple[int, Action]] = []
-        self._structure_counters: dict[str, float] = {}
+        self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
         self.behaviour: Any = BEHAVIOURS[config.behaviour](config)
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height,
@@ -89,7 +90,8 @@ class Simulation:
     @property
     def turn(self) -> Turn:
         """Whose turn it is to look around."""
-        return turn(self.tick, self.optimizations.stagger.avoidance, float(self.terrain.walls.height), self.behaviour.radius)
+        stagger, walls = self.optimizations.stagger, self.terrain.walls
+        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.behaviour.radius)
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
@@ -113,25 +115,35 @@ class Simulation:
         if self.life.active and options.removal == "deferred":
             yield "compact", agents.closing(self.workers)
             agents.closed()
+        capped = options.cap != "none"
+        self.grid.by_id = options.cap == "first"
         yield "index", structure.index()
         structure.built()
         if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
-            yield "reorder", reorder_calls(agents, structure.order, self.workers)
+            along = structure.along(options.curve)
+            yield "reorder", (*along, *reorder_calls(agents, structure.order, self.workers))
             agents.swap()
             structure.reordered()
             self.drift.sorted()
-        if options.cull == "grid" and not structure.USES_GRID:
+        if (capped or options.cull == "grid") and not structure.USES_GRID:
             yield "index", self.grid.calls()
             self.grid.built()
         elif not structure.USES_GRID:
             self.grid.outdated()
         rules = self.behaviour.rules(self)
         yield "query", structure.query(options.simd, rules, self.turn)
-        yield "see", self.seeing.calls(structure.candidates(), agents, structure.rules(rules), self.turn, options.simd)
+        yield "see", self._see(rules)
         if self.links.active:
             yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
+
+    def _see(self, rules: Any) -> tuple[Call, ...]:
+        """Everybody who is due meets those whom the structure has found, or some of those around in the grid."""
+        structure, options = self.structure, self.optimizations
+        if options.cap != "none":
+            return self.seeing.capped(self.grid.view(), self.agents, rules, self.turn, caps_of(self))
+        return self.seeing.calls(structure.candidates(), self.agents, structure.rules(rules), self.turn, options.simd)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
@@ -147,6 +159,7 @@ class Simulation:
             self._structure: tuple[str, Structure] | None = None
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
+        self.grid.by_id = self.optimizations.cap == "first"
 
     @property
     def structure(self) -> Structure:
@@ -203,6 +216,28 @@ class Simulation:
             call.run()
         self.grid.built()
 
+    def pushes(self, everybody: bool) -> Any:
+        """What the agents would be asked for by the next step's see stage, or if everybody looked; float32[2, agents] by slot.
+
+        Costs that stage and a copy of the agents, with which they are put back to what they were.
+        """
+        set_threads(self.workers)
+        self._fit()
+        agents, structure, rules = self.agents, self.structure, self.behaviour.rules(self)
+        before = agents.front.copy()
+        if everybody:
+            agents.columns.look_at[:] = 0
+        for call in structure.index():
+            call.run()
+        structure.built()
+        if self.optimizations.cap != "none":
+            self.refresh_grid()
+        for call in (*structure.query(self.optimizations.simd, rules, self.turn), *self._see(rules)):
+            call.run()
+        found = np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
+        agents.front[:] = before
+        return found
+
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
         digest = hashlib.blake2b(f"{self.tick} {self.agents.count}".encode(), digest_size=16)
@@ -227,10 +262,12 @@ class Simulation:
         counters["contiguous_copies"] = float(counted[RUNS]) / max(float(counted[COPIES]), 1.0)
         counters["imbalance"] = imbalance(self.seeing.strip.counters[:, CANDIDATES])
         counters.update(self.drift.counters())
-        for name in self._structure_counters:
+        for name in self._own_counters:
             del counters[name]
-        self._structure_counters = self.structure.counters()
-        counters.update(self._structure_counters)
+        self._own_counters = self.structure.counters()
+        if self.optimizations.cap != "none":
+            self._own_counters |= cap_counters(self.seeing.kept, due)
+        counters.update(self._own_counters)
 
     def states(self) -> dict[str, int]:
         """How many walk, wait and are stuck; empty for a flock."""

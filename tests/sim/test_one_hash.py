@@ -44,6 +44,7 @@ def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neigh
 
 
 @pytest.mark.parametrize("switches", [{"reorder__when": "off"}, {"reorder__every": 1}, {"reorder__every": 7},
+                                      {"curve": "morton", "reorder__every": 7}, {"curve": "hilbert", "threads": 3},
                                       {"reorder__when": "drift"}, {"reorder__when": "drift", "reorder__drift": 0.05},
                                       {"cell_size": 10}, {"cell_size": 64}, {"cell_size": 4000}, {"cull": "off"}])
 def test_cadence_and_cells(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
-from crowds import simulation
+import reference
+from crowds import shuffle, simulation
 
+from crowd_demo.sim.curves import CURVES, cell_number
 from crowd_demo.sim.step import imbalance
 
 WORLD = {"agents": 300, "map": "null", "world__width": 900, "world__height": 700}
@@ -59,6 +62,28 @@ def test_sorts_are_counted(settings: dict[str, Any], sorts: int) -> None:
     sim = simulation(**{f"optimizations__reorder__{key}": value for key, value in settings.items()}, **WORLD)
     sim.step(30)
     assert sim.profile.counters["sorts"] == sorts
+
+
+@pytest.mark.parametrize("curve", ["row", "morton", "hilbert"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_agents_lie_along_the_curve_and_every_cell_still_knows_its_own(curve: str, threads: int) -> None:
+    """The grid is wider than high and no power of two; some cells are empty."""
+    sim = simulation(optimizations__curve=curve, optimizations__threads=threads, optimizations__reorder__every=1, **WORLD)
+    shuffle(sim, 1)
+    for name, _calls in sim.stages():
+        for call in _calls:
+            call.run()
+        if name == "reorder":
+            break
+    sim.agents.swap()
+    sim.structure.reordered()
+    grid, columns = sim.grid, sim.agents.columns
+    x, y = ((column[:300] * grid.floor.inv_cell).astype(int) for column in (columns.x, columns.y))
+    bits = (max(grid.columns, grid.rows) - 1).bit_length()
+    numbers = [cell_number(CURVES[curve], int(a), int(b), bits) for a, b in zip(x, y, strict=True)]
+    assert numbers == sorted(numbers)
+    lists = [sorted(grid.order[a:b].tolist()) for a, b in pairwise(grid.start)]
+    assert lists == reference.cell_lists(columns.x[:300], columns.y[:300], grid.cell, grid.columns, grid.rows)
 
 
 def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:

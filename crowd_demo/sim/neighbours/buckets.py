@@ -25,9 +25,5 @@ class Buckets(Structure):
         super().built()
         self.place.grid.built()
 
-    def reordered(self) -> None:
-        self.layout = self.place.agents.layout
-        self.place.grid.reordered()
-
     def candidates(self) -> Cells:
         return self.place.grid.view()

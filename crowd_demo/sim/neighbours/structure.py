@@ -50,6 +50,10 @@ class Structure:
         """To be said after `index` has run."""
         self.layout = self.place.agents.layout
 
+    def along(self, curve: str) -> tuple[Call, ...]:
+        """Calls that make `order` follow a curve through the structure's cells, if those can be in any order."""
+        return ()
+
     def reordered(self) -> None:
         """To be said after the agents were moved into the order."""
         self.order = self.place.grid.identity

@@ -1,0 +1,113 @@
+"""Caps keep whom they say they keep, in any order in memory, and the bias meter shows what that costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_caps as reference
+from crowds import shuffle, simulation
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.caps import bias, caps_of
+
+WORLD = {"map": "null", "world__width": 300, "world__height": 220}
+examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
+    return simulation(agents=agents, behaviour=behaviour, optimizations__cap=cap, **WORLD, **more)
+
+
+def kept_by(sim: Any, columns: Any) -> list[list[int]]:
+    caps = caps_of(sim)
+    if caps.nearest:
+        return [reference.nearest_kept(columns, i, caps.neighbours, caps.radius_sq) for i in range(len(columns.x))]
+    return [reference.first_kept(columns, sim.grid, i, caps.scanned, caps.neighbours, caps.radius_sq)
+            for i in range(len(columns.x))]
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("cap", ["first", "nearest"])
+@examples
+@given(n=st.integers(0, 90), scanned=st.integers(0, 30), neighbours=st.integers(0, 12), seed=st.integers(0, 99),
+       lattice=st.booleans())
+def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, cap: str, n: int, scanned: int, neighbours: int, seed: int,
+                                               lattice: bool) -> None:
+    sim = capped(behaviour, cap, n, optimizations__stagger__avoidance=1,
+                 **{f"{behaviour}__cap_scanned": scanned, f"{behaviour}__cap_neighbours": neighbours})
+    c = sim.agents.columns
+    c.x[:n], c.y[:n] = np.random.default_rng(seed).uniform(0, 120, (2, n))
+    if lattice:  # many equally near
+        c.x[:n], c.y[:n] = np.round(c.x[:n] / 12) * 12, np.round(c.y[:n] / 12) * 12
+    shuffle(sim, seed)
+    before, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    got = sim.pushes(everybody=True)[:, np.argsort(sim.agents.columns.id[:n])]
+    kept = kept_by(sim, before)
+    for i in range(n):
+        assert (got[0, i], got[1, i]) == reference.push_of(before, i, kept[i], rules, behaviour == "flock")
+
+
+@pytest.mark.parametrize("cap", ["first", "nearest"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: str, cap: str) -> None:
+    hashes = set()
+    for switches in ({}, {"reorder__when": "off"}, {"reorder__every": 3, "threads": 3}, {"simd": "false"},
+                     {"neighbours": "none", "cull": "off"}, {"neighbours": "kd_tree"}):
+        sim = capped(behaviour, cap, 400, **{f"optimizations__{key}": value for key, value in switches.items()})
+        sim.step(15)
+        shuffle(sim, 1)
+        sim.step(15)
+        hashes.add(sim.state_hash())
+    assert len(hashes) == 1
+
+
+def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
+    hashes = set()
+    for cap in ("none", "first", "nearest"):
+        sim = capped("flock", cap, 60, flock__cap_scanned=100, flock__cap_neighbours=64)
+        sim.step(30)
+        hashes.add(sim.state_hash())
+        assert sim.profile.counters.get("cap_hits", 0) == 0
+    assert len(hashes) == 1
+
+
+def test_hits_and_counts() -> None:
+    sim = capped("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
+    sim.step()
+    counters = dict(sim.profile.counters)
+    assert counters["cap_hits"] == 200
+    assert counters["scanned_max"] == counters["candidates_per_agent"] == 10
+    assert counters["found_max"] == counters["found_mean"] == counters["neighbours_per_agent"] == 10
+    sim.optimizations.cap = "nearest"
+    sim.step()
+    assert sim.profile.counters["found_max"] > sim.profile.counters["neighbours_per_agent"]
+    sim.optimizations.cap = "none"
+    sim.step()
+    assert "cap_hits" not in sim.profile.counters
+
+
+@pytest.mark.parametrize("cap", ["none", "first", "nearest"])
+def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
+    sim = capped("flock", cap, 150, flock__cap_neighbours=3)
+    got = bias(sim, sample=150)
+    columns, radius_sq = sim.agents.by_id(), caps_of(sim).radius_sq
+    every = [reference.nearest_kept(columns, i, 150, radius_sq) for i in range(150)]
+    kept = every if cap == "none" else kept_by(sim, columns)
+    some = [i for i in range(150) if every[i]]
+    assert got.agents == len(some) > 0
+    assert got.all == pytest.approx(np.mean([reference.mean_direction(columns, i, every[i]) for i in some], axis=0))
+    assert got.kept == pytest.approx(np.mean([reference.mean_direction(columns, i, kept[i]) for i in some], axis=0))
+
+
+def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
+    sides = {}
+    for cap in ("first", "nearest"):
+        sim = simulation(agents=3000, behaviour="flock", optimizations__cap=cap, flock__cap_neighbours=5, map="null",
+                         world__width=600, world__height=600)
+        sides[cap] = bias(sim)
+    assert sides["first"].kept[1] < -0.2
+    assert abs(sides["nearest"].kept[0]) < 0.05 and abs(sides["nearest"].kept[1]) < 0.05
+    assert sides["first"].all == sides["nearest"].all
