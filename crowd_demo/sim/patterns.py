@@ -51,7 +51,7 @@ def places(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[NDAr
 def _ropes(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
     links, world = config.links, config.world
     ropes = max(1, -(-config.agents // links.length))
-    rows = max(1, math.floor(world.height / (links.length * links.rest * 1.2)))
+    rows = max(1, math.floor(world.height / max(links.length * links.rest * 1.2, 1.0)))
     columns = -(-ropes // rows)
     rope, bead = np.divmod(ids, links.length)
     row, column = np.divmod(rope % ropes, columns)
