@@ -9,7 +9,7 @@ from .theme import NORMAL, WARM, Pen, panel
 
 
 def draw_frustum(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
-    """The outline of the rectangle that culling still uses, with its name at the upper left corner."""
+    """The outline of the rectangle that culling still uses, with its name above it."""
     left, top = camera.world_to_screen(frozen.left, frozen.top)
     right, bottom = camera.world_to_screen(frozen.right, frozen.bottom)
     far = 4 * max(on.get_size())  # keeps SDL's line drawing away from huge coordinates
@@ -20,6 +20,7 @@ def draw_frustum(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> 
     label = "frozen frustum"
     sheet = panel((pen.width(label) + 16, 22))
     pen.left(sheet, label, 8, 11, NORMAL, WARM)
-    x = max(8, min(on.get_width() - sheet.get_width() - 8, box.left + 6))
-    y = max(8, min(on.get_height() - 30, box.top + 6))
+    x = max(8, min(on.get_width() - sheet.get_width() - 8, box.left))
+    above = box.top - 30
+    y = max(8, min(on.get_height() - 30, above if above >= 8 else box.top + 6))
     on.blit(sheet, (x, y))

@@ -188,10 +188,10 @@ def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
     assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
 
 
-def test_a_stage_keeps_its_colour() -> None:
+def test_a_stage_keeps_its_colour_and_shares_it_with_no_other() -> None:
     colours = StageColours()
-    see = colours["see"]
-    assert colours["blit"] != see and colours["see"] == see
+    first = [colours[f"stage {number}"] for number in range(16)]
+    assert [colours[f"stage {number}"] for number in range(16)] == first and len(set(first)) == 16
 
 
 # --- help and overlays -----------------------------------------------------------------------------------------------
