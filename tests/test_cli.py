@@ -97,7 +97,7 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
     (["--set", "agents"], "--set:1: agents: must be key.path=value, not 'agents'"),
     (["--set", "seed=2", "--set", "agnts=5"], "--set:2: agnts: unknown key (did you mean agents?)"),
     (["--set", "optimizations.simd=on"], "--set:1: optimizations.simd: must be true or false, not 'on' (did you mean "),
-    (["--config", "20kk"], "20kk:1: file: no such file, nor a shipped configuration (did you mean 20k?)"),
+    (["--config", "20kk"], "20kk: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["--no-render"], "--no-render: only with --headless"),
     (["--screenshot", "a.jpg"], "--screenshot: must end in .png, not 'a.jpg'"),
     (["--screenshot", "nowhere/a.png"], "--screenshot: there is no folder nowhere"),

@@ -16,6 +16,7 @@ import pygame
 from ..config.keys import ACTIONS, bindings, keys_of
 from ..config.model import Config
 from ..config.resources import assets_folder
+from ..jit import CACHE_LASTS
 from ..render.help import Help, program_entries, technique_entries
 from ..render.hud import Hud, draw_notices
 from ..render.overlays import draw_frustum
@@ -204,7 +205,7 @@ class Loop:
             self.program.running = False
 
     def _be_a_window(self) -> None:
-        if self._frame == SETTLED_FRAMES:
+        if self._frame == SETTLED_FRAMES and CACHE_LASTS:
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else ASLEEP_S

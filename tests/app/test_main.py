@@ -133,9 +133,10 @@ def test_only_the_report_is_written_to_standard_output() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is a display")
-def test_without_a_display_there_is_one_line_and_code_3() -> None:
+@pytest.mark.parametrize("more", [{}, {"XDG_RUNTIME_DIR": "/nowhere"}], ids=["no folder", "a wrong folder"])
+def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) -> None:
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "XDG_RUNTIME_DIR")
-    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    env = {name: value for name, value in os.environ.items() if name not in hidden} | more
     done = subprocess.run(command(), capture_output=True, text=True, env=env)
     assert done.returncode == 3 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "--headless" in done.stderr
