@@ -140,10 +140,13 @@ def _unwritable(option: str, path: Path) -> Iterator[str]:
             yield f"{option}: {path} is a folder"
         elif not path.parent.is_dir():
             yield f"{option}: there is no folder {path.parent}"
-        elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        elif path.exists() and not os.access(path, os.W_OK):
             yield f"{option}: {path} cannot be written"
-    except OSError as error:  # a name that no file can have
-        yield f"{option}: {error.strerror}"
+        else:
+            with tempfile.TemporaryFile(dir=path.parent):  # as the file itself will be: some folders only seem to be writable
+                pass
+    except OSError as error:  # also a name that no file can have
+        yield f"{option}: {path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
 
 
 def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:

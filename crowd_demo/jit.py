@@ -56,20 +56,21 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "crowd-demo"
 
 
-def _writable_cache() -> Path:
+def _writable_cache() -> tuple[Path, bool]:
     """The user's cache folder, or a temporary one where that cannot be written: the program starts either way."""
     folder = _user_cache() / _fingerprint()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return folder
+            return folder, True
     except (OSError, RuntimeError):
         temporary = tempfile.mkdtemp(prefix="crowd-demo-")
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-        return Path(temporary)
+        return Path(temporary), False
 
 
-os.environ["NUMBA_CACHE_DIR"] = str(_writable_cache())
+_cache, CACHE_LASTS = _writable_cache()  # whether it is there for other processes and later ones
+os.environ["NUMBA_CACHE_DIR"] = str(_cache)
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -77,7 +78,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba  # noqa: E402  (the cache folder has to be set first)
 from numba import njit, prange  # noqa: E402
 
-__all__ = ["Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "set_threads"]
+__all__ = ["CACHE_LASTS", "Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "set_threads"]
 
 Kernel = Callable[..., Any]
 

@@ -97,13 +97,13 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
     (["--set", "agents"], "--set:1: agents: must be key.path=value, not 'agents'"),
     (["--set", "seed=2", "--set", "agnts=5"], "--set:2: agnts: unknown key (did you mean agents?)"),
     (["--set", "optimizations.simd=on"], "--set:1: optimizations.simd: must be true or false, not 'on' (did you mean "),
-    (["--config", "20kk"], "20kk:1: file: no such file, nor a shipped configuration (did you mean 20k?)"),
+    (["--config", "20kk"], "20kk: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["--no-render"], "--no-render: only with --headless"),
     (["--screenshot", "a.jpg"], "--screenshot: must end in .png, not 'a.jpg'"),
     (["--screenshot", "nowhere/a.png"], "--screenshot: there is no folder nowhere"),
     (["--screenshot", "folder.png"], "--screenshot: folder.png is a folder"),
     (["--report", "nowhere/a.json"], "--report: there is no folder nowhere"),
-    (["--report", "x" * 5000], "--report: File name too long"),
+    (["--report", "x" * 5000], "--report: the file cannot be written: File name too long"),
     (["--report", "folder.png"], "--report: folder.png is a folder"),
     (["--list-keys", "--print-config"], "crowd-demo: argument --print-config: not allowed with argument --list-keys"),
 ])
@@ -113,6 +113,21 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, capsys, tmp_path, monkey
     (line,) = errors_of(capsys, *(args if "--config" in args else ["--config", "20k-flock", *args]))
     assert line.startswith(start)
     assert started == []
+
+
+@quick
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is a folder that takes no files, not even root's")
+@pytest.mark.parametrize("option", ["--screenshot", "--report"])
+def test_a_folder_that_takes_no_files_is_told_before_the_run(started, capsys, option):
+    (line,) = errors_of(capsys, "--config", "20k-flock", option, "/proc/x.png")
+    assert line.startswith(f"{option}: /proc/x.png cannot be written: ")
+    assert started == []
+
+
+@quick
+def test_looking_whether_a_place_can_be_written_leaves_nothing_there(started, tmp_path):
+    assert main(["--config", "20k-flock", "--report", str(tmp_path / "a.json")]) == 0
+    assert list(tmp_path.iterdir()) == []
 
 
 @quick

@@ -16,6 +16,7 @@ import pygame
 from ..config.keys import ACTIONS, bindings, keys_of
 from ..config.model import Config
 from ..config.resources import assets_folder
+from ..jit import CACHE_LASTS
 from ..render.help import Help, program_entries, technique_entries
 from ..render.hud import Hud, draw_notices
 from ..render.overlays import draw_frustum
@@ -34,7 +35,7 @@ from .worker import Worker
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # after which a frame counts as long, and events are read while it lasts
-GRACE_S = 2.0  # that the frame at hand has to end in when somebody quits
+GRACE_S = 5.0  # that the frame at hand has to end in when somebody quits, so that the report can be written
 STEPS_S = 0.1  # no further step is begun in a frame after so long
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 ASLEEP_S = 0.05  # a frame of a window that nobody can see
@@ -182,15 +183,20 @@ class Loop:
             self.abandoned = True
 
     def _answer_until(self, job: Future[None]) -> None:
-        title = self.config.window.title
-        if self.options.render:
-            pygame.display.set_caption(f"{title} - a step takes long")
+        self._entitle("a step takes long")
         while not wait((job,), timeout=LONG_S).done and self.program.running:
             if self.options.render:
                 self._keep_events()
-        wait((job,), timeout=GRACE_S)
+        if not job.done():
+            self._entitle("leaving")
+            wait((job,), timeout=GRACE_S)
+        self._entitle()
+
+    def _entitle(self, what: str = "") -> None:
+        """The window's title, with what is going on."""
         if self.options.render:
-            pygame.display.set_caption(title)
+            title = self.config.window.title
+            pygame.display.set_caption(f"{title} - {what}" if what else title)
 
     def _keep_events(self) -> None:
         events = pygame.event.get()
@@ -199,7 +205,7 @@ class Loop:
             self.program.running = False
 
     def _be_a_window(self) -> None:
-        if self._frame == SETTLED_FRAMES:
+        if self._frame == SETTLED_FRAMES and CACHE_LASTS:
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else ASLEEP_S

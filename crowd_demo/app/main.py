@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pygame
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from .loop import Loop
     from .switching import Switcher
 
-FINE, NO_DISPLAY, INTERRUPTED = 0, 3, 130
+FINE, FAILED, NO_DISPLAY, INTERRUPTED = 0, 1, 3, 130
 LAST_KERNEL_S = 10.0  # the longest that a crash waits for the compiler to finish what it is at
 
 
@@ -38,8 +40,7 @@ def run(config: Config, options: RunOptions) -> int:
             return NO_DISPLAY
     session = Session(config, options)
     try:
-        session.run()
-        return session.leave(FINE)
+        return session.leave(session.run())
     except KeyboardInterrupt:
         return session.leave(INTERRUPTED)
     except BaseException:
@@ -56,10 +57,11 @@ class Session:
         self.worker = Worker()
         self.switcher: Switcher | None = None
 
-    def run(self) -> None:
+    def run(self) -> int:
+        """Returns the exit code."""
         loaded = self._load()
         if not loaded:
-            return
+            return FINE
         from .loop import Loop
         from .program import Program
 
@@ -69,10 +71,12 @@ class Session:
         loop.frame()
         startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
         loop.run()
-        if not loop.abandoned:
-            self._hand_in(loop, startup_s)
-        elif self.options.report or self.options.screenshot:
+        if not (self.options.report or self.options.screenshot):
+            return FINE
+        if loop.abandoned:
             print("crowd-demo: left in the middle of a step: nothing was written", file=sys.stderr)
+            return FAILED
+        return self._hand_in(loop, startup_s)
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process here, when a thread is inside a kernel or the compiler and will not stop."""
@@ -103,13 +107,27 @@ class Session:
                     return None
         return job.result()
 
-    def _hand_in(self, loop: Loop, startup_s: dict[str, float]) -> None:
-        """What the command line asked for."""
+    def _hand_in(self, loop: Loop, startup_s: dict[str, float]) -> int:
+        """What the command line asked for; what cannot be written is one line and takes nothing else with it."""
         from .pictures import save_picture
         from .report import report, write_report
 
-        if self.options.screenshot:
-            save_picture(screen(), self.options.screenshot)
+        code = FINE
         if self.options.report:
             content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s)
-            write_report(content, self.options.report)
+            code = max(code, _written("--report", self.options.report, lambda path: write_report(content, path)))
+        if self.options.screenshot:
+            code = max(code, _written("--screenshot", self.options.screenshot, lambda path: save_picture(screen(), path)))
+        return code
+
+
+def _written(option: str, path: Path, write: Callable[[Path], None]) -> int:
+    """The exit code of writing a file."""
+    try:
+        write(path)
+    except BrokenPipeError:  # who reads standard output has seen enough
+        raise
+    except OSError as error:
+        print(f"crowd-demo: {option}: cannot write {path}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
+    return FINE

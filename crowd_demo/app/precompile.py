@@ -19,12 +19,15 @@ from ..techniques import TECHNIQUES
 
 
 class Precompiler:
-    """The process; it ends when all is compiled, and when the program does, however that ends."""
+    """The process; it ends when all is compiled, and when the program does, however that ends.
+
+    To be started only where `jit.CACHE_LASTS`: another process would not find a temporary cache.
+    """
 
     def __init__(self, config: Config, options: Optimizations) -> None:
         wanted = config.model_copy(update={"optimizations": options})
         self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, cache_folder()], stdin=subprocess.PIPE,
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0))
         with suppress(OSError):  # it may have ended already
             assert self._process.stdin
@@ -47,13 +50,6 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
             yield other
 
 
-def cache_folder() -> str:
-    """Where `jit` lets Numba keep what is compiled."""
-    from .. import jit  # noqa: F401  (it sets the variable)
-
-    return os.environ["NUMBA_CACHE_DIR"]
-
-
 def be_idle() -> None:
     """Run only when nobody else wants a core."""
     with suppress(OSError, AttributeError):
@@ -74,11 +70,10 @@ def main() -> None:
     threading.Thread(target=end_with_parent, daemon=True).start()
     from .ahead import Ahead, compile_one
 
-    if sys.argv[1] == cache_folder():  # otherwise it is temporary, and nobody would read what is compiled
-        ahead = Ahead(config)
-        for options in all_choices(config.optimizations):
-            for call in ahead.missing(options):
-                compile_one(call)
+    ahead = Ahead(config)
+    for options in all_choices(config.optimizations):
+        for call in ahead.missing(options):
+            compile_one(call)
 
 
 if __name__ == "__main__":

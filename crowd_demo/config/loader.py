@@ -39,9 +39,9 @@ class Mistake(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        path = ".".join(map(str, self.path)) or "file"
-        line = f"{self.place}: {path if len(path) <= 80 else path[:76] + ' ...'}: {self.text}"
-        return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line)
+        path = ".".join(map(str, self.path)) or ("file" if self.place.line else "")
+        line = f"{self.place}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.place}: "
+        return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line + self.text)
 
 
 class ConfigError(ValueError):
@@ -116,7 +116,7 @@ def _read(name: str | Path) -> tuple[Path, yaml12.Document]:
     try:
         path = find_config(name)
     except ValueError as error:
-        raise ConfigError([Mistake(Place(str(name), 1), (), str(error))]) from None
+        raise ConfigError([Mistake(Place(str(name)), (), str(error))]) from None
     try:
         document = yaml12.read_file(path)
     except yaml12.UnreadableError as error:

@@ -168,7 +168,8 @@ class _Reader:
             return Mistake(self.text.count("\n", 0, error.position) + 1, (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-        return Mistake(mark.line + 1 if mark else 1, (), "not YAML: " + " ".join((said or str(error)).split()))
+        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the end lies behind the last line
+        return Mistake(line, (), "not YAML: " + " ".join((said or str(error)).split()))
 
 
 def _line(event: yaml.Event) -> int:

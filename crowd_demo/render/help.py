@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pygame
 
 from ..techniques import BY_PATH, TECHNIQUES
-from .theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SMALL, TEXT, WARM, Pen, key_cap, panel
+from .theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SMALL, TEXT, WARM, Pen, key_cap, key_cap_width, panel
 
 TWO_LINES = 22  # pixels of a row that has room for two
 
@@ -89,7 +89,7 @@ class Help:
 
     def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Widths of the widest keys and of the widest name."""
-        caps = (sum(max(self.pen.width(key, SMALL) + 8, 17) + 4 for key in entry.keys) for entry in entries)
+        caps = (sum(key_cap_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
         return max(caps) + 10, max(self.pen.width(entry.name) for entry in entries)
 
     def _width(self, entries: Sequence[Entry]) -> int:

@@ -1,4 +1,4 @@
-"""The scene: one frame as a flat list of stages, cull -> depth -> ground -> blit.
+"""The scene: one frame as a flat list of stages, cull -> depth -> ground (-> lines) -> blit.
 
 A scene reads the simulation and never writes it. Which kernels run is up to the live options; the picture is the same
 for every culling, for both depth sorts, for any number of workers, and for both blitters. Agents that would be
@@ -26,6 +26,7 @@ from .camera import Camera, Rect, View
 from .cull import Cull, bounds_of
 from .dots import LARGEST_PX, Dots, Look, draw_plain, look_of_birds, look_of_people
 from .ground import Ground
+from .lines import Lines
 from .pixels import Frame, frame_of, is_plain, plain_surface
 from .place import Bounds, Ints, Moving, moving
 from .pose import Intent, Manner, Poses
@@ -81,6 +82,7 @@ class Scene:
         self._sprites = Sprites(self._figure.sheet)
         self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), marks=self._people)
         self._cull, self._depth, self._poses, self._dots = Cull(), depth.Depth(), Poses(), Dots()
+        self._lines = Lines()
         self._canvas: pygame.Surface | None = None
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
@@ -96,6 +98,9 @@ class Scene:
             slots = self._ordered(shot, slots)
         with profile.stage("ground"):
             self._draw_ground(target, shot)
+        if self.sim.links.active:
+            with profile.stage("lines"):
+                _run(self._line_calls(shot, frame_of(target)))
         with profile.stage("blit"):
             draw = self._draw_dots if _as_dots(shot) else self._draw_sprites
             visible = draw(target, shot, slots)
@@ -112,6 +117,8 @@ class Scene:
         if options.depth == "bands":
             yield from self._depth_calls(shot, nobody)
         yield self._pose(shot, nobody, self._atlas(shot))
+        if self.sim.links.active:
+            yield from self._line_calls(shot, frame)
         if options.blitter == "compiled":
             self._ground.prepare(options.cull, self.sim.terrain, camera, shot.rect)
             yield from self._ground.calls(shot.workers, frame)
@@ -165,6 +172,10 @@ class Scene:
             self._ground.draw_fblits(target)
         else:
             _run(self._ground.calls(shot.workers, frame_of(target)))
+
+    def _line_calls(self, shot: Shot, frame: Frame) -> tuple[Call, ...]:
+        """Whatever the blitter, whose work is the sprites."""
+        return self._lines.calls(shot.workers, self.sim.links.pairs(), shot.agents, shot.ahead, shot.view, frame)
 
     def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
         """Returns how many sprites touch the screen."""

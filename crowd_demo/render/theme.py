@@ -121,8 +121,12 @@ def panel(size: tuple[int, int], colour: Colour = PANEL) -> pygame.Surface:
 
 def key_cap(on: pygame.Surface, pen: Pen, name: str, left: int, middle: int, height: int = 15) -> int:
     """A key as it looks on a keyboard; returns where it ends."""
-    label = name if len(name) > 1 else name.upper()
-    box = pygame.Rect(left, middle - height // 2, max(pen.width(label, SMALL) + 8, 17), height)
+    label = name.upper()
+    box = pygame.Rect(left, middle - height // 2, key_cap_width(pen, name), height)
     pygame.draw.rect(on, CAP, box, border_radius=4)
     pen.left(on, label, box.centerx - pen.width(label, SMALL) // 2, middle, SMALL, TEXT)
     return box.right
+
+
+def key_cap_width(pen: Pen, name: str) -> int:
+    return max(pen.width(name.upper(), SMALL) + 8, 17)

@@ -1,6 +1,8 @@
 """What can be done to a crowd from outside, each with the tick at which it happened.
 
-A step is a function of state, actions and configuration, so a list of (tick, action) replays a run.
+A step is a function of state, actions and configuration, so a list of (tick, action) replays a run: it begins where
+`Simulation(config)` does, at tick 0. A restart (a key of the program) is no action but such a beginning: another `Simulation`
+of the same seed with as many agents and the techniques that it finds, and with a history of its own that starts empty.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,46 @@ def test_the_picture_is_the_last_frame(tmp_path: Path) -> None:
     assert len({tuple(picture.get_at((x, y))) for x in range(0, 320, 4) for y in range(0, 180, 4)}) > 8
 
 
+@pytest.mark.parametrize(("broken", "left"), [("report", "b.png"), ("screenshot", "a.json")])
+def test_what_cannot_be_written_is_a_line_and_leaves_the_other(
+        broken: str, left: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = {"report": tmp_path / "a.json", "screenshot": tmp_path / "b.png"}
+    paths[broken] = tmp_path / "gone" / paths[broken].name
+    assert run(frames=2, **paths) == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"crowd-demo: --{broken}: cannot write {paths[broken]}: ") and said.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == [left]
+
+
+def quitting_in_a_step(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The third step takes so long, and somebody closes the window meanwhile."""
+    step, number = Simulation.step, count()
+
+    def slow(sim: Simulation) -> None:
+        if next(number) == 3:
+            pygame.event.post(pygame.Event(pygame.QUIT))
+            time.sleep(seconds)
+        step(sim)
+
+    monkeypatch.setattr(Simulation, "step", slow)
+
+
+def test_quitting_in_a_long_step_still_writes_what_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quitting_in_a_step(monkeypatch, 1.0)
+    assert run(frames=50, report=tmp_path / "a.json", screenshot=tmp_path / "b.png") == 0
+    assert json.loads((tmp_path / "a.json").read_text())["steps"] == 4 and (tmp_path / "b.png").exists()
+
+
+def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    left = []
+    monkeypatch.setattr("os._exit", left.append)
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
+    quitting_in_a_step(monkeypatch, 1.0)
+    assert run(frames=50, report=tmp_path / "a.json") == 1 and left == [1]
+    assert capsys.readouterr().err == "crowd-demo: left in the middle of a step: nothing was written\n"
+
+
 def test_a_crash_while_loading_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def crash(*_: object) -> None:
         raise ZeroDivisionError("in the loader")
@@ -92,9 +133,10 @@ def test_only_the_report_is_written_to_standard_output() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there always is a display")
-def test_without_a_display_there_is_one_line_and_code_3() -> None:
+@pytest.mark.parametrize("more", [{}, {"XDG_RUNTIME_DIR": "/nowhere"}], ids=["no folder", "a wrong folder"])
+def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) -> None:
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "XDG_RUNTIME_DIR")
-    env = {name: value for name, value in os.environ.items() if name not in hidden}
+    env = {name: value for name, value in os.environ.items() if name not in hidden} | more
     done = subprocess.run(command(), capture_output=True, text=True, env=env)
     assert done.returncode == 3 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "--headless" in done.stderr

@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from driven import Driven
 
+from crowd_demo.app import loop
 from crowd_demo.app.precompile import Precompiler, all_choices
 from crowd_demo.config.loader import load_config
 from crowd_demo.techniques import TECHNIQUES
@@ -21,11 +23,21 @@ def test_every_choice_of_every_technique_comes_up() -> None:
     assert len(others) == len(wanted)
 
 
-def test_it_reads_every_configuration_and_leaves_a_cache_alone_that_is_not_its_own() -> None:
+def test_it_reads_every_configuration() -> None:
     for name in ("1k", "20k-flock", "maze"):
-        done = subprocess.run([sys.executable, "-m", "crowd_demo.app.precompile", "another folder"], text=True,
+        done = subprocess.run([sys.executable, "-m", "crowd_demo.app.precompile"], text=True,
                               input=load_config(name).model_dump_json() + "\n", capture_output=True)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("lasts", [True, False])
+def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
+    monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
+    driven.loop._frame = loop.SETTLED_FRAMES
+    driven.loop._be_a_window()
+    assert started == ["it"] * lasts
 
 
 def test_it_ends_with_the_program() -> None:

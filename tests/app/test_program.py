@@ -198,6 +198,7 @@ def test_one_agent_and_none(driven: Driven) -> None:
 
 def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
     may_go_on = threading.Event()
     monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
     threading.Timer(0.3, lambda: pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_TAB, mod=0))).start()
@@ -207,6 +208,19 @@ def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
     may_go_on.set()
     driven.frames()
     assert not driven.program.hud_shown
+
+
+def test_a_slow_frame_is_told_in_the_title_while_it_lasts(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = []
+    monkeypatch.setattr(driven.program.sim, "step", lambda: titles.append(seen_after(0.4)))
+    driven.frames()
+    assert titles == [f"{driven.config.window.title} - a step takes long"]
+    assert pygame.display.get_caption()[0] == driven.config.window.title
+
+
+def seen_after(seconds: float) -> str:
+    time.sleep(seconds)
+    return pygame.display.get_caption()[0]
 
 
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:

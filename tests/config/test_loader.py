@@ -67,6 +67,7 @@ def test_an_empty_file_is_all_defaults(write):
     ("keys: {restart: f}", "bad.yaml:1: keys.restart: key 'f' is bound to both restart and freeze"),
     ("keys: {stagger.sigth: f}", "bad.yaml:1: keys.stagger.sigth: unknown key (did you mean stagger.sight?)"),
     ("agents: 5\nworld: {width: 3\nseed: 1", "bad.yaml:3: file: not YAML: "),
+    ("agents: 5\nworld: {width: 3\n", "bad.yaml:2: file: not YAML: "),
     ("just text", "bad.yaml:1: file: must be lines of key: value"),
     ("- 1", "bad.yaml:1: file: must be lines of key: value"),
     ("a: &a [1]\nb: *a", "bad.yaml:2: b: *a stands for no single value given before"),
@@ -108,7 +109,7 @@ def test_a_missing_file_is_one_line(write, name):
 
 
 def test_a_missing_file_suggests_a_shipped_one(write):
-    assert lines_of("20kk.yaml") == ["20kk.yaml:1: file: no such file, nor a shipped configuration (did you mean 20k?)"]
+    assert lines_of("20kk.yaml") == ["20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
 
 
 def test_a_huge_file_is_one_line(write, tmp_path):

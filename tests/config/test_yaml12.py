@@ -56,9 +56,9 @@ def bomb():
 
 
 @pytest.mark.parametrize(("text", "line", "said"), [
-    ("a: 1\nb: [1, 2\n", 3, "not YAML"),
+    ("a: 1\nb: [1, 2\n", 2, "not YAML"),
     ("a: 1\n b: 2\n", 2, "not YAML"),
-    ("a: 'open\n", 2, "not YAML"),
+    ("a: 'open\n", 1, "not YAML"),
     ("a: 1\n\tb: 2\n", 2, "not YAML"),
     ("a: 1\nb: \x07\n", 2, "control character"),
     ("a: \"\\UFFFFFFFF\"", 1, "impossible"),

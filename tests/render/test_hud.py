@@ -18,7 +18,7 @@ from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale
 from crowd_demo.render.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud import Hud, Section, Status, draw_notices, shown, visible_sections
 from crowd_demo.render.overlays import draw_frustum
-from crowd_demo.render.theme import WARM, Pen
+from crowd_demo.render.theme import WARM, Pen, key_cap, key_cap_width
 from crowd_demo.sim.profile import Profile
 from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
@@ -208,6 +208,16 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
     assert [entry.exact for entry in techniques.values()] == [technique.exact for technique in TECHNIQUES]
     program = program_entries(keys, {action: text for action, (_, text) in ACTIONS.items()}, ())
     assert len(program) + len(techniques) == len(ACTIONS) and program[0].keys == ("p",)
+
+
+def test_a_key_looks_the_same_however_it_is_spelt() -> None:
+    caps = []
+    for name in ("r", "R"), ("f11", "F11"), ("space", "SPACE"):
+        for spelling in name:
+            surface = picture((80, 20))
+            assert key_cap(surface, Pen(), spelling, 2, 10) == 2 + key_cap_width(Pen(), spelling)
+            caps.append(pixels(surface).tobytes())
+    assert caps[::2] == caps[1::2] and len(set(caps)) == 3
 
 
 def test_help_covers_the_picture() -> None:

@@ -36,6 +36,7 @@ class Simulation:
                                        walls=SimpleNamespace(tile=np.float32(32)))
         self.profile, self.tick, self.dt, self.workers = Profile(), 77, 1 / 10, 2
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
+        self.links = SimpleNamespace(active=False)
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"))
 
     def refresh_grid(self):
