@@ -186,9 +186,8 @@ class Hud:
     def _life(self, on: pygame.Surface, top: int, sim: Simulation) -> None:
         """Births and deaths of the last step, and how many lived after each of the last steps."""
         counters, lived = sim.profile.counters, sim.population
-        span = f"{lived.min():,} - {lived.max():,}" if len(lived) else "-"
         self._facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
-                              "population": span})
+                              "peak": f"{lived.max():,}" if len(lived) else "-"})
         draw_curve(on, pygame.Rect(PAD, top + 35, LEFT_WIDTH - 2 * PAD, CURVE_HEIGHT), lived, ACCENT)
 
     def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
