@@ -16,6 +16,7 @@ from ..config.resources import assets_folder
 from ..jit import Call, compile_calls, is_compiled
 from ..render.camera import Camera
 from ..render.scene import Scene
+from ..sim.locality import calls_ahead
 from ..sim.step import Simulation
 
 TWIN_AGENTS = 64
@@ -45,6 +46,7 @@ class Ahead:
             yield from calls
         if self._scene:
             yield from self._scene.calls(self._camera)
+            yield from calls_ahead(self._sim)
 
 
 def kernel_name(call: Call) -> str:

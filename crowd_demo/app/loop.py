@@ -144,6 +144,9 @@ class Loop:
         if program.scene:
             alpha = self.pace.owed_s / self.pace.dt
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
+            if steps and program.hud_shown:
+                with program.sim.profile.stage("hud"):
+                    program.score_locality(time.perf_counter())
 
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()

@@ -15,6 +15,7 @@ from ..config.model import Config
 from ..render.camera import Camera, Rect
 from ..render.hud import Status
 from ..sim.actions import Action, Populate, Switch
+from ..sim.locality import Locality, locality
 from ..sim.step import Simulation
 from ..techniques import BY_PATH, Technique
 from .input import Close, Command, Do, Pan, Zoom
@@ -25,6 +26,8 @@ from .switching import Switcher, next_choice
 MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
+SCORED_EVERY_S = 0.5
+MOST_IN_LISTS = 50_000  # agents whose lists may be written out for a score within 2 ms
 
 
 def fewer(count: int) -> int:
@@ -59,6 +62,8 @@ class Program:
         self.frozen: Rect | None = None
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
+        self.locality: Locality | None = None
+        self._scored_at = 0.0
         self._notices: list[tuple[float, str]] = []
         self._actions: dict[str, Callable[[], None]] = {
             "pause": self.pause, "step": self.step_once, "restart": self.restart,
@@ -109,6 +114,13 @@ class Program:
         """The same seed with as many agents as now, and the techniques as they are."""
         self.changes.append(self._restart)
         self.notify("started again")
+
+    def score_locality(self, now_s: float) -> None:
+        """Renew the score twice a second, where it costs little; after a step, by the worker."""
+        if now_s - self._scored_at >= SCORED_EVERY_S:
+            sim, self._scored_at = self.sim, now_s
+            cheap = sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
+            self.locality = locality(sim) if cheap else None
 
     def carry_out_changes(self) -> None:
         """To be called where nothing else touches the crowd."""
@@ -179,4 +191,4 @@ class Program:
         told = [text for _, text in self._notices]
         if self.switcher.pending:
             told.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, told)
+        return Status(self.paused, self.speed, self.switcher.pending, told, self.locality)

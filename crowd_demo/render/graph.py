@@ -1,4 +1,4 @@
-"""The frame-time graph: one column a frame, the stages stacked, and a line at 16.7 ms.
+"""The graphs. Frame times: one column a frame, the stages stacked, and a line at 16.7 ms.
 
 The columns are coloured all at once in NumPy: about 0.3 ms for 240 x 64 pixels.
 """
@@ -57,6 +57,17 @@ def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full
         layer += middles_ms >= np.maximum(top_ms, frames[:, None])
         pixels[width - len(frames):] = np.array([*(colours[stage] for stage in profile.stages), REST, GROUND], np.uint8)[layer]
     return pixels
+
+
+def draw_curve(on: pygame.Surface, box: pygame.Rect, values: NDArray[np.int32], colour: tuple[int, ...]) -> None:
+    """The last values, newest at the right, between their least and their largest."""
+    pygame.draw.rect(on, GROUND, box)
+    values = values[-box.width:]
+    if len(values) > 1:
+        low, span = int(values.min()), max(int(np.ptp(values)), 1)
+        heights = (values - low) * (box.height - 3) // span
+        left = box.right - len(values)
+        pygame.draw.lines(on, colour, False, [(left + x, box.bottom - 2 - int(y)) for x, y in enumerate(heights)])
 
 
 def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, colours: StageColours, pen: Pen) -> None:

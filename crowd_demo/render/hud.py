@@ -7,17 +7,20 @@ a small window is left out, the least important first.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pygame
 
+from ..sim.resting import resting
 from ..techniques import TECHNIQUES, Technique, Value, is_approximate
-from .graph import StageColours, draw_graph
-from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
+from .graph import StageColours, draw_curve, draw_graph
+from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, RESTING, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
 
 if TYPE_CHECKING:
+    from ..sim.locality import Locality
     from ..sim.profile import Profile
     from ..sim.step import Simulation
 
@@ -25,7 +28,7 @@ REFRESH_HZ = 8.0
 LEFT_WIDTH, RIGHT_WIDTH = 272, 254
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles
-GRAPH_HEIGHT, LINE, ROW = 60, 15, 17
+GRAPH_HEIGHT, CURVE_HEIGHT, LINE, ROW = 60, 32, 15, 17
 MARK = "~"
 STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0)}
 
@@ -39,6 +42,7 @@ class Status(NamedTuple):
     speed: float = 1.0
     pending: Mapping[str, Value] = {}  # values that wait for their kernels, by path
     notices: Sequence[str] = ()
+    locality: Locality | None = None
 
 
 class Section(NamedTuple):
@@ -66,6 +70,23 @@ def visible_sections(sections: Sequence[Section], height: int) -> list[Section]:
         if sum(other.height for other in kept) + section.height <= height:
             kept.append(section)
     return [section for section in sections if section in kept]
+
+
+def sorting_facts(sim: Simulation, rests: Set[str]) -> dict[str, str]:
+    """What the reordering did, where there is one: the drift in cells, as its setting counts it."""
+    counters = sim.profile.counters
+    if "reorder.when" in rests or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
+        return {}
+    return {"sorts": f"{counters['sorts']:,.0f}", "since sort": f"{counters['steps_since_sort']:,.0f}",
+            "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
+
+
+def memory_facts(counters: Mapping[str, float], locality: Locality | None) -> dict[str, str]:
+    """How evenly the workers share the work, and how near in memory the neighbours lie."""
+    facts = {"imbalance": f"{counters['imbalance']:.2f}"} if "imbalance" in counters else {}
+    if locality:
+        facts |= {"near reads": f"{locality.same_or_next_line:.0%}", "L1 misses": f"{locality.miss_rate:.1%}"}
+    return facts
 
 
 class Hud:
@@ -117,6 +138,8 @@ class Hud:
         work = {"neighbours": f"{counters.get('neighbours_per_agent', 0):.1f}",
                 "candidates": f"{counters.get('candidates_per_agent', 0):.1f}",
                 "speed": "paused" if status.paused else f"x{status.speed:g}"}
+        more = {**sorting_facts(sim, resting(sim)), **memory_facts(counters, status.locality)}
+        rows = [dict(list(more.items())[at:at + 3]) for at in range(0, len(more), 3)]
         table = -(-len(profile.stages) // 2) * LINE + 6
         return [
             Section(46, 0, lambda on, top: self._header(on, top, profile)),
@@ -126,6 +149,8 @@ class Hud:
             Section(35, 1, lambda on, top: self._facts(on, top, {name: f"{count:,.0f}" for name, count in crowd.items()})),
             Section(35, 4, lambda on, top: self._facts(on, top, work)),
             *([Section(34, 5, lambda on, top: self._states(on, top, states))] if states else []),
+            *(Section(35, 7, partial(self._facts, facts=facts)) for facts in rows),
+            *([Section(CURVE_HEIGHT + 39, 6, lambda on, top: self._life(on, top, sim))] if sim.life.active else []),
         ]
 
     def _header(self, on: pygame.Surface, top: int, profile: Profile) -> None:
@@ -158,6 +183,13 @@ class Hud:
             self.pen.left(on, name, x, top + 8, SMALL, FAINT)
             self.pen.left(on, value, x, top + 22, NORMAL, WARM if value == "paused" else TEXT)
 
+    def _life(self, on: pygame.Surface, top: int, sim: Simulation) -> None:
+        """Births and deaths of the last step, and how many lived after each of the last steps."""
+        counters, lived = sim.profile.counters, sim.population
+        self._facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
+                              "peak": f"{lived.max():,}" if len(lived) else "-"})
+        draw_curve(on, pygame.Rect(PAD, top + 35, LEFT_WIDTH - 2 * PAD, CURVE_HEIGHT), lived, ACCENT)
+
     def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
         """Colour and shape of a state, so that it is told apart without colours."""
         for place, (name, count) in enumerate(states.items()):
@@ -173,9 +205,9 @@ class Hud:
         row = min(ROW, max(13, room // len(TECHNIQUES)))
         listed = TECHNIQUES[:max(room // row, 0)]
         height = 2 * PAD + len(listed) * row + 22
-        sheet = panel((RIGHT_WIDTH, height))
+        sheet, rests = panel((RIGHT_WIDTH, height)), resting(sim)
         for number, technique in enumerate(listed):
-            self._technique(sheet, PAD + row // 2 + number * row, row, technique, sim, status)
+            self._technique(sheet, PAD + row // 2 + number * row, row, technique, sim, status, technique.path in rests)
         pygame.draw.line(sheet, EDGE, (PAD, height - 30), (RIGHT_WIDTH - PAD, height - 30))
         end = self.pen.left(sheet, MARK, PAD, height - 17, SMALL, WARM)
         self.pen.left(sheet, " approximate", end, height - 17, SMALL, FAINT)
@@ -187,17 +219,18 @@ class Hud:
         return [(action, self.keys[action]) for action in actions if self.keys.get(action)]
 
     def _technique(self, on: pygame.Surface, middle: int, row: int, technique: Technique, sim: Simulation,
-                   status: Status) -> None:
+                   status: Status, rests: bool) -> None:
+        """Faint where its value changes nothing at present."""
         value = sim.optimizations.get(technique.path)
         off, waits = is_baseline(technique, value), technique.path in status.pending
         for key in list(self.keys.get(technique.path, ()))[:1]:
             key_cap(on, self.pen, key, PAD, middle, row - 3)
-        self.pen.left(on, technique.label, PAD + 26, middle, NORMAL, DIM if off else TEXT)
+        self.pen.left(on, technique.label, PAD + 26, middle, NORMAL, RESTING if rests else DIM if off else TEXT)
         text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
-        colour = WARM if waits else FAINT if off else ACCENT
+        colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
         start = self.pen.right(on, text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
         if is_approximate(technique, value):
-            self.pen.right(on, MARK, start - 4, middle, NORMAL, FAINT if off else WARM)
+            self.pen.right(on, MARK, start - 4, middle, NORMAL, RESTING if rests else FAINT if off else WARM)
 
 
 def draw_chip(on: pygame.Surface, shape: int, colour: Colour, middle: tuple[int, int]) -> None:

@@ -22,6 +22,7 @@ SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
 DIM: Colour = (164, 174, 186)
 FAINT: Colour = (122, 132, 146)
+RESTING: Colour = (84, 92, 104)
 ACCENT: Colour = (96, 190, 240)
 WARM: Colour = (240, 178, 62)
 

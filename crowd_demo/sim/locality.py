@@ -11,6 +11,7 @@ starts empty, so the first read of a line always misses. Nothing here depends on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +20,7 @@ import numpy as np
 
 from ..jit import Call, device
 from .neighbours import Candidates
-from .see_lists import Lists, written_out
+from .see_lists import Lists, write_call, written_out
 from .see_runs import Runs
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ def candidates_of(sim: Simulation) -> Candidates:
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
 
-def locality_call(sim: Simulation, sample: int = 256) -> tuple[Call, Any]:
+def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Call, Any]:
     """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
-    settings, agents, candidates = sim.config.cache, sim.agents, candidates_of(sim)
+    settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.SEEN]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
@@ -133,9 +134,18 @@ def locality_call(sim: Simulation, sample: int = 256) -> tuple[Call, Any]:
                  empty_cache(settings), counted)), counted
 
 
+def calls_ahead(sim: Simulation) -> Iterator[Call]:
+    """The calls of `locality` with the present options, for compiling ahead: nothing is run, nor are they to be."""
+    candidates = sim.structure.candidates()
+    if isinstance(candidates, Lists):
+        yield write_call(candidates, sim.agents.count)[0]
+        candidates = write_call(candidates, sim.agents.count)[1]
+    yield locality_call(sim, candidates)[0]
+
+
 def locality(sim: Simulation, sample: int = 256) -> Locality:
     """Of the agents where they lie now, read in the order of the last index (which is built if there is none)."""
-    call, counted = locality_call(sim, sample)
+    call, counted = locality_call(sim, candidates_of(sim), sample)
     call.run()
     reads, near, misses, _ = (int(count) for count in counted)
     some = max(reads, 1)

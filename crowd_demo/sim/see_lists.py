@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import device, kernel, prange
+from ..jit import Call, device, kernel, prange
 from .grid import Cells
 from .lanes import LANES, take_block
 from .see import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody
@@ -78,12 +78,18 @@ def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> Non
     start[last - first] = at
 
 
-def written_out(lists: Lists, agents: int) -> Cells:
-    """All lists as rows of cells, for who wants to look at them."""
+def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
+    """What writes all lists out as rows of cells, and where it does."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
-    _write_out(lists, 0, cells, order, start)
-    return Cells(order, start, lists.columns, lists.rows, lists.reach)
+    return Call(_write_out, (lists, 0, cells, order, start)), Cells(order, start, lists.columns, lists.rows, lists.reach)
+
+
+def written_out(lists: Lists, agents: int) -> Cells:
+    """All lists as rows of cells, for who wants to look at them."""
+    call, cells = write_call(lists, agents)
+    call.run()
+    return cells
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------

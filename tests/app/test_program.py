@@ -11,11 +11,13 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.loop import STEPS_S
-from crowd_demo.app.program import fewer, more
+from crowd_demo.app.program import SCORED_EVERY_S, fewer, more
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
+from crowd_demo.jit import is_compiled
+from crowd_demo.sim.locality import calls_ahead
 from crowd_demo.sim.step import Simulation
-from crowd_demo.techniques import TECHNIQUES, Technique
+from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
@@ -76,6 +78,30 @@ def test_more_and_fewer_agents(driven: Driven) -> None:
 def test_steps_of_the_population_are_round_and_bounded() -> None:
     assert [more(0), more(1), more(20_000), more(33_333), more(2_000_000)] == [1, 2, 25_000, 42_000, 2_000_000]
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
+
+
+def test_locality_is_scored_twice_a_second_while_the_hud_shows_it(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    scored = []
+    monkeypatch.setattr("crowd_demo.app.program.locality", lambda sim: scored.append(sim.tick))
+    driven.program.hud_shown = False
+    driven.frames(2)
+    assert not scored
+    driven.program.hud_shown = True
+    driven.frames(3)
+    driven.program._scored_at -= SCORED_EVERY_S
+    driven.frames(2)
+    assert scored == [3, 6]
+
+
+def test_the_score_of_every_structure_is_compiled_ahead(driven: Driven) -> None:
+    for _ in BY_PATH["neighbours"].choices:
+        driven.press("1")
+        driven.settle()
+        for call in calls_ahead(driven.program.sim):
+            assert is_compiled(call)
+        driven.program._scored_at = 0.0
+        driven.frames()
+        assert driven.program.locality and driven.program.locality.reads > 0
 
 
 def test_speed(driven: Driven) -> None:

@@ -83,7 +83,7 @@ def test_what_cannot_be_read_says_where_and_why(text, line, said):
 def test_mistakes_before_the_one_that_stops_are_kept():
     with pytest.raises(UnreadableError) as caught:
         read("a: 1\na: 2\nb: [\n")
-    assert [mistake.line for mistake in caught.value.mistakes] == [2, 4]
+    assert [mistake.line for mistake in caught.value.mistakes] == [2, 3]
 
 
 def test_a_file_too_large_is_not_read_to_its_end(tmp_path):

@@ -16,10 +16,23 @@ from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud import Hud, Section, Status, draw_notices, shown, visible_sections
+from crowd_demo.render.hud import (
+    CURVE_HEIGHT,
+    ROW,
+    Hud,
+    Section,
+    Status,
+    draw_notices,
+    memory_facts,
+    shown,
+    sorting_facts,
+    visible_sections,
+)
 from crowd_demo.render.overlays import draw_frustum
-from crowd_demo.render.theme import WARM, Pen, key_cap, key_cap_width
+from crowd_demo.render.theme import PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.sim.locality import Locality
 from crowd_demo.sim.profile import Profile
+from crowd_demo.sim.resting import resting
 from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -48,7 +61,9 @@ def measured(frames: int = 50) -> Profile:
 
 def crowd(**states: int) -> Any:
     return SimpleNamespace(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states,
-                           optimizations=Config().optimizations.model_copy(deep=True))
+                           optimizations=Config().optimizations.model_copy(deep=True), grid=SimpleNamespace(cell=32.0),
+                           life=SimpleNamespace(active=False), behaviour=SimpleNamespace(USES_PATHS=True),
+                           population=np.arange(90, 101, dtype=np.int32))
 
 
 def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:
@@ -86,7 +101,57 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     before = drawn(Hud(KEYS), sim)
     sim.optimizations.set(technique.path, next(value for value in technique.choices if value != technique.default))
     box = changed(before, drawn(Hud(KEYS), sim))
-    assert box.left > 1000 and 0 < box.height < 20
+    top = 12 + PAD + TECHNIQUES.index(technique) * ROW
+    assert box.left > 1000 and top <= box.top < top + ROW  # rows below may rest without it
+
+
+@pytest.mark.parametrize(("change", "rests"), [
+    ({}, {"reorder.drift", "leaf_size", "removal"}),
+    ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "removal"}),
+    ({"neighbours": "buckets"}, {"reorder.when", "reorder.every", "reorder.drift", "leaf_size", "removal"}),
+    ({"neighbours": "kd_tree"}, {"reorder.drift", "removal"}),
+    ({"neighbours": "kd_tree", "cull": "agents"}, {"reorder.drift", "removal", "cell_size"}),
+])
+def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], rests: set[str]) -> None:
+    sim = crowd()
+    for path, value in change.items():
+        sim.optimizations.set(path, value)
+    assert resting(sim) == rests
+    sim.life.active, sim.behaviour.USES_PATHS = True, False
+    assert resting(sim) == rests - {"removal"} | {"stagger.sight", "stagger.paths"}
+
+
+def test_the_row_of_a_resting_technique_is_dimmed() -> None:
+    sim = crowd()
+    before = drawn(Hud(KEYS), sim)
+    sim.behaviour.USES_PATHS = False
+    box = changed(before, drawn(Hud(KEYS), sim))
+    assert box.left > 1000 and ROW < box.height < 2 * ROW  # the two of them
+
+
+def test_counters_show_up_where_there_is_something_to_count() -> None:
+    sim = crowd()
+    assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, None) == {}
+    before = drawn(Hud(KEYS), sim)
+    sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
+    assert sorting_facts(sim, set()) == {"sorts": "3", "since sort": "17", "drift": "0.25 cells"}
+    assert sorting_facts(sim, {"reorder.when"}) == {}
+    score = Locality(0.875, 0.0312, 1000)
+    assert memory_facts(sim.profile.counters, score) == {"imbalance": "1.25", "near reads": "88%", "L1 misses": "3.1%"}
+    after = drawn(Hud(KEYS), sim, Status(locality=score))
+    assert changed(before, after).height > 60 and changed(before, after).right < 300
+
+
+def test_the_population_is_drawn_where_there_is_life() -> None:
+    sim = crowd()
+    before = drawn(Hud(KEYS), sim)
+    sim.life.active = True
+    alive = drawn(Hud(KEYS), sim)
+    assert changed(before, alive).height >= CURVE_HEIGHT
+    sim.population = sim.population[::-1]
+    assert 0 < changed(alive, drawn(Hud(KEYS), sim)).height < CURVE_HEIGHT
+    sim.population = sim.population[:0]
+    assert drawn(Hud(KEYS), sim).any()
 
 
 def test_a_value_that_waits_is_told() -> None:
