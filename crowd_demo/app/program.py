@@ -27,7 +27,7 @@ MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
 SCORED_EVERY_S = 0.5
-MOST_IN_LISTS = 50_000  # agents whose lists may be written out for a score within 2 ms
+MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
 
 
 def fewer(count: int) -> int:
