@@ -122,9 +122,15 @@ class Ground:
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
     def fill_outside(self, surface: pygame.Surface) -> None:
-        """A plain colour, where no tile will be drawn."""
-        if not self._area().contains(surface.get_rect()):
+        """A plain colour around the tiles that will be drawn, and only there: a whole screen takes 0.3 ms."""
+        width, height = surface.get_size()
+        area = self._area().clip(surface.get_rect())
+        if not area:
             surface.fill(OUTSIDE)
+            return
+        for beside in ((0, 0, width, area.top), (0, area.bottom, width, height - area.bottom),
+                       (0, area.top, area.left, area.height), (area.right, area.top, width - area.right, area.height)):
+            surface.fill(OUTSIDE, beside)
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
         return (Call(pave, (workers, frame, self._paving, self._visited, self._wanted)),)
