@@ -15,23 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from ..jit import Call, device, kernel, prange
 from . import noise, see
 from .agents import WAITING, CrowdColumns
-from .lanes import (
-    Lanes,
-    load,
-    root,
-    select,
-    splat,
-    store,
-    take,
-    to_float,
-    to_int,
-    wrap32,
-)
+from .lanes import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
 from .paths import heading
 from .sight import sees
 from .stagger import due_by_id
@@ -72,85 +60,58 @@ class Places(NamedTuple):
     spread: Any
 
 
-def _is_crowd(rules: Any) -> bool:
-    return getattr(rules, "instance_class", None) is CrowdRules
-
-
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@overload(see.copy_in)
-def _copy_in(rules, columns, slots, strip, at):
-    if not _is_crowd(rules):
-        return None
-
-    def code(rules, columns, slots, strip, at):
-        floats, _ = strip
-        store(floats[0], at, take(columns.x, slots))
-        store(floats[1], at, take(columns.y, slots))
-    return code
+@see.of(CrowdRules)
+def copy_in(rules, columns, slots, strip, at):
+    floats, _ = strip
+    store(floats[0], at, take(columns.x, slots))
+    store(floats[1], at, take(columns.y, slots))
 
 
-@overload(see.from_columns)
-def _from_columns(rules, columns, slot):
-    return (lambda rules, columns, slot: (columns.x[slot], columns.y[slot])) if _is_crowd(rules) else None
+@see.of(CrowdRules)
+def from_columns(rules, columns, slot):
+    return columns.x[slot], columns.y[slot]
 
 
-@overload(see.from_strip)
-def _from_strip(rules, strip, at):
-    return (lambda rules, strip, at: (strip[0][0, at], strip[0][1, at])) if _is_crowd(rules) else None
+@see.of(CrowdRules)
+def from_strip(rules, strip, at):
+    return strip[0][0, at], strip[0][1, at]
 
 
-@overload(see.register)
-def _register(rules, strip, at):
-    return (lambda rules, strip, at: (load(strip[0][0], at), load(strip[0][1], at))) if _is_crowd(rules) else None
+@see.of(CrowdRules)
+def register(rules, strip, at):
+    return load(strip[0][0], at), load(strip[0][1], at)
 
 
-@overload(see.nobody)
-def _nobody(rules, like):
-    if not _is_crowd(rules):
-        return None
-    if isinstance(like, Lanes):
-        def code(rules, like):
-            none = splat(np.int32(0), like)
-            return none, none, none
-    else:
-        def code(rules, like):
-            return np.int64(0), np.int64(0), np.int64(0)
-    return code
+@see.of(CrowdRules)
+def nobody(rules, like):
+    none = no_sum(like)
+    return none, none, none
 
 
-@overload(see.meet)
-def _meet(rules, me, other, sums):
-    if not _is_crowd(rules):
-        return None
-
-    def code(rules, me, other, sums):
-        x, y = me
-        count, sum_x, sum_y = sums
-        dx, dy = x - other[0], y - other[1]
-        distance_sq = dx * dx + dy * dy
-        seen = distance_sq < rules.radius_sq
-        apart = seen & (distance_sq > np.float32(0))  # on one spot there is no direction to go
-        distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
-        near = np.float32(1) - distance * rules.inv_radius
-        weight = near * near / distance * np.float32(FIXED)
-        none = splat(np.int32(0), x)
-        return (count + select(seen, splat(np.int32(1), x), none),
-                sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
-    return code
+@see.of(CrowdRules)
+def meet(rules, me, other, sums):
+    x, y = me
+    count, sum_x, sum_y = sums
+    dx, dy = x - other[0], y - other[1]
+    distance_sq = dx * dx + dy * dy
+    seen = distance_sq < rules.radius_sq
+    apart = seen & (distance_sq > np.float32(0))  # on one spot there is no direction to go
+    distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
+    near = np.float32(1) - distance * rules.inv_radius
+    weight = near * near / distance * np.float32(FIXED)
+    none = splat(np.int32(0), x)
+    return (count + select(seen, splat(np.int32(1), x), none),
+            sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
 
 
-@overload(see.answer)
-def _answer(rules, me, sums):
-    if not _is_crowd(rules):
-        return None
-
-    def code(rules, me, sums):
-        count, sum_x, sum_y = sums
-        unit = np.float32(1 / FIXED)
-        neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
-        return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
-    return code
+@see.of(CrowdRules)
+def answer(rules, me, sums):
+    count, sum_x, sum_y = sums
+    unit = np.float32(1 / FIXED)
+    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
+    return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
 # --- sight and paths -------------------------------------------------------------------------------------------------

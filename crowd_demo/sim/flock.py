@@ -14,18 +14,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from ..jit import Call, device, kernel, prange
 from . import noise, see
 from .agents import FlockColumns
 from .lanes import (
     LANES,
-    Lanes,
     chance,
     gather,
     lane_numbers,
     load,
+    no_sum,
     root,
     select,
     splat,
@@ -65,124 +64,81 @@ class FlockRules(NamedTuple):
     wander_key_y: np.int32
 
 
-def _is_flock(rules: Any) -> bool:
-    return getattr(rules, "instance_class", None) is FlockRules
-
-
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@overload(see.copy_in)
-def _copy_in(rules, columns, slots, strip, at):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, columns, slots, strip, at):
-        floats, ints = strip
-        x, y = take(columns.x, slots), take(columns.y, slots)
-        store(floats[0], at, x)
-        store(floats[1], at, y)
-        store(ints[0], at, to_int(x * np.float32(FIXED)))
-        store(ints[1], at, to_int(y * np.float32(FIXED)))
-        store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
-        store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
-    return code
+@see.of(FlockRules)
+def copy_in(rules, columns, slots, strip, at):
+    floats, ints = strip
+    x, y = take(columns.x, slots), take(columns.y, slots)
+    store(floats[0], at, x)
+    store(floats[1], at, y)
+    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[1], at, to_int(y * np.float32(FIXED)))
+    store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
+    store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
 
 
-@overload(see.from_columns)
-def _from_columns(rules, columns, slot):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, columns, slot):
-        x, y = columns.x[slot], columns.y[slot]
-        return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
-                to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
-    return code
+@see.of(FlockRules)
+def from_columns(rules, columns, slot):
+    x, y = columns.x[slot], columns.y[slot]
+    return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
+            to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
 
 
-@overload(see.from_strip)
-def _from_strip(rules, strip, at):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, strip, at):
-        floats, ints = strip
-        return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
-    return code
+@see.of(FlockRules)
+def from_strip(rules, strip, at):
+    floats, ints = strip
+    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
 
 
-@overload(see.register)
-def _register(rules, strip, at):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, strip, at):
-        floats, ints = strip
-        return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
-                load(ints[2], at), load(ints[3], at))
-    return code
+@see.of(FlockRules)
+def register(rules, strip, at):
+    floats, ints = strip
+    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
+            load(ints[2], at), load(ints[3], at))
 
 
-@overload(see.nobody)
-def _nobody(rules, like):
-    if not _is_flock(rules):
-        return None
-    if isinstance(like, Lanes):
-        def code(rules, like):
-            none = splat(np.int32(0), like)
-            return none, none, none, none, none, none, none, none
-    else:
-        def code(rules, like):
-            none = np.int64(0)
-            return none, none, none, none, none, none, none, none
-    return code
+@see.of(FlockRules)
+def nobody(rules, like):
+    none = no_sum(like)
+    return none, none, none, none, none, none, none, none
 
 
-@overload(see.meet)
-def _meet(rules, me, other, sums):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, me, other, sums):
-        x, y = me[0], me[1]
-        ox, oy, px, py, vx, vy = other
-        count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
-        dx, dy = ox - x, oy - y
-        distance_sq = dx * dx + dy * dy
-        seen, near = distance_sq < rules.sight_sq, distance_sq < rules.separation_sq
-        one, none = splat(np.int32(1), x), splat(np.int32(0), x)
-        wide_px, wide_py = splat(px, x), splat(py, x)
-        return (count + select(seen, one, none), close + select(near, one, none),
-                sum_px + select(seen, wide_px, none), sum_py + select(seen, wide_py, none),
-                sum_vx + select(seen, splat(vx, x), none), sum_vy + select(seen, splat(vy, x), none),
-                close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
-    return code
+@see.of(FlockRules)
+def meet(rules, me, other, sums):
+    x, y = me[0], me[1]
+    ox, oy, px, py, vx, vy = other
+    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    dx, dy = ox - x, oy - y
+    distance_sq = dx * dx + dy * dy
+    seen, near = distance_sq < rules.sight_sq, distance_sq < rules.separation_sq
+    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    wide_px, wide_py = splat(px, x), splat(py, x)
+    return (count + select(seen, one, none), close + select(near, one, none),
+            sum_px + select(seen, wide_px, none), sum_py + select(seen, wide_py, none),
+            sum_vx + select(seen, splat(vx, x), none), sum_vy + select(seen, splat(vy, x), none),
+            close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
 
 
-@overload(see.answer)
-def _answer(rules, me, sums):
-    if not _is_flock(rules):
-        return None
-
-    def code(rules, me, sums):
-        x, _, px, py, vx, vy = me
-        count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
-        unit = np.float32(1 / FIXED)
-        neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
-        some = neighbours > 0
-        alone = splat(np.float32(0), x)
-        inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
-        room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
-        cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
-        mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
-        match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
-        match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
-        apart_x = to_float(wrap32(close * px - close_px)) * unit
-        apart_y = to_float(wrap32(close * py - close_py)) * unit
-        push_x = rules.align * match_x + cohere * mean_x + rules.separate * apart_x
-        push_y = rules.align * match_y + cohere * mean_y + rules.separate * apart_y
-        return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
-    return code
+@see.of(FlockRules)
+def answer(rules, me, sums):
+    x, _, px, py, vx, vy = me
+    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    unit = np.float32(1 / FIXED)
+    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
+    some = neighbours > 0
+    alone = splat(np.float32(0), x)
+    inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
+    room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
+    cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
+    mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
+    match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
+    match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
+    apart_x = to_float(wrap32(close * px - close_px)) * unit
+    apart_y = to_float(wrap32(close * py - close_py)) * unit
+    push_x = rules.align * match_x + cohere * mean_x + rules.separate * apart_x
+    push_y = rules.align * match_y + cohere * mean_y + rules.separate * apart_y
+    return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
 
 
 @device

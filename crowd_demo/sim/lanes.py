@@ -86,6 +86,14 @@ def splat(context, value, like):
     return value(value, like), lambda c, b, s, a: a[0]
 
 
+@intrinsic
+def no_sum(context, like):
+    """0 to begin a sum with: sixteen int32, or one int64 (see `wrap32`)."""
+    if isinstance(like, Lanes):
+        return i32v(like), lambda c, b, s, a: ir.Constant(i32v.llvm, [0] * LANES)
+    return types.int64(like), lambda c, b, s, a: ir.Constant(ir.IntType(64), 0)
+
+
 # --- operators -------------------------------------------------------------------------------------------------------
 
 def _operator(op: Callable[..., Any], kind: Lanes, emit: Callable[..., Any], result: Lanes | None = None) -> None:

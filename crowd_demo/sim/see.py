@@ -7,14 +7,17 @@ the structure, and let sixteen agents meet each candidate at once: candidates ar
 agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
 nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py and crowd.py overload the seven functions below.
+The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the seven functions below, under
+`@of(their rules)`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba.extending import overload
 
 from ..jit import device
 from .lanes import LANES, count_set, gather, lane_numbers, load, store
@@ -22,31 +25,56 @@ from .stagger import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
+_BODIES: dict[str, dict[Any, Any]] = {}
 
+
+def asked(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of which every behaviour has its own: when a kernel is compiled, the type of `rules` chooses."""
+    bodies = _BODIES.setdefault(function.__name__, {})
+    overload(function, strict=False)(lambda rules, *others: bodies.get(getattr(rules, "instance_class", None)))
+    return function
+
+
+def of(rules: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The decorated function is what the one of that name below does for rules of that type."""
+    def define(body: Callable[..., Any]) -> Callable[..., Any]:
+        _BODIES[body.__name__][rules] = body
+        return body
+    return define
+
+
+
+@asked
 def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: int) -> None:
     """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots or the first of a run."""
 
 
+@asked
 def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
     """What others can see of the agent in a slot."""
 
 
+@asked
 def from_strip(rules: Any, strip: Any, at: Any) -> Any:
     """The same of the agent at a place of the strip."""
 
 
+@asked
 def register(rules: Any, strip: Any, at: Any) -> Any:
     """The same of sixteen agents that lie one after the other in the strip."""
 
 
+@asked
 def nobody(rules: Any, like: Any) -> Any:
     """The sums before anybody was met."""
 
 
+@asked
 def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     """The sums after meeting `other` (which may be oneself: that adds what `answer` takes off again)."""
 
 
+@asked
 def answer(rules: Any, me: Any, sums: Any) -> Any:
     """(push_x, push_y, neighbours) from the sums."""
 

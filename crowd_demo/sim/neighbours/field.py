@@ -18,12 +18,11 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from ...jit import Call, device, kernel, prange
 from .. import see
 from ..flock import FIXED, FlockRules
-from ..lanes import LANES, Lanes, load, select, splat, store, take, to_float, to_int, wrap32
+from ..lanes import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
 from ..stagger import due
 from .sorted import Sorted
 from .structure import Place
@@ -129,96 +128,61 @@ def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) ->
 
 # --- see: separation by pairs ----------------------------------------------------------------------------------------
 
-def _is_field(rules: Any) -> bool:
-    return getattr(rules, "instance_class", None) is FieldRules
+@see.of(FieldRules)
+def copy_in(rules, columns, slots, strip, at):
+    floats, ints = strip
+    x, y = take(columns.x, slots), take(columns.y, slots)
+    store(floats[0], at, x)
+    store(floats[1], at, y)
+    store(floats[2], at, take(rules.pull_x, slots))
+    store(floats[3], at, take(rules.pull_y, slots))
+    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[1], at, to_int(y * np.float32(FIXED)))
 
 
-@overload(see.copy_in)
-def _copy_in(rules, columns, slots, strip, at):
-    if not _is_field(rules):
-        return None
-
-    def code(rules, columns, slots, strip, at):
-        floats, ints = strip
-        x, y = take(columns.x, slots), take(columns.y, slots)
-        store(floats[0], at, x)
-        store(floats[1], at, y)
-        store(floats[2], at, take(rules.pull_x, slots))
-        store(floats[3], at, take(rules.pull_y, slots))
-        store(ints[0], at, to_int(x * np.float32(FIXED)))
-        store(ints[1], at, to_int(y * np.float32(FIXED)))
-    return code
+@see.of(FieldRules)
+def from_columns(rules, columns, slot):
+    x, y = columns.x[slot], columns.y[slot]
+    return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
 
 
-@overload(see.from_columns)
-def _from_columns(rules, columns, slot):
-    if not _is_field(rules):
-        return None
-
-    def code(rules, columns, slot):
-        x, y = columns.x[slot], columns.y[slot]
-        return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot])
-    return code
+@see.of(FieldRules)
+def from_strip(rules, strip, at):
+    floats, ints = strip
+    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
 
 
-@overload(see.from_strip)
-def _from_strip(rules, strip, at):
-    if not _is_field(rules):
-        return None
-    return lambda rules, strip, at: (strip[0][0, at], strip[0][1, at], strip[1][0, at], strip[1][1, at], strip[0][2, at],
-                                     strip[0][3, at])
+@see.of(FieldRules)
+def register(rules, strip, at):
+    floats, ints = strip
+    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
+            load(floats[3], at))
 
 
-@overload(see.register)
-def _register(rules, strip, at):
-    if not _is_field(rules):
-        return None
-    return lambda rules, strip, at: (load(strip[0][0], at), load(strip[0][1], at), load(strip[1][0], at),
-                                     load(strip[1][1], at), load(strip[0][2], at), load(strip[0][3], at))
+@see.of(FieldRules)
+def nobody(rules, like):
+    none = no_sum(like)
+    return none, none, none
 
 
-@overload(see.nobody)
-def _nobody(rules, like):
-    if not _is_field(rules):
-        return None
-    if isinstance(like, Lanes):
-        def code(rules, like):
-            none = splat(np.int32(0), like)
-            return none, none, none
-    else:
-        def code(rules, like):
-            return np.int64(0), np.int64(0), np.int64(0)
-    return code
+@see.of(FieldRules)
+def meet(rules, me, other, sums):
+    x, y = me[0], me[1]
+    dx, dy = other[0] - x, other[1] - y
+    near = dx * dx + dy * dy < rules.separation_sq
+    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    return (sums[0] + select(near, one, none), sums[1] + select(near, splat(other[2], x), none),
+            sums[2] + select(near, splat(other[3], x), none))
 
 
-@overload(see.meet)
-def _meet(rules, me, other, sums):
-    if not _is_field(rules):
-        return None
-
-    def code(rules, me, other, sums):
-        x, y = me[0], me[1]
-        dx, dy = other[0] - x, other[1] - y
-        near = dx * dx + dy * dy < rules.separation_sq
-        one, none = splat(np.int32(1), x), splat(np.int32(0), x)
-        return (sums[0] + select(near, one, none), sums[1] + select(near, splat(other[2], x), none),
-                sums[2] + select(near, splat(other[3], x), none))
-    return code
-
-
-@overload(see.answer)
-def _answer(rules, me, sums):
-    if not _is_field(rules):
-        return None
-
-    def code(rules, me, sums):
-        x, _, px, py, pull_x, pull_y = me
-        close, close_px, close_py = sums
-        unit = np.float32(1 / FIXED)
-        apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
-        met = wrap32(close) - splat(np.int32(1), x)  # not oneself
-        return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
-    return code
+@see.of(FieldRules)
+def answer(rules, me, sums):
+    x, _, px, py, pull_x, pull_y = me
+    close, close_px, close_py = sums
+    unit = np.float32(1 / FIXED)
+    apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
+    met = wrap32(close) - splat(np.int32(1), x)  # not oneself
+    return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------
