@@ -1,4 +1,4 @@
-"""Every number of the two behaviours. `docs/model.md` has the formulas in which they stand.
+"""Every number of the three behaviours. `docs/model.md` has the formulas in which they stand.
 
 Lengths are world units: one unit is one pixel at zoom 1. Zero is legal for every radius, speed and weight.
 """
@@ -17,22 +17,33 @@ SPEED = "world units a second"
 FORCE = "world units / s^2"
 
 
-class _Paced(Section):
+def _in_order(section: Section, low: str, high: str) -> None:
+    """Refuse a least value above its greatest, and blame the one that was written."""
+    least, greatest = getattr(section, low), getattr(section, high)
+    if least > greatest:
+        blamed = low if low in section.model_fields_set else high
+        problem = PydanticCustomError("order", f"{low} ({{low}}) must not be above {high} ({{high}})",
+                                      {"low": f"{least:g}", "high": f"{greatest:g}"})
+        detail = InitErrorDetails(type=problem, loc=(blamed,), input=least)
+        raise ValidationError.from_exception_data(type(section).__name__, [detail])
+
+
+class _Capped(Section):
+    """A behaviour whose agents can be made to meet only some of their neighbours."""
+
+    cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
+    cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
+
+
+class _Paced(_Capped):
     """A behaviour whose agents draw a preferred speed between two bounds."""
 
     speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: float = number(120, 0, 10_000, SPEED, "fastest preferred speed")
-    cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
-    cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
     @model_validator(mode="after")
     def _speeds_in_order(self) -> Self:
-        if self.speed_min > self.speed_max:
-            blamed = "speed_min" if "speed_min" in self.model_fields_set else "speed_max"
-            problem = PydanticCustomError("order", "speed_min ({low}) must not be above speed_max ({high})",
-                                          {"low": f"{self.speed_min:g}", "high": f"{self.speed_max:g}"})
-            detail = InitErrorDetails(type=problem, loc=(blamed,), input=self.speed_min)
-            raise ValidationError.from_exception_data(type(self).__name__, [detail])
+        _in_order(self, "speed_min", "speed_max")
         return self
 
 
@@ -66,3 +77,22 @@ class Flock(_Paced):
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
+
+
+class Crates(_Capped):
+    """Squares of many sizes adrift in whirling water, who push each other apart."""
+
+    half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate")
+    half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest")
+    rarity: Whole = number(24, 0, 1000, "", "the higher, the rarer are large crates")
+    gap: float = number(1, 0, 1024, LENGTH, "crates nearer than this push each other")
+    push: float = number(5, 0, 1000, "1/s", "how fast crates that overlap move apart")
+    response: float = number(10, 0, 1000, "1/s", "how fast the velocity follows water and push")
+    flow: float = number(60, 0, 10_000, SPEED, "of the water between two whirls")
+    whirls: Whole = number(3, 1, 64, "whirls", "side by side, each way")
+    speed_max: float = number(200, 0, 10_000, SPEED, "fastest a crate moves")
+
+    @model_validator(mode="after")
+    def _sizes_in_order(self) -> Self:
+        _in_order(self, "half_min", "half_max")
+        return self

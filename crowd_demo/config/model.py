@@ -9,13 +9,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from crowd_demo.config.behaviours import Crowd, Flock
+from crowd_demo.config.behaviours import Crates, Crowd, Flock
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
 
-__all__ = ["Cache", "Camera", "Config", "Crowd", "Flock", "Keys", "Life", "Links", "Optimizations", "Scene", "Spawn", "Time",
-           "Window", "World"]
+__all__ = ["Cache", "Camera", "Config", "Crates", "Crowd", "Flock", "Keys", "Life", "Links", "Optimizations", "Scene", "Spawn",
+           "Time", "Window", "World"]
 
 Side = Annotated[float, Field(gt=0, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -108,7 +108,7 @@ class Config(Section):
 
     agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
-    behaviour: Literal["crowd", "flock"] = Field("crowd", description="people with goals, or birds")
+    behaviour: Literal["crowd", "flock", "crates"] = Field("crowd", description="people with goals, birds, or crates")
     world: World = section(World)
     map: str | None = Field(None, max_length=4096, description=(
         "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
@@ -120,6 +120,7 @@ class Config(Section):
     optimizations: Optimizations = section(Optimizations)
     crowd: Crowd = section(Crowd)
     flock: Flock = section(Flock)
+    crates: Crates = section(Crates)
     window: Window = section(Window)
     camera: Camera = section(Camera)
     cache: Cache = section(Cache)

@@ -22,6 +22,7 @@ RANGES: dict[str, tuple[type, float, float]] = {
     "stagger.avoidance": (int, 1, 16),
     "stagger.sight": (int, 1, 16),
     "stagger.paths": (int, 1, 16),
+    "rebuild": (int, 1, 1000),
     "threads": (int, 1, 64),
     "cell_size": (float, 1, 4096),
 }

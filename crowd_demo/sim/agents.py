@@ -31,6 +31,20 @@ class FlockColumns(NamedTuple):
     look_at: Ints  # when it looks again, and how long it waits (stagger.py)
 
 
+class CrateColumns(NamedTuple):
+    """Columns of crates: those of a flock and how large each is."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats
+    push_y: Floats
+    look_at: Ints
+    half: Floats  # half a side, world units; never changes
+
+
 class CrowdColumns(NamedTuple):
     """Columns of a crowd: those of a flock and what a walk to a goal needs."""
 
@@ -53,7 +67,7 @@ class CrowdColumns(NamedTuple):
     timer: Floats  # seconds: waiting left, or stuck so far
 
 
-Columns = FlockColumns | CrowdColumns
+Columns = FlockColumns | CrateColumns | CrowdColumns
 WALKING, WAITING, STUCK = range(3)
 
 
@@ -75,7 +89,7 @@ def move_rows(workers: int, source: Any, order: Any, count: int, target: Any) ->
 class Agents:
     """Owner of the columns. `columns` are the live ones; a reorder fills the other buffer and swaps."""
 
-    def __init__(self, kind: type[FlockColumns] | type[CrowdColumns], capacity: int = 0) -> None:
+    def __init__(self, kind: type[Columns], capacity: int = 0) -> None:
         self.kind = kind
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..jit import Call, device, kernel, prange
-from . import noise, see
+from . import noise
 from .agents import WAITING, CrowdColumns
+from .dispatch import of
 from .lanes import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
 from .paths import heading
 from .sight import sees
@@ -62,36 +63,36 @@ class Places(NamedTuple):
 
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@see.of(CrowdRules)
-def copy_in(rules, columns, slots, strip, at):
+@of(CrowdRules)
+def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, _ = strip
     store(floats[0], at, take(columns.x, slots))
     store(floats[1], at, take(columns.y, slots))
 
 
-@see.of(CrowdRules)
-def from_columns(rules, columns, slot):
+@of(CrowdRules)
+def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
     return columns.x[slot], columns.y[slot]
 
 
-@see.of(CrowdRules)
-def from_strip(rules, strip, at):
+@of(CrowdRules)
+def from_strip(rules: Any, strip: Any, at: Any) -> Any:
     return strip[0][0, at], strip[0][1, at]
 
 
-@see.of(CrowdRules)
-def register(rules, strip, at):
+@of(CrowdRules)
+def register(rules: Any, strip: Any, at: Any) -> Any:
     return load(strip[0][0], at), load(strip[0][1], at)
 
 
-@see.of(CrowdRules)
-def nobody(rules, like):
+@of(CrowdRules)
+def nobody(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none
 
 
-@see.of(CrowdRules)
-def meet(rules, me, other, sums):
+@of(CrowdRules)
+def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y = me
     count, sum_x, sum_y = sums
     dx, dy = x - other[0], y - other[1]
@@ -106,8 +107,8 @@ def meet(rules, me, other, sums):
             sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
 
 
-@see.of(CrowdRules)
-def answer(rules, me, sums):
+@of(CrowdRules)
+def answer(rules: Any, me: Any, sums: Any) -> Any:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
     neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
@@ -167,7 +168,7 @@ class Crowd:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.settings = config.crowd
-        self.radius = self.settings.radius
+        self.radius = self.contact = self.settings.radius
         self.body, self.margin, self.destinations = self.settings.body, 0.0, self.settings.destinations
         self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
 

@@ -15,26 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange
-from . import noise, see
+from ..jit import Call, device
+from . import noise
 from .agents import FlockColumns
-from .lanes import (
-    LANES,
-    chance,
-    gather,
-    lane_numbers,
-    load,
-    no_sum,
-    root,
-    select,
-    splat,
-    store,
-    take,
-    to_float,
-    to_int,
-    wrap32,
-)
-from .motion import longer, slide, tile_of
+from .dispatch import of
+from .gliding import glide_lanes, glide_scalar
+from .lanes import chance, gather, load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
+from .motion import tile_of
 
 if TYPE_CHECKING:
     from ..config.model import Config
@@ -66,8 +53,8 @@ class FlockRules(NamedTuple):
 
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@see.of(FlockRules)
-def copy_in(rules, columns, slots, strip, at):
+@of(FlockRules)
+def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, ints = strip
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
@@ -78,34 +65,34 @@ def copy_in(rules, columns, slots, strip, at):
     store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
 
 
-@see.of(FlockRules)
-def from_columns(rules, columns, slot):
+@of(FlockRules)
+def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
     x, y = columns.x[slot], columns.y[slot]
     return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
             to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
 
 
-@see.of(FlockRules)
-def from_strip(rules, strip, at):
+@of(FlockRules)
+def from_strip(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
 
 
-@see.of(FlockRules)
-def register(rules, strip, at):
+@of(FlockRules)
+def register(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
             load(ints[2], at), load(ints[3], at))
 
 
-@see.of(FlockRules)
-def nobody(rules, like):
+@of(FlockRules)
+def nobody(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none, none, none, none, none, none
 
 
-@see.of(FlockRules)
-def meet(rules, me, other, sums):
+@of(FlockRules)
+def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y = me[0], me[1]
     ox, oy, px, py, vx, vy = other
     count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
@@ -120,8 +107,8 @@ def meet(rules, me, other, sums):
             close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
 
 
-@see.of(FlockRules)
-def answer(rules, me, sums):
+@of(FlockRules)
+def answer(rules: Any, me: Any, sums: Any) -> Any:
     x, _, px, py, vx, vy = me
     count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
@@ -158,9 +145,9 @@ def _edge(position: Any, length: Any, rules: Any) -> Any:
     return select(low > zero, low, zero) - select(high > zero, high, zero)
 
 
-@device
-def steer(rules: Any, ground: Any, identity: Any, x: Any, y: Any, vx: Any, vy: Any, push_x: Any, push_y: Any) -> Any:
-    """The next velocity."""
+@of(FlockRules)
+def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
+    identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
         tile = tile_of(ground, x, y)
@@ -177,51 +164,6 @@ def steer(rules: Any, ground: Any, identity: Any, x: Any, y: Any, vx: Any, vy: A
     return vx * scale, vy * scale
 
 
-@device
-def _move_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
-    far_sq = load(farthest_sq[worker], 0)
-    registers = (agents + LANES - 1) // LANES
-    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
-        slot = register * LANES
-        x, y = load(columns.x, slot), load(columns.y, slot)
-        vx, vy = steer(rules, ground, load(columns.id, slot), x, y, load(columns.vx, slot), load(columns.vy, slot),
-                       load(columns.push_x, slot), load(columns.push_y, slot))
-        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-        further_sq = longer(far_sq, to_x - x, to_y - y)
-        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may end beyond the agents
-        store(columns.x, slot, to_x)
-        store(columns.y, slot, to_y)
-        store(columns.vx, slot, vx)
-        store(columns.vy, slot, vy)
-    store(farthest_sq[worker], 0, far_sq)
-
-
-@device
-def _move_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        x, y = columns.x[slot], columns.y[slot]
-        vx, vy = steer(rules, ground, columns.id[slot], x, y, columns.vx[slot], columns.vy[slot],
-                       columns.push_x[slot], columns.push_y[slot])
-        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], to_x - x, to_y - y)
-        columns.x[slot], columns.y[slot] = to_x, to_y
-        columns.vx[slot], columns.vy[slot] = vx, vy
-
-
-@kernel
-def move_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    for worker in prange(workers):
-        _move_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
-
-
-@kernel
-def move_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    for worker in prange(workers):
-        _move_scalar(worker, workers, columns, agents, rules, ground, farthest_sq)
-
-
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class Flock:
@@ -234,7 +176,7 @@ class Flock:
     def __init__(self, config: Config) -> None:
         self.config = config
         self.settings = config.flock
-        self.radius = max(self.settings.sight, self.settings.separation)
+        self.radius = self.contact = max(self.settings.sight, self.settings.separation)
         self.top_speed = self.settings.speed_max
         self.body, self.margin, self.destinations = 0.0, self.settings.margin, 0
 
@@ -260,8 +202,8 @@ class Flock:
             height=sim.terrain.walls.height, wander_key_x=key, wander_key_y=noise.next_key(key))
 
     def act(self, sim: Simulation, rules: FlockRules) -> Stages:
-        move = move_lanes if sim.optimizations.simd else move_scalar
-        yield "move", (Call(move, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+        glide = glide_lanes if sim.optimizations.simd else glide_scalar
+        yield "move", (Call(glide, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
 
 
 def cosine(turns: Any) -> Any:

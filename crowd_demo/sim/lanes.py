@@ -271,6 +271,17 @@ def _take(array, slots):
     return lambda array, slots: load(array, slots)
 
 
+def pick(array: Any, at: Any, like: Any) -> Any:
+    """What `array` has for the agent in slot `at`, or for sixteen from there on; as wide as `like`."""
+
+
+@overload(pick)
+def _pick(array, at, like):
+    if isinstance(like, Lanes):
+        return lambda array, at, like: load(array, at)
+    return lambda array, at, like: array[at]
+
+
 @intrinsic
 def take_block(context, counter, size):
     """Atomically add `size` to counter[0] and return what it was: workers share a queue of work without a lock."""

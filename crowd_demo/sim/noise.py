@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 # What a random number is for: no two purposes that meet in one run have the same number.
 WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH = range(7)
 HEADING = GOAL  # birds have no goals
+SIZE = SPEED  # crates drift with the water
 PLACES, DESTINATIONS = 64, 65  # of the terrain
 MASK = 0xFFFFFFFF
 

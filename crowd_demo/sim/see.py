@@ -7,42 +7,22 @@ the structure, and let sixteen agents meet each candidate at once: candidates ar
 agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
 nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the seven functions below, under
-`@of(their rules)`.
+The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the seven functions below
+(dispatch.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from ..jit import device
+from .dispatch import asked
 from .lanes import LANES, count_set, gather, lane_numbers, load, store
 from .stagger import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
-
-_BODIES: dict[str, dict[Any, Any]] = {}
-
-
-def asked(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of which every behaviour has its own: when a kernel is compiled, the type of `rules` chooses."""
-    bodies = _BODIES.setdefault(function.__name__, {})
-    overload(function, strict=False)(lambda rules, *others: bodies.get(getattr(rules, "instance_class", None)))
-    return function
-
-
-def of(rules: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The decorated function is what the one of that name below does for rules of that type."""
-    def define(body: Callable[..., Any]) -> Callable[..., Any]:
-        _BODIES[body.__name__][rules] = body
-        return body
-    return define
-
-
 
 @asked
 def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: int) -> None:

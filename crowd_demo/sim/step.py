@@ -22,6 +22,7 @@ from ..jit import Call, max_threads, set_threads
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
 from .caps import cap_counters, caps_of
+from .crates import Crates
 from .crowd import Crowd, places_of
 from .escape import step_out
 from .flock import Flock
@@ -42,7 +43,7 @@ from .stagger import Turn, turn
 from .terrain import Terrain
 
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
-BEHAVIOURS: dict[str, type[Crowd] | type[Flock]] = {"crowd": Crowd, "flock": Flock}
+BEHAVIOURS: dict[str, type[Crowd] | type[Flock] | type[Crates]] = {"crowd": Crowd, "flock": Flock, "crates": Crates}
 
 
 class Simulation:
@@ -149,17 +150,19 @@ class Simulation:
 
     def _fit(self) -> None:
         """Make the grid and the workers' memory as the settings want them."""
-        wanted = self.workers, self.optimizations.cell_size, self.optimizations.leaf_size, self.agents.capacity
+        options = self.optimizations
+        wanted = self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity
         if getattr(self, "_fitted", None) != wanted:
-            size, walls, radius = self.optimizations.cell_size, self.terrain.walls, self.behaviour.radius
+            size, walls, radius = options.cell_size, self.terrain.walls, self.behaviour.radius
             width, height, cell = float(walls.width), float(walls.height), 0 if size == "auto" else float(size)
             self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
-            self.place = Place(self.agents, self.grid, width, height, radius, cell, self.optimizations.leaf_size, self.workers)
+            self.place = Place(self.agents, self.grid, width, height, radius, self.behaviour.contact, cell,
+                               options.leaf_size, options.rebuild, self.workers)
             self.seeing = SeeStage(self.workers, self.agents.capacity)
             self._structure: tuple[str, Structure] | None = None
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
-        self.grid.by_id = self.optimizations.cap == "first"
+        self.grid.by_id = options.cap == "first"
 
     @property
     def structure(self) -> Structure:
@@ -270,8 +273,8 @@ class Simulation:
         counters.update(self._own_counters)
 
     def states(self) -> dict[str, int]:
-        """How many walk, wait and are stuck; empty for a flock."""
-        if self.config.behaviour == "flock":
+        """How many walk, wait and are stuck; empty where agents have no states."""
+        if not hasattr(self.agents.columns, "state"):
             return {}
         state = self.agents.columns.state[:self.agents.count]
         return {"walking": int((state == WALKING).sum()), "waiting": int((state == WAITING).sum()),

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...jit import Call, device, kernel, prange
-from .. import see
+from ..dispatch import of
 from ..flock import FIXED, FlockRules
 from ..lanes import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
 from ..stagger import due
@@ -128,8 +128,8 @@ def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) ->
 
 # --- see: separation by pairs ----------------------------------------------------------------------------------------
 
-@see.of(FieldRules)
-def copy_in(rules, columns, slots, strip, at):
+@of(FieldRules)
+def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, ints = strip
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
@@ -140,33 +140,33 @@ def copy_in(rules, columns, slots, strip, at):
     store(ints[1], at, to_int(y * np.float32(FIXED)))
 
 
-@see.of(FieldRules)
-def from_columns(rules, columns, slot):
+@of(FieldRules)
+def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
     x, y = columns.x[slot], columns.y[slot]
     return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
 
 
-@see.of(FieldRules)
-def from_strip(rules, strip, at):
+@of(FieldRules)
+def from_strip(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
 
 
-@see.of(FieldRules)
-def register(rules, strip, at):
+@of(FieldRules)
+def register(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
             load(floats[3], at))
 
 
-@see.of(FieldRules)
-def nobody(rules, like):
+@of(FieldRules)
+def nobody(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none
 
 
-@see.of(FieldRules)
-def meet(rules, me, other, sums):
+@of(FieldRules)
+def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y = me[0], me[1]
     dx, dy = other[0] - x, other[1] - y
     near = dx * dx + dy * dy < rules.separation_sq
@@ -175,8 +175,8 @@ def meet(rules, me, other, sums):
             sums[2] + select(near, splat(other[3], x), none))
 
 
-@see.of(FieldRules)
-def answer(rules, me, sums):
+@of(FieldRules)
+def answer(rules: Any, me: Any, sums: Any) -> Any:
     x, _, px, py, pull_x, pull_y = me
     close, close_px, close_py = sums
     unit = np.float32(1 / FIXED)

@@ -1,13 +1,27 @@
 """A kd-tree: the world is cut in two at the median, again and again; a leaf is a rectangle of the world and who stands there.
 
 The rectangles leave no gaps, so a leaf at the edge of a crowd reaches far into the void and is asked for in vain: the boxes
-of aabb_tree.py do not.
+of aabb_tree.py do not. Where agents have an extent, a rectangle is grown by the largest of its own.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from ...jit import Call
+from .boxes import POINTS, extents
+from .structure import Place
 from .trees import TreeStructure
 
 
 class KdTree(TreeStructure):
-    """Boxes are the regions that were cut."""
+    """Boxes are the regions that were cut, and what sticks out of them."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.stick_out = extents(place.agents.columns) is not POINTS
+        if self.stick_out:
+            self.box = np.zeros_like(self.tree.region)
+
+    def index(self) -> tuple[Call, ...]:
+        return (*super().index(), *(self.boxes(shrunk=False) if self.stick_out else ()))

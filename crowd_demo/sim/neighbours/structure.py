@@ -27,8 +27,10 @@ class Place(NamedTuple):
     width: float  # of the world
     height: float
     radius: float  # nobody farther away than this is a neighbour
+    contact: float  # the same beyond the extents of both; the radius, where agents have none
     cell: float  # side of a cell, or 0 to fit the radius
     leaf: int  # most agents in a leaf
+    rebuild: int  # steps from one building of a box tree to the next
     workers: int
 
 

@@ -18,10 +18,12 @@ import numpy as np
 
 from ...jit import Call, device, kernel, prange
 from ..lanes import take_block
+from ..see import due_among
 from ..see_runs import Runs, add_run, runs_of
+from .boxes import bound_nodes, extents, join_top
 from .structure import Place, Structure
 
-REACH = 1 + 1e-3  # of the radius: more than float32 can misjudge a distance
+SLACK = 1e-3  # of the radius: more than float32 can misjudge a distance
 
 
 class Tree(NamedTuple):
@@ -32,12 +34,12 @@ class Tree(NamedTuple):
     order: Any  # int32[n + 16]
     region: Any  # float32[2 * leaves, 4]: the part of the world that a node was cut from
     queue: Any  # int64[1]: next subtree to take
-    visited: Any  # int64[workers, 2]: nodes looked at by queries, leaves found
+    visited: Any  # int64[workers, 3]: queries, nodes that they looked at, leaves found
 
 
 def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
     tree = Tree(np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.int32),
-                np.zeros((2 * leaves, 4), np.float32), np.zeros(1, np.int64), np.zeros((workers, 2), np.int64))
+                np.zeros((2 * leaves, 4), np.float32), np.zeros(1, np.int64), np.zeros((workers, 3), np.int64))
     tree.region[1] = 0, 0, width, height
     return tree
 
@@ -153,7 +155,6 @@ def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: A
     """The leaves within reach of a leaf, from left to right through the tree: no stack, the next node is a matter of bits."""
     mine = box[(1 << depth) + leaf]
     left, top, right, bottom = mine[0] - reach, mine[1] - reach, mine[2] + reach, mine[3] + reach
-    runs.count[leaf] = 0
     node, looks, hits = 1, 0, 0
     while True:
         looks += 1
@@ -170,33 +171,38 @@ def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: A
             node >>= 1
         if node == 1:
             break
-    visited[0] += looks
-    visited[1] += hits
+    visited[0] += 1
+    visited[1] += looks
+    visited[2] += hits
 
 
 @device
-def _ask(worker: int, workers: int, box: Any, agents: int, depth: int, reach: Any, runs: Any, visited: Any) -> None:
+def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any,
+         runs: Any, visited: Any) -> None:
     leaves = 1 << depth
     visited[:] = 0
     for leaf in range(leaves * worker // workers, leaves * (worker + 1) // workers):
-        runs.start[leaf] = agents * leaf >> depth
-        _find_runs(box, agents, depth, leaf, reach, runs, visited)
+        first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
+        runs.start[leaf], runs.count[leaf] = first, 0
+        if due_among(columns, order, first, last, turn) > 0:
+            _find_runs(box, agents, depth, leaf, reach, runs, visited)
     if worker == 0:
         runs.groups[0] = leaves
         runs.start[leaves] = agents
 
 
 @kernel
-def find_leaves(workers: int, box: Any, agents: int, depth: int, reach: Any, runs: Any, visited: Any) -> None:
-    """Each leaf's candidates: the agents of all leaves whose boxes lie within reach of its own."""
+def find_leaves(workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any, runs: Any,
+                visited: Any) -> None:
+    """The candidates of each leaf where somebody is due: the agents of all leaves whose boxes lie within reach of its own."""
     for worker in prange(workers):
-        _ask(worker, workers, box, agents, depth, reach, runs, visited[worker])
+        _ask(worker, workers, box, columns, order, agents, depth, turn, reach, runs, visited[worker])
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 class TreeStructure(Structure):
-    """A tree whose nodes have the boxes `box`; built anew every step."""
+    """A tree whose nodes have the boxes `box`."""
 
     REORDERS = True
 
@@ -219,26 +225,31 @@ class TreeStructure(Structure):
         return min(self.subtrees, self.depth)
 
     def index(self) -> tuple[Call, ...]:
+        """Build the tree."""
         agents, workers, tree = self.place.agents, self.place.workers, self.tree
         tree.queue[0] = 0
+        self.order = tree.order
         return (Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree)),
                 *(Call(cut_level, (workers, tree, agents.count, level)) for level in range(self.top)),
                 Call(cut_subtrees, (workers, tree, agents.count, self.top, self.depth)))
 
-    def built(self) -> None:
-        super().built()
-        self.order = self.tree.order
+    def boxes(self, shrunk: bool) -> tuple[Call, ...]:
+        """Fit the boxes to the agents that the leaves hold."""
+        agents, workers = self.place.agents, self.place.workers
+        return (Call(bound_nodes, (workers, agents.columns, extents(agents.columns), self.order, self.tree.region, shrunk,
+                                   self.box, agents.count, self.top, self.depth)), Call(join_top, (self.box, self.top)))
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        reach = np.float32(self.place.radius * REACH)
-        return (Call(find_leaves, (self.place.workers, self.box, self.place.agents.count, self.depth, reach, self.runs,
-                                   self.tree.visited)),)
+        agents, reach = self.place.agents, np.float32(self.place.contact + SLACK * self.place.radius)
+        return (Call(find_leaves, (self.place.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
+                                   reach, self.runs, self.tree.visited)),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)
 
     def counters(self) -> dict[str, float]:
         leaves = 1 << self.depth
-        nodes, found = self.tree.visited.sum(axis=0).tolist()
-        return {"leaves": leaves, "depth": self.depth, "nodes_per_query": nodes / leaves, "leaves_per_query": found / leaves,
-                "runs_per_group": float(self.runs.count[:leaves].sum()) / leaves}
+        queries, nodes, found = self.tree.visited.sum(axis=0).tolist()
+        asked = max(queries, 1)
+        return {"leaves": leaves, "depth": self.depth, "queries": queries, "nodes_per_query": nodes / asked,
+                "leaves_per_query": found / asked, "runs_per_group": float(self.runs.count[:leaves].sum()) / asked}

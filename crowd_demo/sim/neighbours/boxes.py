@@ -1,0 +1,88 @@
+"""Boxes of a tree's nodes, from the leaves upwards: O(n), and for whatever agents the leaves hold.
+
+A leaf's box is either shrunk to its agents, with what they extend to, or it is the region that was cut, grown by the largest
+extent in it. A node's box holds its children's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...jit import device, kernel, prange
+
+POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
+
+
+def extents(columns: Any) -> Any:
+    """float32[n + 16]: half a side of the agent in each slot, or nothing."""
+    return getattr(columns, "half", POINTS)
+
+
+@device
+def _extent(half: Any, slot: Any) -> Any:
+    return half[np.uintp(slot)] if half.shape[0] > 0 else np.float32(0)
+
+
+@device
+def _shrink_leaf(columns: Any, half: Any, order: Any, box: Any, first: int, last: int) -> None:
+    left, top, right, bottom = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
+    for k in range(first, last):
+        slot = np.uintp(order[k])
+        x, y, extent = columns.x[slot], columns.y[slot], _extent(half, slot)
+        left, top = min(left, x - extent), min(top, y - extent)
+        right, bottom = max(right, x + extent), max(bottom, y + extent)
+    box[0], box[1], box[2], box[3] = left, top, right, bottom
+
+
+@device
+def _grow_leaf(region: Any, half: Any, order: Any, box: Any, first: int, last: int) -> None:
+    extent = np.float32(0)
+    for k in range(first, last):
+        extent = max(extent, _extent(half, np.uintp(order[k])))
+    box[0], box[1] = region[0] - extent, region[1] - extent
+    box[2], box[3] = region[2] + extent, region[3] + extent
+
+
+@device
+def _join(box: Any, node: int) -> None:
+    low, high = box[2 * node], box[2 * node + 1]
+    box[node, 0], box[node, 1] = min(low[0], high[0]), min(low[1], high[1])
+    box[node, 2], box[node, 3] = max(low[2], high[2]), max(low[3], high[3])
+
+
+@device
+def _bound(worker: int, workers: int, columns: Any, half: Any, order: Any, region: Any, shrunk: bool, box: Any, agents: int,
+           top: int, depth: int) -> None:
+    for subtree in range(worker, 1 << top, workers):
+        for leaf in range(subtree << depth - top, subtree + 1 << depth - top):
+            node, first, last = (1 << depth) + leaf, agents * leaf >> depth, agents * (leaf + 1) >> depth
+            if shrunk:
+                _shrink_leaf(columns, half, order, box[node], first, last)
+            else:
+                _grow_leaf(region[node], half, order, box[node], first, last)
+        for level in range(depth - 1, top - 1, -1):
+            for j in range(subtree << level - top, subtree + 1 << level - top):
+                _join(box, (1 << level) + j)
+
+
+@device
+def _join_top(box: Any, top: int) -> None:
+    for node in range((1 << top) - 1, 0, -1):
+        _join(box, node)
+
+
+@kernel
+def bound_nodes(workers: int, columns: Any, half: Any, order: Any, region: Any, shrunk: bool, box: Any, agents: int, top: int,
+                depth: int) -> None:
+    """Boxes of the leaves and of all nodes from level `top` downwards."""
+    for worker in prange(workers):
+        _bound(worker, workers, columns, half, order, region, shrunk, box, agents, top, depth)
+
+
+@kernel
+def join_top(box: Any, top: int) -> None:
+    """Boxes of the few nodes above, by one worker."""
+    for _ in prange(1):
+        _join_top(box, top)
