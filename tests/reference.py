@@ -82,6 +82,33 @@ def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
     return push[:, 0], push[:, 1]
 
 
+def crate_push(x: Any, y: Any, half: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """(push_x, push_y, neighbours) of every crate, as the model rounds it."""
+    dx, dy = x[:, None] - x[None, :], y[:, None] - y[None, :]
+    sideways = np.abs(dx) > np.abs(dy)
+    away = np.where(sideways, np.abs(dx), np.abs(dy))
+    depth = half[:, None] + (half + rules.gap)[None, :] - away
+    touching = (depth > 0) & ~np.eye(len(x), dtype=bool)
+    share = np.minimum(half[None, :] * (F(0.5) / half)[:, None], F(1))
+    term = (np.where(touching, depth, F(0)) * share * F(256)).astype(np.int32).astype(np.int64)
+    term = np.where(away > 0, np.where(np.where(sideways, dx, dy) < 0, -term, term), 0)
+    sums = [np.where(chosen, term, 0).sum(axis=1).astype(np.int32) for chosen in (sideways, ~sideways)]
+    return sums[0].astype(F) * F(1 / 256), sums[1].astype(F) * F(1 / 256), touching.sum(axis=1)
+
+
+def crate_push_ideal(x: Any, y: Any, half: Any, rules: Any) -> tuple[Any, Any]:
+    """Crates in float64, one at a time: out of each neighbour along the axis on which they are farther apart."""
+    push = np.zeros((len(x), 2))
+    for i in range(len(x)):
+        for j in range(len(x)):
+            away = np.array([float(x[i]) - float(x[j]), float(y[i]) - float(y[j])])
+            axis = 0 if abs(away[0]) > abs(away[1]) else 1
+            depth = float(half[i]) + float(half[j]) + float(rules.gap) - abs(away[axis])
+            if i != j and depth > 0:
+                push[i, axis] += np.sign(away[axis]) * depth * min(float(half[j]) / float(half[i]) / 2, 1)
+    return push[:, 0], push[:, 1]
+
+
 # --- cells -----------------------------------------------------------------------------------------------------------
 
 def cell_lists(x: Any, y: Any, cell: float, columns: int, rows: int) -> list[list[int]]:
@@ -154,6 +181,30 @@ def flock_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
         speed_sq = vx * vx + vy * vy
         speed = np.sqrt(speed_sq) if speed_sq > F(1e-12) else F(1)
         scale = min(max(speed, rules.speed_min), rules.speed_max) / speed
+        vx, vy = vx * scale, vy * scale
+        c["x"][i], c["y"][i] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        c["vx"][i], c["vy"][i] = vx, vy
+
+
+def _wave(turns: Any) -> Any:
+    z = (turns - F(int(turns))) * F(2) - F(1)
+    return F(4) * z * (abs(z) - F(1))
+
+
+def crate_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
+    """One step of every crate, in place."""
+    c = columns
+    for i in range(len(c["id"])):
+        x, y, half, wanted = c["x"][i], c["y"][i], c["half"][i], []
+        across, down = x * rules.turns_x, y * rules.turns_y
+        water = (rules.flow_x * (_wave(across) * _wave(down + F(0.25))),
+                 rules.flow_y * (_wave(across + F(0.25)) * _wave(down)))
+        for flow, axis, p, length in zip(water, "xy", (x, y), (rules.width, rules.height), strict=True):
+            outside = max(half - p, F(0)) - max(half - (length - p), F(0))
+            wanted.append(flow + rules.push * (c[f"push_{axis}"][i] + outside))
+        vx, vy = (v + (want - v) * rules.follow for v, want in zip((c["vx"][i], c["vy"][i]), wanted, strict=True))
+        speed_sq = vx * vx + vy * vy
+        scale = rules.speed_max / np.sqrt(speed_sq) if speed_sq > rules.speed_max_sq else F(1)
         vx, vy = vx * scale, vy * scale
         c["x"][i], c["y"][i] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
         c["vx"][i], c["vy"][i] = vx, vy

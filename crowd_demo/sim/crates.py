@@ -171,6 +171,7 @@ class Crates:
         self.settings = config.crates
         self.contact = self.settings.gap
         self.radius = 2 * self.settings.half_max + self.contact
+        self.band = self.radius  # most crates reach only a small part of that
         self.top_speed = self.settings.speed_max
         self.body, self.margin, self.destinations = 0.0, 0.0, 0
 

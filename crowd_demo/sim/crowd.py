@@ -23,7 +23,7 @@ from .dispatch import of
 from .lanes import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
 from .paths import heading
 from .sight import sees
-from .stagger import due_by_id
+from .stagger import BAND_RADII, due_by_id
 from .walking import walk_lanes, walk_scalar
 
 if TYPE_CHECKING:
@@ -169,6 +169,7 @@ class Crowd:
         self.config = config
         self.settings = config.crowd
         self.radius = self.contact = self.settings.radius
+        self.band = BAND_RADII * self.radius
         self.body, self.margin, self.destinations = self.settings.body, 0.0, self.settings.destinations
         self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
 

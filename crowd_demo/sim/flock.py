@@ -22,6 +22,7 @@ from .dispatch import of
 from .gliding import glide_lanes, glide_scalar
 from .lanes import chance, gather, load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
 from .motion import tile_of
+from .stagger import BAND_RADII
 
 if TYPE_CHECKING:
     from ..config.model import Config
@@ -177,6 +178,7 @@ class Flock:
         self.config = config
         self.settings = config.flock
         self.radius = self.contact = max(self.settings.sight, self.settings.separation)
+        self.band = BAND_RADII * self.radius
         self.top_speed = self.settings.speed_max
         self.body, self.margin, self.destinations = 0.0, self.settings.margin, 0
 

@@ -26,7 +26,7 @@ from .noise import scramble
 if TYPE_CHECKING:
     from .step import Simulation
 
-BAND_RADII = 6  # height of a band in radii of perception: higher ones have fewer walkers between them but coarser shares
+BAND_RADII = 6  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
 BANDS = 1024  # at most so many along a side
 LONGEST = 16  # period
 
@@ -52,10 +52,10 @@ def phases(by: str, places: int, period: int) -> NDArray[np.int32]:
     return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)
 
 
-def turn(tick: int, period: int, by: str, width: float, height: float, radius: float) -> Turn:
-    """The turn of a step in a world of `width` x `height` units."""
+def turn(tick: int, period: int, by: str, width: float, height: float, band: float) -> Turn:
+    """The turn of a step in a world of `width` x `height` units, whose bands or tiles are to be `band` units high."""
     longest = max(width, height) if by == "tile" else height
-    band = max(BAND_RADII * radius, longest / BANDS)
+    band = max(band, longest / BANDS)
     columns = int(width / band) + 2 if by == "tile" else 1
     wait = period - (tick + np.arange(period)) % period
     inv_band = np.float32(1 / band)

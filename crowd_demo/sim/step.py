@@ -92,7 +92,7 @@ class Simulation:
     def turn(self) -> Turn:
         """Whose turn it is to look around."""
         stagger, walls = self.optimizations.stagger, self.terrain.walls
-        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.behaviour.radius)
+        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.behaviour.band)
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""

@@ -12,7 +12,7 @@ import pytest
 from crowds import shuffle, simulation
 
 F = np.float32
-SPEED, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 2, 4, 64, 65
+SPEED, SIZE, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 1, 2, 4, 64, 65
 SEED = 2**40 + 7
 WIDTH, HEIGHT = 1000.0, 700.0  # 16 by 12 tiles of 62.5, the last row of which hangs over the edge
 TILE, COLUMNS, ROWS = 62.5, 16, 12
@@ -111,14 +111,23 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
     assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.look_at.any()
 
 
+@pytest.mark.quick
+def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
+    columns = simulation(**WORLD, behaviour="crates", crates__rarity=3).agents.by_id()
+    parts = [part(identity, key(SEED, 0, SIZE)) for identity in IDS]
+    assert columns.half.tolist() == [F(1 + 49 * (p * p * p)) for p in parts]
+    assert not columns.vx.any() and not columns.push_x.any()
+
+
 # --- The state and its hash ------------------------------------------------------------------------------------------
 
 FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
+CRATES = FLOCK + ", half"
 CROWD = FLOCK + ", speed, goal, goal_x, goal_y, way_x, way_y, sees, state, timer"
 WHOLE = {"id", "look_at", "goal", "sees", "state"}
 
 
-@pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD)])
+@pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES)])
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
     sim = simulation(**{**WORLD, "agents": 3, "behaviour": behaviour})
     sim.step(2)

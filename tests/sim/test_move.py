@@ -1,4 +1,4 @@
-"""Acting on what was seen: both behaviours against their oracle, and the walls that nobody enters."""
+"""Acting on what was seen: all behaviours against their oracle, and the walls that nobody enters."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def act(sim: Any) -> dict[str, Any]:
     return before
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
 @given(agents=st.integers(0, 70), seed=st.integers(0, 999))
@@ -62,6 +62,8 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     rules = sim.behaviour.rules(sim)
     if behaviour == "flock":
         reference.flock_move(want, rules, sim.ground)
+    elif behaviour == "crates":
+        reference.crate_move(want, rules, sim.ground)
     else:
         reference.crowd_move(want, rules, sim.places, sim.ground)
     for name, column in sim.agents.by_id()._asdict().items():
@@ -79,7 +81,7 @@ def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, d
         assert not ground.solid[reference.tile_under(ground, F(got[0]), F(got[1]))]
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
     sim = walled(behaviour, 400, 5)
     for tick in range(120):

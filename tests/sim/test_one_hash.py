@@ -15,6 +15,7 @@ from crowd_demo.techniques import BY_PATH, is_approximate
 
 CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
 FLOCK = {"name": "20k-flock", "agents": 500, "world__width": 500, "world__height": 400}
+CRATES = {"name": "crates", "agents": 500, "world__width": 500, "world__height": 400, "crates__rarity": 10}
 STEPS = 40
 EXACT = [name for name in STRUCTURES if not is_approximate(BY_PATH["neighbours"], name)]
 
@@ -26,7 +27,7 @@ def run(settings: dict[str, Any], steps: int = STEPS, **switches: Any) -> Simula
     return sim
 
 
-@pytest.fixture(scope="module", params=[CROWD, FLOCK], ids=["crowd", "flock"])
+@pytest.fixture(scope="module", params=[CROWD, FLOCK, CRATES], ids=["crowd", "flock", "crates"])
 def settings(request: Any) -> dict[str, Any]:
     return request.param  # type: ignore[no-any-return]
 
@@ -46,6 +47,7 @@ def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neigh
 @pytest.mark.parametrize("switches", [{"reorder__when": "off"}, {"reorder__every": 1}, {"reorder__every": 7},
                                       {"curve": "morton", "reorder__every": 7}, {"curve": "hilbert", "threads": 3},
                                       {"reorder__when": "drift"}, {"reorder__when": "drift", "reorder__drift": 0.05},
+                                      {"neighbours": "aabb_tree", "rebuild": 7}, {"neighbours": "aabb_tree", "rebuild": 1000},
                                       {"cell_size": 10}, {"cell_size": 64}, {"cell_size": 4000}, {"cull": "off"}])
 def test_cadence_and_cells(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
     assert run(settings, **switches).state_hash() == plain
@@ -97,7 +99,7 @@ def test_hash_sees_every_column(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize("neighbours", STRUCTURES)
 @pytest.mark.parametrize("pattern", ["uniform", "clump", "point"])
 @pytest.mark.parametrize("agents", [0, 1, 2, 333])
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str, neighbours: str) -> None:
     sim = simulation("1k", behaviour=behaviour, agents=agents, spawn__pattern=pattern, optimizations__neighbours=neighbours,
                      map="null", world__width=300, world__height=200)
@@ -105,14 +107,16 @@ def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str,
     assert_sound(sim)
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 @pytest.mark.parametrize("settings", [
     {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
     {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0},
     {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0, "flock__speed_max": 0},
-    {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000},
-    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000},
-], ids=["tiny", "thin", "no radius", "no speed", "fast", "strong"])
+    {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000, "crates__speed_max": 10000},
+    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000},
+    {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024},
+    {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0},
+], ids=["tiny", "thin", "no radius", "no speed", "fast", "strong", "huge", "minute"])
 def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: dict[str, Any]) -> None:
     sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, "map": "null", "world__width": 300,
                               "world__height": 200, **settings})

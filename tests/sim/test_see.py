@@ -47,10 +47,12 @@ def expected(sim: Any) -> tuple[Any, Any, Any]:
     columns, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
     if sim.config.behaviour == "flock":
         return reference.flock_push(columns.x, columns.y, columns.vx, columns.vy, rules)
+    if sim.config.behaviour == "crates":
+        return reference.crate_push(columns.x, columns.y, columns.half, rules)
     return reference.crowd_push(columns.x, columns.y, rules)
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
 @given(n=st.integers(0, 150), kind=crowding, seed=st.integers(0, 99),
@@ -69,7 +71,7 @@ def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: 
     assert sim.seeing.strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 @examples
 @given(n=st.integers(1, 60), kind=st.sampled_from(["loose", "dense", "lattice"]), seed=st.integers(0, 99))
 def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: str, seed: int) -> None:
@@ -81,6 +83,9 @@ def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: st
         ideal = reference.flock_push_ideal(c.x, c.y, c.vx, c.vy, rules)
         step = 2 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate))
         largest = 240 * float(rules.align) + 1000 * float(rules.cohere) + 10 * n * float(rules.separate)
+    elif behaviour == "crates":
+        ideal = reference.crate_push_ideal(c.x, c.y, c.half, rules)
+        step, largest = n / 256, 101.0 * n
     else:
         ideal = reference.crowd_push_ideal(c.x, c.y, rules)
         step, largest = n / 4096, float(n)

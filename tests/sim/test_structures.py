@@ -17,9 +17,9 @@ examples = settings(max_examples=20, deadline=None, suppress_health_check=[Healt
 ORDERED = ["z_grid", "kd_tree", "aabb_tree"]
 
 
-def crowd(neighbours: str, n: int, seed: int, spread: float = 1.0, **more: Any) -> Any:
-    """A flock over a part of its world, in no order, with its structure built."""
-    sim = simulation(agents=n, behaviour="flock", map="null", world__width=600, world__height=300,
+def crowd(neighbours: str, n: int, seed: int, spread: float = 1.0, behaviour: str = "flock", **more: Any) -> Any:
+    """A flock, or crates of all sizes, over a part of its world, in no order."""
+    sim = simulation(agents=n, behaviour=behaviour, map="null", world__width=600, world__height=300, crates__rarity=8,
                      optimizations__neighbours=neighbours, optimizations__reorder__when="off",
                      **{f"optimizations__{name}": value for name, value in more.items()})
     place = np.random.default_rng(seed).uniform(0, 0.999 * spread, (2, n)).astype(np.float32)
@@ -37,6 +37,15 @@ def build(sim: Any) -> Any:
         if name == "query":
             break
     return sim.structure
+
+
+def are_neighbours(sim: Any) -> Any:
+    """bool[n, n], by slot."""
+    c, n = sim.agents.columns, sim.agents.count
+    if sim.config.behaviour == "flock":
+        return reference.offsets(c.x[:n], c.y[:n])[2] < np.float32(sim.behaviour.radius) ** 2
+    dx, dy, _ = reference.offsets(c.x[:n], c.y[:n])
+    return np.maximum(abs(dx), abs(dy)) < c.half[:n, None] + (c.half[:n] + np.float32(sim.behaviour.contact))[None, :]
 
 
 @pytest.mark.quick
@@ -63,18 +72,19 @@ def test_a_tree_is_as_deep_as_its_leaves_ask_for(agents: int, leaf: int, depth: 
 
 
 @pytest.mark.parametrize("neighbours", ORDERED)
+@pytest.mark.parametrize("behaviour", ["flock", "crates"])
 @examples
 @given(n=st.integers(0, 300), seed=st.integers(0, 99), leaf=st.sampled_from([4, 7, 32, 256]),
        spread=st.sampled_from([1, 0.05, 0]), simd=st.sampled_from(["true", "false"]),
        cell=st.sampled_from(["auto", "3", "20", "70"]))
-def test_candidates_hold_every_neighbour(neighbours: str, n: int, seed: int, leaf: int, spread: float, simd: str,
-                                         cell: str) -> None:
-    sim = crowd(neighbours, n, seed, spread, leaf_size=leaf, simd=simd, cell_size=cell)
+def test_candidates_hold_every_neighbour(behaviour: str, neighbours: str, n: int, seed: int, leaf: int, spread: float,
+                                         simd: str, cell: str) -> None:
+    sim = crowd(neighbours, n, seed, spread, behaviour, leaf_size=leaf, simd=simd, cell_size=cell, stagger__avoidance=1)
     runs = build(sim).candidates()
-    c, groups = sim.agents.columns, int(runs.groups[0])
+    groups = int(runs.groups[0])
     assert sorted(runs.order[:n]) == list(range(n))
     assert runs.start[0] == 0 and runs.start[groups] == n if groups else n == 0
-    near = reference.offsets(c.x[:n], c.y[:n])[2] < np.float32(sim.behaviour.radius) ** 2
+    near = are_neighbours(sim)
     for group in range(groups):
         first, last = (bound[group, :runs.count[group]] for bound in (runs.first, runs.last))
         assert (first < last).all() and (last[:-1] < first[1:]).all()
@@ -87,17 +97,21 @@ def test_candidates_hold_every_neighbour(neighbours: str, n: int, seed: int, lea
 
 
 @pytest.mark.parametrize("neighbours", ["kd_tree", "aabb_tree"])
+@pytest.mark.parametrize("behaviour", ["flock", "crates"])
 @examples
 @given(n=st.integers(1, 500), seed=st.integers(0, 99), leaf=st.integers(4, 40), spread=st.sampled_from([1, 0.01, 0]))
-def test_leaves_share_the_agents_and_boxes_hold_them(neighbours: str, n: int, seed: int, leaf: int, spread: float) -> None:
-    sim = crowd(neighbours, n, seed, spread, leaf_size=leaf)
+def test_leaves_share_the_agents_and_boxes_hold_them(behaviour: str, neighbours: str, n: int, seed: int, leaf: int,
+                                                     spread: float) -> None:
+    sim = crowd(neighbours, n, seed, spread, behaviour, leaf_size=leaf)
     structure = build(sim)
     c, box, leaves = sim.agents.columns, structure.box, 1 << structure.depth
     runs = structure.candidates()
     assert np.diff(runs.start[:leaves + 1]).max() <= leaf
     for i in range(leaves):
         members = runs.order[runs.start[i]:runs.start[i + 1]]
-        bounds = np.array([c.x[members].min(), c.y[members].min(), c.x[members].max(), c.y[members].max()])
+        half = c.half[members] if behaviour == "crates" else np.float32(0)
+        bounds = np.array([(c.x[members] - half).min(), (c.y[members] - half).min(),
+                           (c.x[members] + half).max(), (c.y[members] + half).max()])
         assert (box[leaves + i, :2] <= bounds[:2]).all() and (box[leaves + i, 2:] >= bounds[2:]).all()
         if neighbours == "aabb_tree":
             assert np.array_equal(box[leaves + i], bounds)
@@ -167,3 +181,40 @@ def test_shrunk_boxes_find_fewer_candidates() -> None:
         sim.step()
         found[neighbours] = sim.profile.counters["candidates_per_agent"]
     assert found["aabb_tree"] < found["kd_tree"]
+
+
+def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
+    """Seed 003: agents with extent are what trees are for."""
+    found = {}
+    for neighbours in ("sorted", "kd_tree", "aabb_tree"):
+        sim = simulation("crates", agents=4000, world__width=480, world__height=480,
+                         optimizations__neighbours=neighbours, optimizations__stagger__avoidance=1)
+        sim.step(3)
+        found[neighbours] = sim.profile.counters["candidates_per_agent"]
+    assert found["aabb_tree"] < found["kd_tree"] < found["sorted"] / 5
+
+
+def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None:
+    sim = crowd("aabb_tree", 600, 3, leaf_size=8, rebuild=4)
+    orders = []
+    for _ in range(9):
+        structure = build(sim)
+        orders.append(structure.order[:600].tolist())
+        c, box = sim.agents.columns, structure.box
+        assert (box[1] == [c.x[:600].min(), c.y[:600].min(), c.x[:600].max(), c.y[:600].max()]).all()
+        c.x[:600] = (c.x[:600] + np.linspace(0, 40, 600, dtype=np.float32)) % np.float32(599)
+    assert orders[0] == orders[3] != orders[4] == orders[7] != orders[8]
+    shuffle(sim, 4)  # whoever lies elsewhere in memory is looked for anew
+    assert build(sim).age == 0
+
+
+@pytest.mark.parametrize("neighbours", ORDERED)
+def test_only_groups_where_somebody_is_due_are_asked_for(neighbours: str) -> None:
+    sim = crowd(neighbours, 800, 2, stagger__avoidance=4, leaf_size=8)
+    sim.step(3)
+    runs, turn = build(sim).candidates(), sim.turn
+    look_at = sim.agents.columns.look_at
+    due = (look_at < turn.due_below) | (look_at > turn.due_above)
+    groups = int(runs.groups[0])
+    waiting = [due[runs.order[runs.start[g]:runs.start[g + 1]]].any() for g in range(groups)]
+    assert [bool(runs.count[g]) for g in range(groups)] == waiting and 0 < sum(waiting) < groups

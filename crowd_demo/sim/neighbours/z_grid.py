@@ -18,6 +18,7 @@ import numpy as np
 from ...jit import Call, device, kernel, prange
 from ..curves import morton, morton_place
 from ..grid import Floor, fitting_cell, reach_of
+from ..see import due_among
 from ..see_runs import Runs, add_run, runs_of
 from ..sorting import count_share, sort_calls, sort_space
 from .structure import Place, Structure
@@ -72,18 +73,18 @@ def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs
 
 
 @device
-def _name_groups(worker: int, workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, found: Any,
-                 runs: Any) -> None:
-    """This worker's groups, numbered after those of the workers before it, with their candidates."""
+def _name_groups(worker: int, workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any,
+                 reach: int, turn: Any, found: Any, runs: Any) -> None:
+    """This worker's groups, numbered after those of the workers before it; where somebody is due, with their candidates."""
     group = 0
     for earlier in range(worker):
         group += found[earlier]
     for square in range(squares * worker // workers, squares * (worker + 1) // workers):
-        first = start[square << 2 * level]
-        if start[square + 1 << 2 * level] > first:
-            runs.start[group] = first
-            runs.count[group] = 0
-            _find_runs(start, square, level, floor, reach, runs, group)
+        first, last = start[square << 2 * level], start[square + 1 << 2 * level]
+        if last > first:
+            runs.start[group], runs.count[group] = first, 0
+            if due_among(columns, order, first, last, turn) > 0:
+                _find_runs(start, square, level, floor, reach, runs, group)
             group += 1
     if worker == workers - 1:
         runs.groups[0] = group
@@ -103,9 +104,10 @@ def count_squares(workers: int, start: Any, squares: int, level: int, found: Any
 
 
 @kernel
-def find_z_runs(workers: int, start: Any, squares: int, level: int, floor: Any, reach: int, found: Any, runs: Any) -> None:
+def find_z_runs(workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any, reach: int,
+                turn: Any, found: Any, runs: Any) -> None:
     for worker in prange(workers):
-        _name_groups(worker, workers, start, squares, level, floor, reach, found, runs)
+        _name_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
 
 
 class ZGrid(Structure):
@@ -138,10 +140,11 @@ class ZGrid(Structure):
         self.order = self.space.order
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        workers, level = self.place.workers, self._level(FULL if simd else FEW)
+        workers, columns, level = self.place.workers, self.place.agents.columns, self._level(FULL if simd else FEW)
         squares, start = self.cells >> 2 * level, self.space.start
         return (Call(count_squares, (workers, start, squares, level, self.found)),
-                Call(find_z_runs, (workers, start, squares, level, self.floor, self.reach, self.found, self.runs)))
+                Call(find_z_runs, (workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
+                                   self.found, self.runs)))
 
     def _level(self, wanted: float) -> int:
         """Squares of 2^level cells a side hold about so many agents on average."""
