@@ -26,7 +26,7 @@ from .noise import scramble
 if TYPE_CHECKING:
     from .step import Simulation
 
-BAND_RADII = 6  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
+BAND_RADII = 8  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
 BANDS = 1024  # at most so many along a side
 LONGEST = 16  # period
 
