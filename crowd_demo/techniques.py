@@ -44,7 +44,7 @@ TECHNIQUES: tuple[Technique, ...] = (
               "side of a grid cell in world units; auto fits the radius of perception"),
     Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
               "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
-    Technique("rebuild", "u", (1, 2, 4, 8, 16), 4, True, "tree rebuilt",
+    Technique("rebuild", "u", (1, 2, 4, 8, 16), 8, True, "tree rebuilt",
               "steps from one building of the box tree to the next, its boxes being fitted to the agents in each"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
