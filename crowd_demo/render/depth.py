@@ -1,9 +1,10 @@
 """Depth: visible agents from the back to the front, by (drawn y, id).
 
 `full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels and then sorts each band: the bands
-are independent, so workers share them, and most comparisons of a full sort are never made. Inside a band, runs of 16
-are sorted by insertion and merged, so a crowd that stands in one row costs n log n, not n squared. Both give the same
-order to the last agent; O(n log(n / bands)), nothing allocated by `bands`.
+are independent, so workers share them, and most comparisons of a full sort are never made. A band is spread over buckets
+between its least and its greatest key, which leaves a handful of agents to be sorted by insertion; however many share a
+bucket, they are merged from runs of 16, so no crowd costs n squared. Both give the same order to the last agent; about
+O(n), at worst O(n log n), nothing allocated by `bands`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from .place import Ints, Moving, drawn
 BAND_PX = 32
 MOST_BANDS = 4096
 RUN = 16
+BUCKETS = 256  # of a band: those of a full screen then hold three or four agents each
 
 
 class Scale(NamedTuple):
@@ -150,18 +152,58 @@ def _sort(first: int, last: int, pile: Any, other: Any) -> None:
 
 
 @device
-def _sort_bands(worker: int, workers: int, bands: int, start: Any, pile: Any, other: Any) -> None:
+def _bucket(key: Any, least: Any, shift: Any) -> int:
+    return int((key - least) >> shift)
+
+
+@device
+def _spread(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
+    """Put [first, last) into `other` by buckets of equal width; ends[b] becomes where bucket b ends."""
+    least = greatest = pile.keys[first]
+    for k in range(first + 1, last):
+        least, greatest = min(least, pile.keys[k]), max(greatest, pile.keys[k])
+    shift = np.uint64(0)
+    while (greatest - least) >> shift >= np.uint64(BUCKETS):
+        shift += np.uint64(1)
+    ends[:] = 0
+    for k in range(first, last):
+        ends[_bucket(pile.keys[k], least, shift)] += 1
+    total = first
+    for bucket in range(BUCKETS):
+        total, ends[bucket] = total + ends[bucket], total
+    for k in range(first, last):
+        bucket = _bucket(pile.keys[k], least, shift)
+        other.keys[ends[bucket]], other.slots[ends[bucket]] = pile.keys[k], pile.slots[k]
+        ends[bucket] += 1
+
+
+@device
+def _sort_band(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
+    _spread(first, last, pile, other, ends)
+    at = first
+    for bucket in range(BUCKETS):
+        _sort(at, ends[bucket], other, pile)
+        at = ends[bucket]
+    for k in range(first, last):
+        pile.keys[k], pile.slots[k] = other.keys[k], other.slots[k]
+
+
+@device
+def _sort_bands(worker: int, workers: int, bands: int, start: Any, pile: Any, other: Any, ends: Any) -> None:
     """A band goes to a worker by how many agents stand before it."""
     for band in range(bands):
         first, last = start[band], start[band + 1]
         if last > first and first * workers // start[bands] == worker:
-            _sort(first, last, pile, other)
+            if last - first > RUN:
+                _sort_band(first, last, pile, other, ends)
+            else:
+                _insert(first, last, pile)
 
 
 @kernel
-def sort_bands(workers: int, bands: int, start: Any, pile: Any, other: Any) -> None:
+def sort_bands(workers: int, bands: int, start: Any, pile: Any, other: Any, ends: Any) -> None:
     for worker in prange(workers):
-        _sort_bands(worker, workers, bands, start, pile, other)
+        _sort_bands(worker, workers, bands, start, pile, other, ends[worker])
 
 
 class Depth:
@@ -174,6 +216,7 @@ class Depth:
         self.bands = np.empty(agents, np.int32)
         self.piles = tuple(Pile(np.empty(agents, np.uint64), np.empty(agents, np.int32)) for _ in range(2))
         self.counts = np.empty((workers, MOST_BANDS), np.int32)
+        self.ends = np.empty((workers, BUCKETS), np.int32)
         self.start = np.empty(MOST_BANDS + 1, np.int32)
 
     def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
@@ -185,7 +228,7 @@ class Depth:
             Call(count_bands, (workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts)),
             Call(add_up, (workers, scale.bands, self.counts, self.start)),
             Call(scatter, (workers, slots, other.keys, self.bands, self.counts, pile)),
-            Call(sort_bands, (workers, scale.bands, self.start, pile, other)),
+            Call(sort_bands, (workers, scale.bands, self.start, pile, other, self.ends)),
         )
 
     def ordered(self, visible: int) -> Ints:
