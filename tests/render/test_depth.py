@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 import reference_render as reference
 import render_crowds as crowds
 from hypothesis import given
@@ -37,8 +38,10 @@ def test_any_height_and_many_equal_ones_sort_by_id(heights, workers):
     assert np.array_equal(by_bands(depth.Depth(), workers, slots, agents, still, 1.0), depth.full(slots, agents, still))
 
 
-def test_a_crowd_in_one_band_is_sorted_by_merging():
-    agents = crowds.crowd(5, 5000, spread=0.001)
+@pytest.mark.parametrize("spread", [0.001, 1e-7, 0.0], ids=["many buckets", "one bucket", "one row"])
+def test_a_crowd_in_one_band_is_sorted_however_it_fills_the_buckets(spread):
+    agents = crowds.crowd(5, 5000, spread)
+    agents.y[0] += 3  # an outlier of the same band: the others share few buckets
     slots, still = np.arange(5000, dtype=np.int32), np.float32(0)
     assert np.array_equal(by_bands(depth.Depth(), 2, slots, agents, still, 1.0), depth.full(slots, agents, still))
 
