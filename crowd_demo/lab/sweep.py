@@ -112,7 +112,7 @@ def verdict(results: Sequence[Result]) -> str:
     exact = [each for each in results if not each.approximate]
     if not one_crowd(results):
         return "THE CROWD DIFFERS: " + ", ".join(f"{shown(each.value)} {each.state_hash}" for each in exact)
-    if not exact:
+    if len(exact) < 2:
         return "approximate: each value may have a crowd of its own"
     return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"
 
