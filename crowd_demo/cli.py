@@ -14,7 +14,7 @@ import re
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -31,9 +31,14 @@ DEFAULT_CONFIG = "20k"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code (argparse leaves with SystemExit, of the same codes)."""
+    return exit_code(lambda: _main(_parser().parse_args(argv)))
+
+
+def exit_code(run: Callable[[], int]) -> int:
+    """What the run returns, or what stands for the way in which it ended; never a traceback."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would get into what is piped
     try:
-        code = _main(_parser().parse_args(argv))
+        code = run()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
@@ -67,7 +72,7 @@ def _main(args: argparse.Namespace) -> int:
     return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report))
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
     """Mistakes in one line."""
 
     def error(self, message: str) -> NoReturn:
@@ -79,7 +84,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = Parser(
         prog="crowd-demo", allow_abbrev=False, description=(
             "An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see "
             "what it costs, what it buys and that the crowd did not change. F1 shows all keys."))
@@ -94,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--fullscreen", action="store_true", help="start in full screen")
     how = parser.add_argument_group("how to run")
     how.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
-    how.add_argument("--frames", metavar="N", type=_count, help="stop after so many frames")
+    how.add_argument("--frames", metavar="N", type=count, help="stop after so many frames")
     how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
     how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
     how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
@@ -114,7 +119,8 @@ def _size(text: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """A whole number of at least 1, for argparse."""
     if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) == 0:
         raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
     return int(text)
@@ -129,12 +135,13 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     if args.screenshot:
         if args.screenshot.suffix.lower() != ".png":
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
-        yield from _unwritable("--screenshot", args.screenshot)
+        yield from unwritable("--screenshot", args.screenshot)
     if args.report and args.report != STDOUT:
-        yield from _unwritable("--report", args.report)
+        yield from unwritable("--report", args.report)
 
 
-def _unwritable(option: str, path: Path) -> Iterator[str]:
+def unwritable(option: str, path: Path) -> Iterator[str]:
+    """A line, if no file can be written there; nothing stays behind."""
     try:
         if path.is_dir():
             yield f"{option}: {path} is a folder"

@@ -17,7 +17,7 @@ from .agents import Agents
 from .sorting import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
-SLACK = 1e-3  # of a cell: more than float32 can misplace a position in 2,000 cells
+ROUNDING = 2.0**-22  # of the world and the radius: more than float32 can misplace a position or stretch a distance
 
 
 class Cells(NamedTuple):
@@ -59,14 +59,16 @@ def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any
         _find_cells(worker, workers, x, y, agents, floor, space)
 
 
-def fitting_cell(width: float, height: float, radius: float) -> float:
-    """Side of a cell that just holds the radius; in a huge world it is larger."""
-    return max(radius * (1 + SLACK), min(width, height) / 2048)
+def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:
+    """Side of a cell of about `cell` units (0: that just holds the radius), and how many cells to look at on each side.
 
-
-def reach_of(radius: float, cell: float) -> int:
-    """Cells to look at on each side."""
-    return max(1, math.ceil(radius / cell + SLACK * (radius > cell)))
+    Cells that would barely hold the radius, or barely a whole part of it, are widened by what is rounded: else two agents
+    at the radius could lie a cell farther apart. In a huge world cells are larger.
+    """
+    needed = radius + ROUNDING * (radius + max(width, height))
+    side = max(cell or max(needed, min(width, height) / 2048), smallest)
+    reach = max(1, math.ceil(radius / side))
+    return max(side, needed / reach), reach
 
 
 class Grid:
@@ -75,11 +77,10 @@ class Grid:
     def __init__(self, agents: Agents, width: float, height: float, radius: float, cell: float, workers: int) -> None:
         self.agents = agents
         self.workers = workers
-        smallest = math.sqrt(width * height / MAX_CELLS)
-        self.cell = max(cell or fitting_cell(width, height, radius), smallest, 1e-3)
+        smallest = max(math.sqrt(width * height / MAX_CELLS), 1e-3)
+        self.cell, self.reach = fitted(width, height, radius, cell, smallest)
         self.columns = max(1, math.ceil(width / self.cell))
         self.rows = max(1, math.ceil(height / self.cell))
-        self.reach = reach_of(radius, self.cell)
         self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
         self.cells = self.columns * self.rows
         self.space: SortSpace = sort_space(agents.capacity, self.cells, workers)

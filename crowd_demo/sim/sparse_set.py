@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Ints = NDArray[np.int32]
 MODES = ("swap_back", "shift", "deferred")
@@ -57,12 +57,13 @@ class SparseSet:
         self.limit = 0  # no id that ever was a member was as high
         self.removed = 0  # how many were removed in all
         self._end = 0  # slots in use, gaps among them
-        self._gaps = _NOWHERE  # slots of removed members that nothing has closed yet
+        self._gaps: list[NDArray[Any]] = []  # slots of removed members that nothing has closed yet, one array a call
+        self._gap_count = 0
 
     # --- one at a time -----------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        return self._end - len(self._gaps)
+        return self._end - self._gap_count
 
     def __contains__(self, identity: int) -> bool:
         return 0 <= identity < len(self._sparse) and bool(self._sparse[identity] >= 0)
@@ -93,25 +94,27 @@ class SparseSet:
     def is_alive(self, handle: Handle) -> bool:
         return handle.id in self and bool(self.generations[handle.id] == handle.generation)
 
-    # --- in bulk -----------------------------------------------------------------------------------------------------
+    # --- in bulk: any sequence of whole numbers is a set of ids ------------------------------------------------------
 
     @property
     def ids(self) -> Ints:
         """A view of the ids by slot; a gap holds -1 until `compact`."""
         return self._dense[:self._end]
 
-    def has(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
+    def has(self, ids: ArrayLike) -> NDArray[np.bool_]:
         return self.slots_of(ids) >= 0
 
-    def slots_of(self, ids: NDArray[Any]) -> Ints:
+    def slots_of(self, ids: ArrayLike) -> Ints:
         """int32[n]: the slot of each id, -1 for who is not a member."""
+        ids = _array(ids)
         known = (ids >= 0) & (ids < len(self._sparse))
         slots = np.full(len(ids), -1, np.int32)
         slots[known] = self._sparse[ids[known]]
         return slots
 
-    def add_many(self, ids: NDArray[Any]) -> Ints:
+    def add_many(self, ids: ArrayLike) -> Ints:
         """Append who is not a member yet, each once, in the order given; returns who was added."""
+        ids = _array(ids)
         if len(ids) and int(ids.min()) < 0:
             raise ValueError("ids are 0, 1, 2, ...")
         new = _each_once(ids[~self.has(ids)])
@@ -123,7 +126,7 @@ class SparseSet:
             self.limit = max(self.limit, int(new.max()) + 1)
         return new
 
-    def discard_many(self, ids: NDArray[Any], mode: str = "swap_back") -> Moves:
+    def discard_many(self, ids: ArrayLike, mode: str = "swap_back") -> Moves:
         """Remove all of these who are members, and close the gaps as the mode says. Raises ValueError for another mode."""
         if mode not in MODES:
             raise ValueError(f"removal is one of {', '.join(MODES)}, not {mode!r}")
@@ -134,20 +137,21 @@ class SparseSet:
         self.generations[gone] += 1
         self._dense[slots] = -1
         self.removed += len(slots)
-        self._gaps = np.concatenate((self._gaps, slots))
+        self._gaps.append(slots)
+        self._gap_count += len(slots)
         return _NO_MOVES if mode == "deferred" else self._swap_back() if mode == "swap_back" else self.compact()
 
     def compact(self) -> Moves:
         """Close all gaps; the order stays."""
-        if not len(self._gaps):
+        if not self._gap_count:
             return _NO_MOVES
-        first = int(self._gaps.min())
+        first = min(int(gaps.min()) for gaps in self._gaps if len(gaps))
         source = np.flatnonzero(self.ids[first:] >= 0) + first
         return self._close(np.arange(first, first + len(source)), source)
 
     def _swap_back(self) -> Moves:
         """Close all gaps with the last members, the very last into the first gap."""
-        left, gaps = len(self), np.sort(self._gaps)
+        left, gaps = len(self), np.sort(np.concatenate(self._gaps))
         inside = gaps[:np.searchsorted(gaps, left)]
         source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left
         return self._close(inside, source)
@@ -155,7 +159,7 @@ class SparseSet:
     def _close(self, target: NDArray[np.int64], source: NDArray[np.int64]) -> Moves:
         moved = self._dense[source]
         self._dense[target], self._sparse[moved] = moved, target
-        self._end, self._gaps = len(self), _NOWHERE
+        self._without_gaps(len(self))
         return Moves(target, source)
 
     # --- the whole ---------------------------------------------------------------------------------------------------
@@ -164,7 +168,7 @@ class SparseSet:
         """Take over the order that a sort gave to the members: `ids` by slot, int32[len], without gaps. O(n)."""
         self._dense[:len(ids)] = ids
         self._sparse[ids] = np.arange(len(ids), dtype=np.int32)
-        self._end, self._gaps = len(ids), _NOWHERE
+        self._without_gaps(len(ids))
 
     def free_ids(self, count: int) -> Ints:
         """The `count` lowest ids that are no members, int32[count]. O(ids)."""
@@ -176,6 +180,9 @@ class SparseSet:
     def nbytes(self) -> int:
         """Bytes of the two arrays and of the generations."""
         return self._sparse.nbytes + self._dense.nbytes + self.generations.nbytes
+
+    def _without_gaps(self, end: int) -> None:
+        self._end, self._gaps, self._gap_count = end, [], 0
 
     def _grow(self, ids: int, slots: int) -> None:
         """Room for so many ids and slots; grows by half, so seldom."""
@@ -189,6 +196,12 @@ class SparseSet:
 
 def _longer(array: Ints, size: int, filler: int) -> Ints:
     return np.concatenate((array, np.full(size - len(array), filler, np.int32)))
+
+
+def _array(ids: ArrayLike) -> NDArray[Any]:
+    """int[n]; an empty list has no type of its own."""
+    array = np.asarray(ids)
+    return array if array.size else _NOWHERE
 
 
 def _each_once(ids: NDArray[Any]) -> Ints:

@@ -81,6 +81,17 @@ def test_a_handle_dies_with_its_member_and_not_with_a_sort(mode: str) -> None:
     assert not some.is_alive(held) and some.is_alive(some.handle(4)) and some.handle(4) == Handle(4, 1)
 
 
+def test_any_sequence_of_ids_will_do() -> None:
+    some = SparseSet()
+    assert some.add_many([4, 1]).tolist() == [4, 1] and some.add_many([]).tolist() == []
+    assert some.has((1, 2, 4)).tolist() == [True, False, True] and some.slots_of(range(3)).tolist() == [-1, 1, -1]
+    assert some.has([]).tolist() == [] and not len(some.discard_many(np.array([])).target)
+    for nobody in MODES:
+        some.discard_many([], nobody)
+    some.discard_many([4, 9])
+    assert list(some) == [1]
+
+
 def test_free_ids_are_the_lowest() -> None:
     some = SparseSet(4)
     some.add_many(np.array([0, 2, 3, 5]))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...jit import Call, device, kernel, prange
 from ..curves import morton, morton_place
-from ..grid import Floor, fitting_cell, reach_of
+from ..grid import Floor, fitted
 from ..see import due_among
 from ..see_runs import Runs, add_run, runs_of
 from ..sorting import count_share, sort_calls, sort_space
@@ -117,11 +117,10 @@ class ZGrid(Structure):
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
-        longest = max(place.width, place.height)
-        self.cell = max(place.cell or fitting_cell(place.width, place.height, place.radius), longest / (1 << MOST_BITS))
+        smallest = max(place.width, place.height) / (1 << MOST_BITS)
+        self.cell, self.reach = fitted(place.width, place.height, place.radius, place.cell, smallest)
         columns, rows = max(1, math.ceil(place.width / self.cell)), max(1, math.ceil(place.height / self.cell))
         self.floor = Floor(np.float32(1 / self.cell), columns, rows)
-        self.reach = reach_of(place.radius, self.cell)
         self.bits = (max(columns, rows) - 1).bit_length()
         self.cells = 1 << 2 * self.bits
         self.space = sort_space(place.agents.capacity, self.cells, place.workers)

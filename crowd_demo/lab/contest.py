@@ -1,0 +1,124 @@
+"""Contenders: the same crowd, each with another value of one technique, in turns of a few steps.
+
+What disturbs the machine disturbs all alike, then. The first turn compiles what is not compiled yet, warms up, and is not
+timed. What only the picture shows (culling, depth, blitter) is drawn too, into memory.
+
+The time of a stage is the median of the steps in which it ran, times the share of steps in which it ran: so a sort every
+60 steps counts for a 60th in each. A step is the sum of its stages. Counters are means over the steps, for in a single one a
+staggered crowd shows only a part of itself; locality is that of memory after the last step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..app.loading import Progress, load
+from ..app.window import open_window, screen
+from ..config.model import Config
+from ..render.camera import Camera
+from ..render.scene import Scene
+from ..sim.locality import locality
+from ..sim.profile import Profile
+from ..sim.step import Simulation
+from ..techniques import Technique, Value, is_approximate
+
+ROUND = 10  # steps of a turn: the first meets the caches of others, which a median does not mind
+PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
+A_DUE_AGENT = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters whose mean is one over agents
+
+
+class Contender(NamedTuple):
+    """A value, and the simulation that has it."""
+
+    value: Value
+    sim: Simulation
+    draw: Callable[[], None]
+    log: list[dict[str, float]]  # the counters after each step
+
+
+class Result(NamedTuple):
+    """What a contender was found to do."""
+
+    value: Value
+    approximate: bool
+    stages_ms: dict[str, float]
+    measures: dict[str, float]  # counters and locality
+    state_hash: str
+    picture_hash: str  # empty where none was drawn
+
+    @property
+    def step_ms(self) -> float:
+        return sum(self.stages_ms.values())
+
+
+def contenders(config: Config, technique: Technique, values: Iterable[Value]) -> list[Contender]:
+    """One a value, with its kernels compiled. Raises ValueError for what the technique cannot be."""
+    if technique.path in PICTURE:
+        open_window(config.window, headless=True)
+    return [_contender(config, technique, value) for value in values]
+
+
+def compete(contenders: Sequence[Contender], steps: int) -> None:
+    """So many steps each, after `ROUND` to warm up."""
+    for done in range(-ROUND, steps, ROUND):
+        for each in contenders:
+            _take_turn(each, min(ROUND, steps - done))
+
+
+def result(technique: Technique, contender: Contender, steps: int) -> Result:
+    """Of its last `steps` steps."""
+    value, sim, draw, log = contender
+    state, picture = sim.state_hash(), ""
+    if technique.path in PICTURE:
+        draw()
+        picture = hashlib.blake2b(screen().get_buffer().raw, digest_size=16).hexdigest()
+    near, misses, _ = locality(sim)
+    return Result(value, is_approximate(technique, value), stages_ms(sim.profile, steps),
+                  {**counters_of(log[-steps:]), "near_reads": near, "l1_misses": misses}, state, picture)
+
+
+def stages_ms(profile: Profile, steps: int) -> dict[str, float]:
+    """By stage, in the order of the step: what it costs a step on average, as far as noise does not spoil it."""
+    times = {stage: profile.stage_ms(stage, steps) for stage in profile.stages}
+    return {stage: float(np.median(ms[ms > 0]) * (ms > 0).mean()) for stage, ms in times.items() if ms.any()}
+
+
+def counters_of(log: Sequence[dict[str, float]]) -> dict[str, float]:
+    """One number a counter: sorts so far, the largest of what counts a maximum, the mean of all others."""
+    return {name: _over_steps(name, np.array([step.get(name, 0) for step in log]), log) for name in log[-1]}
+
+
+def _over_steps(name: str, numbers: NDArray[Any], log: Sequence[dict[str, float]]) -> float:
+    if name == "sorts" or name.endswith("_max"):
+        return float(numbers.max())
+    due = np.array([step["due"] if name in A_DUE_AGENT else 1 for step in log])
+    return float((numbers * due).sum() / max(due.sum(), 1))
+
+
+def _contender(config: Config, technique: Technique, value: Value) -> Contender:
+    options = config.optimizations.model_copy(deep=True)
+    options.set(technique.path, value)
+    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, Progress())
+    return Contender(value, loaded.sim, _drawn(loaded.scene, config) if loaded.scene else lambda: None, [])
+
+
+def _drawn(scene: Scene, config: Config) -> Callable[[], None]:
+    """Draws the configuration's first view."""
+    walls, view = scene.sim.terrain.walls, config.camera
+    camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
+    camera.look_at(*(view.center or (camera.x, camera.y)), view.zoom or camera.zoom)
+    return lambda: scene.draw(screen(), camera)
+
+
+def _take_turn(contender: Contender, steps: int) -> None:
+    for _ in range(steps):
+        contender.sim.profile.begin_frame()
+        contender.sim.step()
+        contender.draw()
+        contender.sim.profile.end_frame()
+        contender.log.append(dict(contender.sim.profile.counters))

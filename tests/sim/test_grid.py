@@ -1,0 +1,52 @@
+"""A cell's size is a wish: who is within the radius is never more than `reach` cells away, nor is one cell too many asked."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.grid import fitted
+
+F = np.float32
+ULPS = 8  # as far from the line between two cells as rounding can matter
+pytestmark = pytest.mark.quick
+
+
+def at_the_radius(side: float, cell: float, radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """float32[k]: places just before a line between cells, and others barely within the radius of them."""
+    before = [(np.arange(1, int((side - radius) / cell) + 1) * cell).astype(F)]
+    for _ in range(ULPS):
+        before.append(np.nextafter(before[-1], F(0)))
+    after = [(np.concatenate(before) + F(radius)).astype(F)]
+    for _ in range(ULPS):
+        after.append(np.nextafter(after[-1], F(0)))
+    x, others = np.tile(np.concatenate(before), len(after)), np.concatenate(after)
+    gap = others - x
+    near = gap * gap < F(radius) * F(radius)
+    return x[near], others[near]
+
+
+@settings(max_examples=200, deadline=None)
+@given(radius=st.floats(5, 100), part=st.integers(1, 6), side=st.sampled_from([500.0, 4000.0, 65_536.0]))
+@example(radius=21.687283957243107, part=1, side=4000.0)
+@example(radius=70.12648852566599, part=1, side=4000.0)
+def test_who_is_within_the_radius_is_within_reach(radius: float, part: int, side: float) -> None:
+    cell, reach = fitted(side, side / 4, radius, radius / part)
+    x, others = at_the_radius(side, cell, radius)
+    cells = [(place * F(1 / cell)).astype(np.int64) for place in (x, others)]
+    assert (cells[1] - cells[0]).max(initial=0) <= reach
+
+
+@pytest.mark.parametrize(("cell", "reach"), [(0, 1), (24, 1), (12, 2), (8, 3), (6, 4), (16, 2), (23.9, 2), (64, 1), (4096, 1)])
+def test_a_whole_part_of_the_radius_is_not_looked_beyond(cell: float, reach: int) -> None:
+    """And the side is what was asked for, but for a thousandth."""
+    side, looked_at = fitted(4000, 2250, 24, cell)
+    assert looked_at == reach and (cell or 24) <= side < (cell or 24) * 1.001
+
+
+def test_cells_are_never_smaller_than_memory_allows() -> None:
+    assert fitted(4000, 4000, 0, 0) == (4000 / 2048, 1)
+    assert fitted(4000, 4000, 0, 0.5, smallest=2) == (2, 1)
+    assert fitted(1, 1, 0, 0)[0] >= 1e-3
