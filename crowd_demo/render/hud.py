@@ -15,9 +15,10 @@ import numpy as np
 import pygame
 
 from ..sim.resting import resting
-from ..techniques import TECHNIQUES, Technique, Value, is_approximate
+from ..techniques import Value
 from .graph import StageColours, draw_curve, draw_graph
-from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, RESTING, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
+from .switchboard import Keys, draw_switchboard
+from .theme import ACCENT, DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, panel
 
 if TYPE_CHECKING:
     from ..sim.locality import Locality
@@ -25,14 +26,11 @@ if TYPE_CHECKING:
     from ..sim.step import Simulation
 
 REFRESH_HZ = 8.0
-LEFT_WIDTH, RIGHT_WIDTH = 272, 254
+LEFT_WIDTH = 272
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles
-GRAPH_HEIGHT, CURVE_HEIGHT, LINE, ROW = 60, 32, 15, 17
-MARK = "~"
+GRAPH_HEIGHT, CURVE_HEIGHT, LINE = 60, 32, 15
 STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0)}
-
-Keys = Mapping[str, Sequence[str]]
 
 
 class Status(NamedTuple):
@@ -43,6 +41,7 @@ class Status(NamedTuple):
     pending: Mapping[str, Value] = {}  # values that wait for their kernels, by path
     notices: Sequence[str] = ()
     locality: Locality | None = None
+    touched: str = ""  # path of the technique whose number the keys change
 
 
 class Section(NamedTuple):
@@ -51,16 +50,6 @@ class Section(NamedTuple):
     height: int
     rank: int
     draw: Callable[[pygame.Surface, int], None]
-
-
-def shown(value: Value) -> str:
-    """A technique's value as the HUD writes it."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-
-
-def is_baseline(technique: Technique, value: Value) -> bool:
-    """The registry lists what a technique improves upon first."""
-    return value == technique.choices[0]
 
 
 def visible_sections(sections: Sequence[Section], height: int) -> list[Section]:
@@ -114,12 +103,15 @@ class Hud:
         period = 1 / REFRESH_HZ
         if size != self._size:
             self._size = size
-            self._sheets = [self._measures(size, sim, status), self._techniques(size, sim, status)]
+            self._sheets = [self._measures(size, sim, status), self._switchboard(size, sim, status)]
             self._drawn_at = [now_s, now_s - period / 2]
         elif now_s - self._drawn_at[0] >= period:
             self._sheets[0], self._drawn_at[0] = self._measures(size, sim, status), now_s
         elif now_s - self._drawn_at[1] >= period:
-            self._sheets[1], self._drawn_at[1] = self._techniques(size, sim, status), now_s
+            self._sheets[1], self._drawn_at[1] = self._switchboard(size, sim, status), now_s
+
+    def _switchboard(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
+        return draw_switchboard(size[1] - 24, sim, status, self.keys, self.pen)
 
     # --- left: measures ----------------------------------------------------------------------------------------------
 
@@ -197,40 +189,6 @@ class Hud:
             draw_chip(on, place, self.colours.get(name, TEXT), (x + 5, top + 8))
             self.pen.left(on, name, x + 15, top + 8, SMALL, FAINT)
             self.pen.left(on, f"{count:,}", x, top + 22, NORMAL)
-
-    # --- right: techniques -------------------------------------------------------------------------------------------
-
-    def _techniques(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
-        room = size[1] - 24 - 2 * PAD - 2 * ROW
-        row = min(ROW, max(13, room // len(TECHNIQUES)))
-        listed = TECHNIQUES[:max(room // row, 0)]
-        height = 2 * PAD + len(listed) * row + 22
-        sheet, rests = panel((RIGHT_WIDTH, height)), resting(sim)
-        for number, technique in enumerate(listed):
-            self._technique(sheet, PAD + row // 2 + number * row, row, technique, sim, status, technique.path in rests)
-        pygame.draw.line(sheet, EDGE, (PAD, height - 30), (RIGHT_WIDTH - PAD, height - 30))
-        end = self.pen.left(sheet, MARK, PAD, height - 17, SMALL, WARM)
-        self.pen.left(sheet, " approximate", end, height - 17, SMALL, FAINT)
-        hints = "   ".join(f"{keys[0].upper()} {name}" for name, keys in self._named(("help", "hud")))
-        self.pen.right(sheet, hints, RIGHT_WIDTH - PAD, height - 17, SMALL, FAINT)
-        return sheet
-
-    def _named(self, actions: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-        return [(action, self.keys[action]) for action in actions if self.keys.get(action)]
-
-    def _technique(self, on: pygame.Surface, middle: int, row: int, technique: Technique, sim: Simulation,
-                   status: Status, rests: bool) -> None:
-        """Faint where its value changes nothing at present."""
-        value = sim.optimizations.get(technique.path)
-        off, waits = is_baseline(technique, value), technique.path in status.pending
-        for key in list(self.keys.get(technique.path, ()))[:1]:
-            key_cap(on, self.pen, key, PAD, middle, row - 3)
-        self.pen.left(on, technique.label, PAD + 26, middle, NORMAL, RESTING if rests else DIM if off else TEXT)
-        text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
-        colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
-        start = self.pen.right(on, text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
-        if is_approximate(technique, value):
-            self.pen.right(on, MARK, start - 4, middle, NORMAL, RESTING if rests else FAINT if off else WARM)
 
 
 def draw_chip(on: pygame.Surface, shape: int, colour: Colour, middle: tuple[int, int]) -> None:

@@ -18,6 +18,7 @@ Colour = tuple[int, int, int] | tuple[int, int, int, int]
 PANEL: Colour = (13, 17, 24, 216)
 EDGE: Colour = (58, 66, 78)
 CAP: Colour = (52, 60, 72)
+TOUCHED: Colour = (38, 56, 76)
 SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
 DIM: Colour = (164, 174, 186)

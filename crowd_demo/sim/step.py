@@ -19,6 +19,7 @@ from ..config.maps import read_map
 from ..config.model import Config
 from ..config.resources import find_map
 from ..jit import Call, max_threads, set_threads
+from ..techniques import Value
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
 from .caps import cap_counters, caps_of
@@ -81,6 +82,11 @@ class Simulation:
     def workers(self) -> int:
         threads = self.optimizations.threads
         return max_threads() if threads == "auto" else int(threads)
+
+    def stands_for(self, path: str) -> Value:
+        """A technique's value, or the number that its `auto` stands for."""
+        value = self.optimizations.get(path)
+        return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
 
     @property
     def max_step(self) -> float:

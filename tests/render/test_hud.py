@@ -18,18 +18,17 @@ from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale
 from crowd_demo.render.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud import (
     CURVE_HEIGHT,
-    ROW,
     Hud,
     Section,
     Status,
     draw_notices,
     memory_facts,
-    shown,
     sorting_facts,
     visible_sections,
 )
 from crowd_demo.render.overlays import draw_frustum
-from crowd_demo.render.theme import PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.render.switchboard import ROW, shown
+from crowd_demo.render.theme import CAP, PAD, WARM, Pen, key_cap, key_cap_width
 from crowd_demo.sim.locality import Locality
 from crowd_demo.sim.profile import Profile
 from crowd_demo.sim.resting import resting
@@ -129,6 +128,23 @@ def test_the_row_of_a_resting_technique_is_dimmed() -> None:
     assert box.left > 1000 and ROW < box.height < 2 * ROW  # the two of them
 
 
+def test_the_technique_that_was_touched_last_is_on_a_bar_with_the_keys_of_its_number() -> None:
+    caps = {}
+    for path in "stagger.avoidance", "cull":
+        before, after = drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(touched=path))
+        box, top = changed(before, after), 12 + PAD + TECHNIQUES.index(BY_PATH[path]) * ROW
+        assert box.left > 1000 and abs(box.top - top) <= 1 and box.height == ROW
+        row = after[1200:, box.top:box.bottom]
+        caps[path] = (row == CAP[:3]).all(axis=2).sum()
+    assert caps["cull"] == 0 < caps["stagger.avoidance"]
+
+
+def test_number_keys_with_long_names_are_not_drawn_over_the_label() -> None:
+    rebound = Hud({**KEYS, "lower": ("page down",), "higher": ("page up",)})
+    box = changed(drawn(rebound, crowd(), Status(touched="cell_size")), drawn(Hud(KEYS), crowd(), Status(touched="cell_size")))
+    assert box.left > 1150
+
+
 def test_counters_show_up_where_there_is_something_to_count() -> None:
     sim = crowd()
     assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, None) == {}
@@ -200,7 +216,7 @@ def test_what_matters_less_is_left_out_first() -> None:
 
 
 def test_how_values_are_written() -> None:
-    assert [shown(value) for value in (True, False, "off", 3, 2.5)] == ["on", "off", "off", "3", "2.5"]
+    assert [shown(value) for value in (True, False, "off", 3, 2.5, 26.0)] == ["on", "off", "off", "3", "2.5", "26"]
 
 
 def test_nothing_was_measured_yet() -> None:
