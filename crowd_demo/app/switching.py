@@ -77,7 +77,7 @@ class Switcher:
         """Values whose kernels are all there, to be set now. Raises what went wrong in the thread."""
         if self._error:
             raise self._error
-        if not self.pending or self.busy or self._want(options):
+        if not self.pending or self.busy or (self._wanted and self._want(options)):
             return {}
         values, self.pending, self.text = self.pending, {}, ""
         return values
