@@ -17,12 +17,12 @@ from ..render.camera import Camera, Rect
 from ..render.hud import Status
 from ..render.switchboard import shown
 from ..sim.actions import Action, Populate, Switch
-from ..sim.locality import Locality, locality
 from ..sim.resting import resting
 from ..sim.step import Simulation
 from ..techniques import BY_PATH, Technique, Value
 from .input import Close, Command, Do, Pan, Zoom
 from .loading import Loaded
+from .meters import Meters
 from .pictures import free_name
 from .switching import Switcher, next_choice, next_number, with_values
 
@@ -31,8 +31,6 @@ SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 TOUCHED_FIRST = "stagger.avoidance"  # whose number changes before anybody has touched another technique
-SCORED_EVERY_S = 0.5
-MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
 
 
 def fewer(count: int) -> int:
@@ -67,8 +65,7 @@ class Program:
         self.frozen: Rect | None = None
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
-        self.locality: Locality | None = None
-        self._scored_at = 0.0
+        self.meters = Meters()
         self.touched = TOUCHED_FIRST
         self._underway: dict[str, Value] = {}  # values among the changes, by path
         self._notices: dict[str, tuple[float, str]] = {}  # by what they are about, the newest last
@@ -148,13 +145,6 @@ class Program:
         self.changes.append(self._restart)
         self.notify("started again")
 
-    def score_locality(self, now_s: float) -> None:
-        """Renew the score twice a second, where it costs little; after a step, by the worker."""
-        if now_s - self._scored_at >= SCORED_EVERY_S:
-            sim, self._scored_at = self.sim, now_s
-            cheap = sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
-            self.locality = locality(sim) if cheap else None
-
     def carry_out_changes(self) -> None:
         """To be called where nothing else touches the crowd."""
         changes, self.changes = self.changes, []
@@ -227,4 +217,4 @@ class Program:
         told = [text for _, text in self._notices.values()]
         if self.switcher.pending:
             told.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, told, self.locality, self.touched)
+        return Status(self.paused, self.speed, self.switcher.pending, told, self.meters.readings, self.touched)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pygame
 
 from ..config.optimizations import range_of
-from ..sim.resting import resting
+from ..sim.resting import half_resting, resting
 from ..techniques import TECHNIQUES, Technique, Value, is_approximate
 from .theme import (
     ACCENT,
@@ -61,10 +61,10 @@ def draw_switchboard(height: int, sim: Simulation, status: Status, keys: Keys, p
     room = height - 2 * PAD - 2 * ROW
     row = min(ROW, max(LEAST_ROW, room // len(TECHNIQUES)))
     listed = TECHNIQUES[:max(room // row, 0)]
-    sheet, rests = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), resting(sim)
+    sheet, rests, left = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), resting(sim), half_resting(sim)
     for number, technique in enumerate(listed):
-        middle = PAD + row // 2 + number * row
-        Row(sheet, pen, keys, middle, row).draw(technique, sim, status, technique.path in rests)
+        place, path = Row(sheet, pen, keys, PAD + row // 2 + number * row, row), technique.path
+        place.draw(technique, sim.optimizations.get(path), status, path in rests, left.get(path, ""))
     _draw_foot(sheet, keys, pen)
     return sheet
 
@@ -84,9 +84,9 @@ class Row:
     def __init__(self, on: pygame.Surface, pen: Pen, keys: Keys, middle: int, height: int) -> None:
         self.on, self.pen, self.keys, self.middle, self.height = on, pen, keys, middle, height
 
-    def draw(self, technique: Technique, sim: Simulation, status: Status, rests: bool) -> None:
-        value, waits = sim.optimizations.get(technique.path), technique.path in status.pending
-        off, touched = is_baseline(technique, value), technique.path == status.touched
+    def draw(self, technique: Technique, value: Value, status: Status, rests: bool, left: str) -> None:
+        """`left` is what it still does where it rests in part."""
+        waits, touched, off = technique.path in status.pending, technique.path == status.touched, is_baseline(technique, value)
         if touched:
             box = 4, self.middle - self.height // 2, WIDTH - 8, self.height
             pygame.draw.rect(self.on, TOUCHED, box, border_radius=5)
@@ -94,6 +94,7 @@ class Row:
             self._cap(key, PAD)
         self.pen.left(self.on, technique.label, PAD + 26, self.middle, NORMAL, RESTING if rests else DIM if off else TEXT)
         text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
+        text = f"{text}, {left}" if left else text
         colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
         start = self._value(text, colour, touched and range_of(technique) is not None)
         if is_approximate(technique, value):

@@ -25,6 +25,7 @@ DIM: Colour = (164, 174, 186)
 FAINT: Colour = (122, 132, 146)
 RESTING: Colour = (84, 92, 104)
 ACCENT: Colour = (96, 190, 240)
+MUTED: Colour = (62, 120, 156)
 WARM: Colour = (240, 178, 62)
 
 SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26

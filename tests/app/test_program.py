@@ -12,11 +12,11 @@ from driven import Driven
 
 from crowd_demo.app.input import Do
 from crowd_demo.app.loop import STEPS_S
-from crowd_demo.app.program import SCORED_EVERY_S, TOUCHED_FIRST, fewer, more
+from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.jit import is_compiled
-from crowd_demo.sim.locality import calls_ahead
+from crowd_demo.sim.meters import calls_ahead
 from crowd_demo.sim.step import Simulation
 from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
@@ -81,28 +81,13 @@ def test_steps_of_the_population_are_round_and_bounded() -> None:
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
 
 
-def test_locality_is_scored_twice_a_second_while_the_hud_shows_it(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    scored = []
-    monkeypatch.setattr("crowd_demo.app.program.locality", lambda sim: scored.append(sim.tick))
-    driven.program.hud_shown = False
-    driven.frames(2)
-    assert not scored
-    driven.program.hud_shown = True
-    driven.frames(3)
-    driven.program._scored_at -= SCORED_EVERY_S
-    driven.frames(2)
-    assert scored == [3, 6]
-
-
-def test_the_score_of_every_structure_is_compiled_ahead(driven: Driven) -> None:
-    for _ in BY_PATH["neighbours"].choices:
-        driven.press("1")
+@pytest.mark.parametrize("path", ["neighbours", "cap"])
+def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: str) -> None:
+    for _ in BY_PATH[path].choices:
+        driven.press(BY_PATH[path].key)
         driven.settle()
-        for call in calls_ahead(driven.program.sim):
-            assert is_compiled(call)
-        driven.program._scored_at = 0.0
-        driven.frames()
-        assert driven.program.locality and driven.program.locality.reads > 0
+        assert list(calls_ahead(driven.program.sim))
+        assert all(is_compiled(call) for call in calls_ahead(driven.program.sim))
 
 
 @pytest.mark.parametrize(("key", "path", "lower", "higher"), [
