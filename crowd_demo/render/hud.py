@@ -72,16 +72,15 @@ class Hud:
             on.blit(right, (on.get_width() - right.get_width() - margin, margin))
 
     def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
-        """Render anew what is old; not both panels in one frame, unless there are none yet."""
-        period = 1 / REFRESH_HZ
+        """Render the older panel anew if it is old; both only where there are none of that size yet."""
+        period, panels = 1 / REFRESH_HZ, (self._measures, self._switchboard)
         if size != self._size:
             self._size = size
-            self._sheets = [self._measures(size, sim, status), self._switchboard(size, sim, status)]
+            self._sheets = [render(size, sim, status) for render in panels]
             self._drawn_at = [now_s, now_s - period / 2]
-        elif now_s - self._drawn_at[0] >= period:
-            self._sheets[0], self._drawn_at[0] = self._measures(size, sim, status), now_s
-        elif now_s - self._drawn_at[1] >= period:
-            self._sheets[1], self._drawn_at[1] = self._switchboard(size, sim, status), now_s
+        older = self._drawn_at.index(min(self._drawn_at))
+        if now_s - self._drawn_at[older] >= period:
+            self._sheets[older], self._drawn_at[older] = panels[older](size, sim, status), now_s
 
     def _switchboard(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
         return draw_switchboard(size[1] - 24, sim, status, self.keys, self.pen)

@@ -103,21 +103,21 @@ class Strips:
             sections.append(Section(BIAS_HEIGHT, 5, lambda on, top: self._cap(on, top, readings.cap, readings.bias)))
         if has_field(sim):
             worst = percent(readings.field.most) if readings.field else UNREAD
-            sections.append(self._row({"field error": mean_error(readings.field), "at worst": worst}, 5))
+            sections.append(self._row({"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
         if is_staggered(sim):
             period = sim.optimizations.stagger.avoidance
             sections.append(Section(AGES_HEIGHT, 5, lambda on, top: self._ages(on, top, period, readings)))
         return sections
 
-    def _row(self, facts: Mapping[str, str], rank: int) -> Section:
-        return Section(FACTS_HEIGHT, rank, partial(self._facts, facts=facts))
+    def _row(self, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> Section:
+        return Section(FACTS_HEIGHT, rank, partial(self._facts, facts=facts, colour=colour))
 
-    def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str]) -> None:
+    def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
         """Numbers side by side, each under its name."""
         for place, (name, value) in enumerate(facts.items()):
             x = PAD + place * INNER // 3
             self.pen.left(on, name, x, top + 8, SMALL, FAINT)
-            self.pen.left(on, value, x, top + 22, NORMAL)
+            self.pen.left(on, value, x, top + 22, NORMAL, colour)
 
     def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
         """Colour and shape of a state, so that it is told apart without colours."""
@@ -136,7 +136,7 @@ class Strips:
 
     def _ages(self, on: pygame.Surface, top: int, period: int, readings: Readings) -> None:
         """How many looked 0, 1, ... steps ago, and what not looking costs."""
-        self.pen.left(on, "looked steps ago", PAD, top + 8, SMALL, FAINT)
+        self.pen.left(on, "steps since looking", PAD, top + 8, SMALL, FAINT)
         box = BARS.move(0, top)
         draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
         self.pen.left(on, "0", box.left, box.bottom + 7, SMALL, FAINT)

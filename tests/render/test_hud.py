@@ -262,6 +262,17 @@ def test_panels_are_rendered_eight_times_a_second_and_not_in_the_same_frame() ->
     assert max(renewed) == 1 and 14 <= sum(renewed) <= 18
 
 
+def test_in_slow_frames_the_panels_are_renewed_in_turn() -> None:
+    sim, hud = crowd(), Hud(KEYS)
+    drawn(hud, sim)
+    renewed = []
+    for frame in range(1, 7):
+        sheets = list(hud._sheets)
+        drawn(hud, sim, now_s=frame / 3)
+        renewed.append([new is not old for new, old in zip(hud._sheets, sheets, strict=True)])
+    assert renewed == [[False, True], [True, False]] * 3
+
+
 @pytest.mark.parametrize("size", [(640, 360), (400, 300), (200, 120), (64, 48), (16, 16)])
 @pytest.mark.parametrize("face", [None, BUNDLED])
 def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None) -> None:
