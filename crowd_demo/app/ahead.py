@@ -16,7 +16,7 @@ from ..config.resources import assets_folder
 from ..jit import Call, compile_calls, is_compiled
 from ..render.camera import Camera
 from ..render.scene import Scene
-from ..sim.locality import calls_ahead
+from ..sim.meters import calls_ahead
 from ..sim.step import Simulation
 
 TWIN_AGENTS = 64

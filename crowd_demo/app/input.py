@@ -15,7 +15,9 @@ ZOOM_STEP = 1.15
 OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # the system's own shortcuts
 PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
-MOUSE = (("wheel", "zoom at the cursor"), ("right drag", "move the camera"), ("middle drag", "move the camera"))
+REPEATED = ("lower", "higher")  # actions that go on while their key is held
+REPEAT_AFTER_S, REPEAT_EVERY_S = 0.35, 0.06
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"))
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,7 @@ class Input:
     def __init__(self, bindings: Mapping[str, str], size: tuple[int, int]) -> None:
         self.bindings = bindings
         self._held: set[str] = set()
+        self._repeats_in_s: dict[str, float | None] = {}  # None in the frame in which the key went down
         self._cursor = size[0] / 2, size[1] / 2
         self._dragging: set[int] = set()
 
@@ -68,8 +71,10 @@ class Input:
             yield from self._key_down(event)
         elif event.type == pygame.KEYUP:
             self._held.discard(self._action(event))
+            self._repeats_in_s.pop(self._action(event), None)
         elif event.type == pygame.WINDOWFOCUSLOST:
             self._held.clear()
+            self._repeats_in_s.clear()
             self._dragging.clear()
         elif event.type == pygame.MOUSEWHEEL:
             yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
@@ -81,11 +86,16 @@ class Input:
         return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == "quit")
 
     def held(self, elapsed_s: float) -> Iterator[Command]:
-        """What the keys that are held down ask for in so many seconds."""
+        """What the keys that are held down ask for in so many seconds; no more than once a frame, so nothing piles up."""
         dx = sum(PANS[action][0] for action in self._held)
         dy = sum(PANS[action][1] for action in self._held)
         if dx or dy:
             yield Pan(dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s)
+        for action, left_s in self._repeats_in_s.items():
+            again = left_s is not None and left_s <= elapsed_s
+            self._repeats_in_s[action] = REPEAT_EVERY_S if again else REPEAT_AFTER_S if left_s is None else left_s - elapsed_s
+            if again:
+                yield Do(action)
 
     def _action(self, event: pygame.Event) -> str:
         return self.bindings.get(pygame.key.name(event.key), "")
@@ -97,6 +107,8 @@ class Input:
         if action in PANS:
             self._held.add(action)
         else:
+            if action in REPEATED:
+                self._repeats_in_s[action] = None
             yield Do(action, backwards=bool(modifiers & pygame.KMOD_SHIFT))
 
     def _mouse(self, event: pygame.Event) -> Iterator[Command]:

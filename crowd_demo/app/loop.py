@@ -146,7 +146,7 @@ class Loop:
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
             if steps and program.hud_shown:
                 with program.sim.profile.stage("hud"):
-                    program.score_locality(time.perf_counter())
+                    program.meters.read(program.sim)
 
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()

@@ -12,22 +12,25 @@ from functools import partial
 from pathlib import Path
 
 from ..config.model import Config
+from ..config.optimizations import range_of
 from ..render.camera import Camera, Rect
 from ..render.hud import Status
+from ..render.switchboard import shown
 from ..sim.actions import Action, Populate, Switch
-from ..sim.locality import Locality, locality
+from ..sim.resting import resting
 from ..sim.step import Simulation
-from ..techniques import BY_PATH, Technique
+from ..techniques import BY_PATH, Technique, Value
 from .input import Close, Command, Do, Pan, Zoom
 from .loading import Loaded
+from .meters import Meters
 from .pictures import free_name
-from .switching import Switcher, next_choice
+from .switching import Switcher, next_choice, next_number, with_values
 
 MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
-SCORED_EVERY_S = 0.5
-MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
+NOTICES = 4  # at a time
+TOUCHED_FIRST = "stagger.avoidance"  # whose number changes before anybody has touched another technique
 
 
 def fewer(count: int) -> int:
@@ -62,14 +65,16 @@ class Program:
         self.frozen: Rect | None = None
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
-        self.locality: Locality | None = None
-        self._scored_at = 0.0
-        self._notices: list[tuple[float, str]] = []
+        self.meters = Meters()
+        self.touched = TOUCHED_FIRST
+        self._underway: dict[str, Value] = {}  # values among the changes, by path
+        self._notices: dict[str, tuple[float, str]] = {}  # by what they are about, the newest last
         self._actions: dict[str, Callable[[], None]] = {
             "pause": self.pause, "step": self.step_once, "restart": self.restart,
             "fewer": lambda: self.populate(fewer(self.agents_asked)),
             "more": lambda: self.populate(more(self.agents_asked)),
             "slower": partial(self.change_speed, -1), "faster": partial(self.change_speed, 1),
+            "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
             "fit": self.camera.fit, "freeze": self.freeze, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "screenshot": self.ask_picture, "quit": self.close_or_quit,
@@ -96,18 +101,43 @@ class Program:
     def populate(self, count: int) -> None:
         self.agents_asked = count
         self.apply(Populate(count))
-        self.notify(f"{count:,} agents")
+        self.notify(f"{count:,} agents", "agents")
 
     def switch(self, technique: Technique, backwards: bool) -> None:
         """To the next choice, after the one that is still being compiled if there is one."""
-        options, path = self.sim.optimizations, technique.path
-        value = next_choice(technique, self.switcher.pending.get(path, options.get(path)), backwards)
-        self.switcher.request(options, path, value)
+        self.touched = technique.path
+        self._ask_for(technique, next_choice(technique, self._asked(technique.path), backwards))
+
+    def change_number(self, direction: int) -> None:
+        """Up or down, of the technique that was touched last; `auto` starts from what it stands for."""
+        technique = BY_PATH[self.touched]
+        name, path, numbers = technique.label.strip(), technique.path, range_of(technique)
+        if not numbers:
+            self.notify(f"{name} has no number to change", path)
+            return
+        asked = self._asked(path)
+        before = self.sim.stands_for(path) if asked == "auto" else asked
+        value = next_number(numbers, float(before), direction)
+        if value == before:
+            self.notify(f"{name}: {shown(value)}, the {'most' if direction > 0 else 'least'}", path)
+        else:
+            self.notify(f"{name}: {shown(value)}" + " (changes nothing at present)" * (path in resting(self.sim)), path)
+            self._ask_for(technique, value)
+
+    def _asked(self, path: str) -> Value:
+        """The value that a technique has, or will have soon."""
+        return self.switcher.pending.get(path, self._underway.get(path, self.sim.optimizations.get(path)))
+
+    def _ask_for(self, technique: Technique, value: Value) -> None:
+        self.switcher.request(with_values(self.sim.optimizations, self._underway), technique.path, value)
         self.take_switched()
 
     def take_switched(self) -> None:
         """Let the values take effect whose kernels are compiled by now."""
-        for path, value in self.switcher.ready(self.sim.optimizations).items():
+        if not self.switcher.pending:
+            return
+        for path, value in self.switcher.ready(with_values(self.sim.optimizations, self._underway)).items():
+            self._underway[path] = value
             self.apply(Switch(path, value))
 
     def restart(self) -> None:
@@ -115,18 +145,12 @@ class Program:
         self.changes.append(self._restart)
         self.notify("started again")
 
-    def score_locality(self, now_s: float) -> None:
-        """Renew the score twice a second, where it costs little; after a step, by the worker."""
-        if now_s - self._scored_at >= SCORED_EVERY_S:
-            sim, self._scored_at = self.sim, now_s
-            cheap = sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
-            self.locality = locality(sim) if cheap else None
-
     def carry_out_changes(self) -> None:
         """To be called where nothing else touches the crowd."""
         changes, self.changes = self.changes, []
         for change in changes:
             change()
+        self._underway.clear()
 
     def _apply(self, action: Action) -> None:
         try:
@@ -155,7 +179,7 @@ class Program:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
             self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
-        self.notify(f"speed x{self.speed:g}")
+        self.notify(f"speed x{self.speed:g}", "speed")
 
     # --- the view ----------------------------------------------------------------------------------------------------
 
@@ -181,14 +205,16 @@ class Program:
 
     # --- what is told ------------------------------------------------------------------------------------------------
 
-    def notify(self, text: str) -> None:
-        """Show a line for a while; the same again replaces what it is about."""
-        self._notices = [*self._notices[-3:], (time.monotonic() + NOTICE_S, text)]
+    def notify(self, text: str, about: str = "") -> None:
+        """Show a line for a while; it replaces what was told about the same."""
+        self._notices.pop(about or text, None)
+        self._notices[about or text] = time.monotonic() + NOTICE_S, text
+        self._notices = dict(list(self._notices.items())[-NOTICES:])
 
     def status(self) -> Status:
         now = time.monotonic()
-        self._notices = [notice for notice in self._notices if notice[0] > now]
-        told = [text for _, text in self._notices]
+        self._notices = {about: notice for about, notice in self._notices.items() if notice[0] > now}
+        told = [text for _, text in self._notices.values()]
         if self.switcher.pending:
             told.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, told, self.locality)
+        return Status(self.paused, self.speed, self.switcher.pending, told, self.meters.readings, self.touched)

@@ -5,13 +5,14 @@ The thread compiles, or loads from the disk cache, and never runs a kernel; it l
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
-from ..config.optimizations import Optimizations
+from ..config.optimizations import Optimizations, Range
 from ..jit import Call
 from ..techniques import Technique, Value
 from .ahead import Ahead, compile_one, kernel_name
@@ -27,6 +28,25 @@ def next_choice(technique: Technique, value: Value, backwards: bool = False) -> 
     if value not in choices:
         return choices[-1 if backwards else 0]
     return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+
+def next_number(numbers: Range, value: float, direction: int) -> Value:
+    """The next number above (direction 1) or below (-1), at most the end of the range.
+
+    They go up like 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, and back over the same ones.
+    The unit is 1, or the least number of a range that begins below that.
+    """
+    unit = min(numbers.low, 1)
+    units = round(value / unit, 6)
+    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
+    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+
+
+def _step_at(units: float) -> int:
+    """To the number after these."""
+    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
+    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
 
 
 def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
@@ -57,7 +77,7 @@ class Switcher:
         """Values whose kernels are all there, to be set now. Raises what went wrong in the thread."""
         if self._error:
             raise self._error
-        if not self.pending or self.busy or self._want(options):
+        if not self.pending or self.busy or (self._wanted and self._want(options)):
             return {}
         values, self.pending, self.text = self.pending, {}, ""
         return values

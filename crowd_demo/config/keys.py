@@ -27,6 +27,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "more": (("=",), "more agents"),
     "slower": ((",",), "slower motion"),
     "faster": (("/",), "faster motion"),
+    "lower": (("[",), "a smaller number for the technique touched last"),
+    "higher": (("]",), "a larger number for it; held, either goes on"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
@@ -16,15 +16,24 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
 from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique, Value, exactness
 
-RANGES: dict[str, tuple[type, float, float]] = {
-    "reorder.every": (int, 1, 1000),
-    "reorder.drift": (float, 0.01, 100),
-    "stagger.avoidance": (int, 1, 16),
-    "stagger.sight": (int, 1, 16),
-    "stagger.paths": (int, 1, 16),
-    "rebuild": (int, 1, 1000),
-    "threads": (int, 1, 64),
-    "cell_size": (float, 1, 4096),
+
+class Range(NamedTuple):
+    """The numbers that a technique may have."""
+
+    kind: type
+    low: float
+    high: float
+
+
+RANGES = {
+    "reorder.every": Range(int, 1, 1000),
+    "reorder.drift": Range(float, 0.01, 100),
+    "stagger.avoidance": Range(int, 1, 16),
+    "stagger.sight": Range(int, 1, 16),
+    "stagger.paths": Range(int, 1, 16),
+    "rebuild": Range(int, 1, 1000),
+    "threads": Range(int, 1, 64),
+    "cell_size": Range(float, 1, 4096),
 }
 
 
@@ -62,17 +71,21 @@ def _known(path: str) -> None:
         raise ValueError(f"unknown technique {path!r}" + (f" (did you mean {close[0]}?)" if close else ""))
 
 
+def range_of(technique: Technique) -> Range | None:
+    """None for a technique of words or of true/false."""
+    numbers = [choice for choice in technique.choices if not isinstance(choice, str | bool)]
+    return RANGES.get(technique.path, Range(int, min(numbers), max(numbers))) if numbers else None
+
+
 def _annotation(technique: Technique) -> Any:
     """The type of the field: true/false, a word of a closed list, a number of a range, or a word or a number."""
     if all(isinstance(choice, bool) for choice in technique.choices):
         return bool
     words = tuple(choice for choice in technique.choices if isinstance(choice, str))
-    numbers = [choice for choice in technique.choices if not isinstance(choice, str)]
     options: list[Any] = [Literal[words]] if words else []
-    if numbers:
-        kind, low, high = RANGES.get(technique.path, (int, min(numbers), max(numbers)))
-        limits = Field(ge=low, le=high)
-        options.append(Annotated[int, limits, WITHOUT_POINT] if kind is int else Annotated[float, limits])
+    if numbers := range_of(technique):
+        limits = Field(ge=numbers.low, le=numbers.high)
+        options.append(Annotated[int, limits, WITHOUT_POINT] if numbers.kind is int else Annotated[float, limits])
     return Union[tuple(options)]  # noqa: UP007  (made at run time)
 
 

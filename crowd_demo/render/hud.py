@@ -1,38 +1,34 @@
 """The HUD: what the frame costs and what the crowd does (left), the techniques and their keys (right), notices (below).
 
-All of it derives from the profile, the registry of techniques and the key bindings. A panel is rendered to a sheet of its own
-`REFRESH_HZ` times a second, the two in turn, so a frame costs two blits and seldom a panel. What does not fit into
+All of it derives from the profile, the meters, the registry of techniques and the key bindings. A panel is rendered to a sheet
+of its own `REFRESH_HZ` times a second, the two in turn, so a frame costs two blits and seldom a panel. What does not fit into
 a small window is left out, the least important first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pygame
 
-from ..sim.resting import resting
-from ..techniques import TECHNIQUES, Technique, Value, is_approximate
-from .graph import StageColours, draw_curve, draw_graph
-from .theme import ACCENT, DIM, EDGE, FAINT, HUGE, LARGE, NORMAL, PAD, RESTING, SMALL, TEXT, WARM, Colour, Pen, key_cap, panel
+from ..sim.meters import Readings
+from ..techniques import Value
+from .graph import StageColours, draw_graph
+from .meters import INNER, WIDTH, Section, Strips
+from .switchboard import Keys, draw_switchboard
+from .theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, panel
 
 if TYPE_CHECKING:
-    from ..sim.locality import Locality
     from ..sim.profile import Profile
     from ..sim.step import Simulation
 
 REFRESH_HZ = 8.0
-LEFT_WIDTH, RIGHT_WIDTH = 272, 254
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles
-GRAPH_HEIGHT, CURVE_HEIGHT, LINE, ROW = 60, 32, 15, 17
-MARK = "~"
+GRAPH_HEIGHT, LINE = 60, 15
 STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0)}
-
-Keys = Mapping[str, Sequence[str]]
 
 
 class Status(NamedTuple):
@@ -42,25 +38,8 @@ class Status(NamedTuple):
     speed: float = 1.0
     pending: Mapping[str, Value] = {}  # values that wait for their kernels, by path
     notices: Sequence[str] = ()
-    locality: Locality | None = None
-
-
-class Section(NamedTuple):
-    """A strip of the left panel; the higher the rank, the sooner it is left out."""
-
-    height: int
-    rank: int
-    draw: Callable[[pygame.Surface, int], None]
-
-
-def shown(value: Value) -> str:
-    """A technique's value as the HUD writes it."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
-
-
-def is_baseline(technique: Technique, value: Value) -> bool:
-    """The registry lists what a technique improves upon first."""
-    return value == technique.choices[0]
+    readings: Readings = Readings()
+    touched: str = ""  # path of the technique whose number the keys change
 
 
 def visible_sections(sections: Sequence[Section], height: int) -> list[Section]:
@@ -72,30 +51,13 @@ def visible_sections(sections: Sequence[Section], height: int) -> list[Section]:
     return [section for section in sections if section in kept]
 
 
-def sorting_facts(sim: Simulation, rests: Set[str]) -> dict[str, str]:
-    """What the reordering did, where there is one: the drift in cells, as its setting counts it."""
-    counters = sim.profile.counters
-    if "reorder.when" in rests or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
-        return {}
-    return {"sorts": f"{counters['sorts']:,.0f}", "since sort": f"{counters['steps_since_sort']:,.0f}",
-            "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
-
-
-def memory_facts(counters: Mapping[str, float], locality: Locality | None) -> dict[str, str]:
-    """How evenly the workers share the work, and how near in memory the neighbours lie."""
-    facts = {"imbalance": f"{counters['imbalance']:.2f}"} if "imbalance" in counters else {}
-    if locality:
-        facts |= {"near reads": f"{locality.same_or_next_line:.0%}", "L1 misses": f"{locality.miss_rate:.1%}"}
-    return facts
-
-
 class Hud:
     """Draws over a finished picture; `keys` are those of each action, `colours` those of the states."""
 
     def __init__(self, keys: Keys, colours: Mapping[str, Colour] = STATE_COLOURS, pen: Pen | None = None) -> None:
         self.keys = keys
-        self.colours = colours
         self.pen = pen or Pen()
+        self.strips = Strips(self.pen, colours)
         self.stage_colours = StageColours()
         self._sheets: list[pygame.Surface] = []
         self._drawn_at: list[float] = []
@@ -110,22 +72,22 @@ class Hud:
             on.blit(right, (on.get_width() - right.get_width() - margin, margin))
 
     def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
-        """Render anew what is old; not both panels in one frame, unless there are none yet."""
-        period = 1 / REFRESH_HZ
+        """Render the older panel anew if it is old; both only where there are none of that size yet."""
+        period, panels = 1 / REFRESH_HZ, (self._measures, self._switchboard)
         if size != self._size:
             self._size = size
-            self._sheets = [self._measures(size, sim, status), self._techniques(size, sim, status)]
+            self._sheets = [render(size, sim, status) for render in panels]
             self._drawn_at = [now_s, now_s - period / 2]
-        elif now_s - self._drawn_at[0] >= period:
-            self._sheets[0], self._drawn_at[0] = self._measures(size, sim, status), now_s
-        elif now_s - self._drawn_at[1] >= period:
-            self._sheets[1], self._drawn_at[1] = self._techniques(size, sim, status), now_s
+        older = self._drawn_at.index(min(self._drawn_at))
+        if now_s - self._drawn_at[older] >= period:
+            self._sheets[older], self._drawn_at[older] = panels[older](size, sim, status), now_s
 
-    # --- left: measures ----------------------------------------------------------------------------------------------
+    def _switchboard(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
+        return draw_switchboard(size[1] - 24, sim, status, self.keys, self.pen)
 
     def _measures(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
         sections = visible_sections(self._sections(sim, status), size[1] - 24 - 2 * PAD + 4)
-        sheet = panel((LEFT_WIDTH, sum(section.height for section in sections) + 2 * PAD - 4))
+        sheet = panel((WIDTH, sum(section.height for section in sections) + 2 * PAD - 4))
         top = PAD - 2
         for section in sections:
             section.draw(sheet, top)
@@ -133,41 +95,33 @@ class Hud:
         return sheet
 
     def _sections(self, sim: Simulation, status: Status) -> list[Section]:
-        profile, counters, states = sim.profile, sim.profile.counters, sim.states()
-        crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
-        work = {"neighbours": f"{counters.get('neighbours_per_agent', 0):.1f}",
-                "candidates": f"{counters.get('candidates_per_agent', 0):.1f}",
-                "speed": "paused" if status.paused else f"x{status.speed:g}"}
-        more = {**sorting_facts(sim, resting(sim)), **memory_facts(counters, status.locality)}
-        rows = [dict(list(more.items())[at:at + 3]) for at in range(0, len(more), 3)]
+        profile = sim.profile
         table = -(-len(profile.stages) // 2) * LINE + 6
         return [
-            Section(46, 0, lambda on, top: self._header(on, top, profile)),
+            Section(46, 0, lambda on, top: self._header(on, top, profile, status)),
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
-                on, pygame.Rect(PAD, top, LEFT_WIDTH - 2 * PAD, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
+                on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
             Section(table, 2, lambda on, top: self._stages(on, top, profile)),
-            Section(35, 1, lambda on, top: self._facts(on, top, {name: f"{count:,.0f}" for name, count in crowd.items()})),
-            Section(35, 4, lambda on, top: self._facts(on, top, work)),
-            *([Section(34, 5, lambda on, top: self._states(on, top, states))] if states else []),
-            *(Section(35, 7, partial(self._facts, facts=facts)) for facts in rows),
-            *([Section(CURVE_HEIGHT + 39, 6, lambda on, top: self._life(on, top, sim))] if sim.life.active else []),
+            *self.strips.sections(sim, status.readings),
         ]
 
-    def _header(self, on: pygame.Surface, top: int, profile: Profile) -> None:
+    def _header(self, on: pygame.Surface, top: int, profile: Profile, status: Status) -> None:
         frames = profile.frame_ms(RECENT)
         mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
         p50, p95, p99 = np.percentile(frames, (50, 95, 99)) if len(frames) else (0.0, 0.0, 0.0)
         end = self.pen.left(on, f"{1e3 / mean if mean else 0:.0f}", PAD, top + 14, HUGE)
-        self.pen.left(on, "FPS", end + 6, top + 19, NORMAL, DIM)
-        start = self.pen.right(on, "ms", LEFT_WIDTH - PAD, top + 19, NORMAL, DIM)
-        self.pen.right(on, f"{mean:.2f}", start - 5, top + 17, LARGE)
+        end = self.pen.left(on, "FPS", end + 6, top + 19, NORMAL, DIM)
+        start = self.pen.right(on, "ms", WIDTH - PAD, top + 19, NORMAL, DIM)
+        start = self.pen.right(on, f"{mean:.2f}", start - 5, top + 17, LARGE)
+        pace = "paused" if status.paused else f"x{status.speed:g}"
+        self.pen.left(on, pace, (end + start - self.pen.width(pace)) // 2, top + 19, NORMAL, WARM if pace != "x1" else FAINT)
         for name, ms, x in (("p50", p50, 0), ("p95", p95, 1), ("p99", p99, 2)):
-            at = PAD + x * (LEFT_WIDTH - 2 * PAD) // 3
+            at = PAD + x * INNER // 3
             end = self.pen.left(on, name, at, top + 36, SMALL, FAINT)
             self.pen.left(on, f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
 
     def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
-        width, half = (LEFT_WIDTH - 2 * PAD - 14) // 2, -(-len(profile.stages) // 2)
+        width, half = (INNER - 14) // 2, -(-len(profile.stages) // 2)
         for number, stage in enumerate(profile.stages):
             x, y = PAD + number // half * (width + 14), top + 6 + number % half * LINE
             recent = profile.stage_ms(stage, SMOOTHED)
@@ -175,77 +129,6 @@ class Hud:
             pygame.draw.rect(on, self.stage_colours[stage], (x, y - 4, 8, 8), border_radius=2)
             self.pen.left(on, stage, x + 14, y, SMALL, DIM)
             self.pen.right(on, f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
-
-    def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str]) -> None:
-        """Numbers side by side, each under its name."""
-        for place, (name, value) in enumerate(facts.items()):
-            x = PAD + place * (LEFT_WIDTH - 2 * PAD) // 3
-            self.pen.left(on, name, x, top + 8, SMALL, FAINT)
-            self.pen.left(on, value, x, top + 22, NORMAL, WARM if value == "paused" else TEXT)
-
-    def _life(self, on: pygame.Surface, top: int, sim: Simulation) -> None:
-        """Births and deaths of the last step, and how many lived after each of the last steps."""
-        counters, lived = sim.profile.counters, sim.population
-        self._facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
-                              "peak": f"{lived.max():,}" if len(lived) else "-"})
-        draw_curve(on, pygame.Rect(PAD, top + 35, LEFT_WIDTH - 2 * PAD, CURVE_HEIGHT), lived, ACCENT)
-
-    def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
-        """Colour and shape of a state, so that it is told apart without colours."""
-        for place, (name, count) in enumerate(states.items()):
-            x = PAD + place * (LEFT_WIDTH - 2 * PAD) // 3
-            draw_chip(on, place, self.colours.get(name, TEXT), (x + 5, top + 8))
-            self.pen.left(on, name, x + 15, top + 8, SMALL, FAINT)
-            self.pen.left(on, f"{count:,}", x, top + 22, NORMAL)
-
-    # --- right: techniques -------------------------------------------------------------------------------------------
-
-    def _techniques(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
-        room = size[1] - 24 - 2 * PAD - 2 * ROW
-        row = min(ROW, max(13, room // len(TECHNIQUES)))
-        listed = TECHNIQUES[:max(room // row, 0)]
-        height = 2 * PAD + len(listed) * row + 22
-        sheet, rests = panel((RIGHT_WIDTH, height)), resting(sim)
-        for number, technique in enumerate(listed):
-            self._technique(sheet, PAD + row // 2 + number * row, row, technique, sim, status, technique.path in rests)
-        pygame.draw.line(sheet, EDGE, (PAD, height - 30), (RIGHT_WIDTH - PAD, height - 30))
-        end = self.pen.left(sheet, MARK, PAD, height - 17, SMALL, WARM)
-        self.pen.left(sheet, " approximate", end, height - 17, SMALL, FAINT)
-        hints = "   ".join(f"{keys[0].upper()} {name}" for name, keys in self._named(("help", "hud")))
-        self.pen.right(sheet, hints, RIGHT_WIDTH - PAD, height - 17, SMALL, FAINT)
-        return sheet
-
-    def _named(self, actions: Sequence[str]) -> list[tuple[str, Sequence[str]]]:
-        return [(action, self.keys[action]) for action in actions if self.keys.get(action)]
-
-    def _technique(self, on: pygame.Surface, middle: int, row: int, technique: Technique, sim: Simulation,
-                   status: Status, rests: bool) -> None:
-        """Faint where its value changes nothing at present."""
-        value = sim.optimizations.get(technique.path)
-        off, waits = is_baseline(technique, value), technique.path in status.pending
-        for key in list(self.keys.get(technique.path, ()))[:1]:
-            key_cap(on, self.pen, key, PAD, middle, row - 3)
-        self.pen.left(on, technique.label, PAD + 26, middle, NORMAL, RESTING if rests else DIM if off else TEXT)
-        text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
-        colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
-        start = self.pen.right(on, text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
-        if is_approximate(technique, value):
-            self.pen.right(on, MARK, start - 4, middle, NORMAL, RESTING if rests else FAINT if off else WARM)
-
-
-def draw_chip(on: pygame.Surface, shape: int, colour: Colour, middle: tuple[int, int]) -> None:
-    """A disc, a square or a triangle with a light rim, 9 pixels wide."""
-    x, y = middle
-    rim = (240, 242, 245)
-    if shape % 3 == 0:
-        pygame.draw.circle(on, rim, middle, 5)
-        pygame.draw.circle(on, colour, middle, 4)
-    elif shape % 3 == 1:
-        pygame.draw.rect(on, rim, (x - 5, y - 5, 10, 10))
-        pygame.draw.rect(on, colour, (x - 4, y - 4, 8, 8))
-    else:
-        pygame.draw.polygon(on, rim, ((x, y - 6), (x - 6, y + 5), (x + 6, y + 5)))
-        pygame.draw.polygon(on, colour, ((x, y - 4), (x - 4, y + 4), (x + 4, y + 4)))
 
 
 def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen) -> None:

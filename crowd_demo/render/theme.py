@@ -18,12 +18,14 @@ Colour = tuple[int, int, int] | tuple[int, int, int, int]
 PANEL: Colour = (13, 17, 24, 216)
 EDGE: Colour = (58, 66, 78)
 CAP: Colour = (52, 60, 72)
+TOUCHED: Colour = (38, 56, 76)
 SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
 DIM: Colour = (164, 174, 186)
 FAINT: Colour = (122, 132, 146)
 RESTING: Colour = (84, 92, 104)
 ACCENT: Colour = (96, 190, 240)
+MUTED: Colour = (62, 120, 156)
 WARM: Colour = (240, 178, 62)
 
 SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..jit import device, kernel, prange
+from ..jit import Call, device, kernel, prange
 from .lanes import take_block
+from .pushes import EXACT, FRESH, PushError, affordable, push_error
 from .see import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody
 from .stagger import due
 
@@ -170,13 +171,17 @@ def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -
 @device
 def add_directions(cells: Any, columns: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances_sq: Any,
                    totals: Any) -> None:
-    """totals, float64[3, 2]: sums of the mean directions to the kept and to all, and agents. `slots` has room for all."""
+    """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
+
+    `slots` has room for all.
+    """
     agents = cells.start[cells.columns * cells.rows]
     for number in range(sample):
         k = agents * number // sample
         cell = np.searchsorted(cells.start, k, "right") - 1
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, _, _ = choose(cells, columns, row, column, slot, everybody, slots, distances_sq)
+        size, _, scanned, _ = choose(cells, columns, row, column, slot, everybody, slots, distances_sq)
+        totals[2, 1] += scanned
         if size > 0:
             _add_direction(columns, slot, slots, size, totals[1])
             size, _, _, _ = choose(cells, columns, row, column, slot, caps, slots, distances_sq)
@@ -184,14 +189,30 @@ def add_directions(cells: Any, columns: Any, sample: int, caps: Any, everybody: 
             totals[2, 0] += 1
 
 
-def bias(sim: Simulation, sample: int = 1024) -> Bias:
+def bias_call(sim: Simulation, sample: int) -> tuple[Call, Any]:
+    """The kernel with its arguments, and the float64[3, 2] that it fills."""
+    agents, caps, totals = sim.agents, caps_of(sim), np.zeros((3, 2))
+    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = everybody if sim.optimizations.cap == "none" else caps
+    slots, distances_sq = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
+    return Call(add_directions, (sim.grid.view(), agents.columns, min(sample, agents.count), kept, everybody, slots,
+                                 distances_sq, totals)), totals
+
+
+def bias(sim: Simulation) -> Bias:
     """Of a sample of agents evenly spread over the world, as they stand now; builds the grid for that."""
     sim.refresh_grid()
-    agents, cells, caps = sim.agents, sim.grid.view(), caps_of(sim)
-    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    slots, distances_sq = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
-    totals = np.zeros((3, 2))
-    kept = everybody if sim.optimizations.cap == "none" else caps
-    add_directions(cells, agents.columns, min(sample, agents.count), kept, everybody, slots, distances_sq, totals)
+
+    def directions(sample: int) -> Any:
+        call, totals = bias_call(sim, sample)
+        call.run()
+        return totals
+
+    totals = directions(affordable(lambda few: int(directions(few)[2, 1])))
     to_kept, to_all = (totals[:2] / max(totals[2, 0], 1)).tolist()
     return Bias(tuple(to_kept), tuple(to_all), int(totals[2, 0]))
+
+
+def cap_error(sim: Simulation) -> PushError:
+    """How far the pushes by those whom the cap keeps are from the pushes by all neighbours."""
+    return push_error(sim, FRESH, EXACT)

@@ -1,4 +1,7 @@
-"""Which techniques rest: their value changes nothing at present, because another one or the behaviour leaves them no work."""
+"""Which techniques rest: their value changes nothing at present, because another one or the behaviour leaves them no work.
+
+Some rest in a part of the step only; of these is said what they still do.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,14 @@ def resting(sim: Simulation) -> frozenset[str]:
         "cell_size": options.neighbours in WITHOUT_CELLS and options.cull != "grid",
         "leaf_size": not issubclass(structure, TreeStructure),
         "removal": not sim.life.active,
+        "stagger.by": options.stagger.avoidance == 1,
         "stagger.sight": not sim.behaviour.USES_PATHS,
         "stagger.paths": not sim.behaviour.USES_PATHS,
     }
     return frozenset(path for path, rest in rests.items() if rest)
+
+
+def half_resting(sim: Simulation) -> dict[str, str]:
+    """What is left to do, by path: capped agents look around one at a time, whatever the lanes do when they move."""
+    options = sim.optimizations
+    return {"simd": "move only"} if options.simd and options.cap != "none" else {}

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ..jit import device
 from .noise import scramble
+from .pushes import FRESH, KEPT, PushError, push_error
 
 if TYPE_CHECKING:
     from .step import Simulation
@@ -97,11 +98,6 @@ def ages(sim: Simulation) -> NDArray[np.int64]:
     return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
 
 
-def stagger_error(sim: Simulation) -> float:
-    """How far the pushes of the next step are from those of period 1, as a part of the latter: mean |a - b| / mean |b|.
-
-    The crowd goes on as if nobody had asked. 0 for a crowd that nobody pushes.
-    """
-    kept, fresh = sim.pushes(everybody=False), sim.pushes(everybody=True)
-    length = np.hypot(*fresh).mean() if sim.agents.count else 0.0
-    return float(np.hypot(*(kept - fresh)).mean() / length) if length > 0 else 0.0
+def stagger_error(sim: Simulation) -> PushError:
+    """How far the pushes of the next step are from those of period 1."""
+    return push_error(sim, KEPT, FRESH)

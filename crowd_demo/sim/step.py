@@ -19,6 +19,7 @@ from ..config.maps import read_map
 from ..config.model import Config
 from ..config.resources import find_map
 from ..jit import Call, max_threads, set_threads
+from ..techniques import Value
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
 from .caps import cap_counters, caps_of
@@ -83,6 +84,11 @@ class Simulation:
         threads = self.optimizations.threads
         return max_threads() if threads == "auto" else int(threads)
 
+    def stands_for(self, path: str) -> Value:
+        """A technique's value, or the number that its `auto` stands for."""
+        value = self.optimizations.get(path)
+        return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
+
     @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
@@ -133,18 +139,22 @@ class Simulation:
             self.grid.outdated()
         rules = self.behaviour.rules(self)
         yield "query", structure.query(options.simd, rules, self.turn)
-        yield "see", self._see(rules)
+        yield "see", self.see_calls(rules)
         if self.links.active:
             yield "links", self.links.calls(self)
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
-    def _see(self, rules: Any) -> tuple[Call, ...]:
-        """Everybody who is due meets those whom the structure has found, or some of those around in the grid."""
+    def see_calls(self, rules: Any, exact: bool = False) -> tuple[Call, ...]:
+        """Everybody who is due meets those whom the structure has found, or some of those around in the grid.
+
+        `exact` leaves out what is approximate: the cap, and a structure's own rules.
+        """
         structure, options = self.structure, self.optimizations
-        if options.cap != "none":
+        if options.cap != "none" and not exact:
             return self.seeing.capped(self.grid.view(), self.agents, rules, self.turn, caps_of(self))
-        return self.seeing.calls(structure.candidates(), self.agents, structure.rules(rules), self.turn, options.simd)
+        rules = rules if exact else structure.rules(rules)
+        return self.seeing.calls(structure.candidates(), self.agents, rules, self.turn, options.simd)
 
     # --- memory, made when a setting changes and never in a step -----------------------------------------------------
 
@@ -219,27 +229,15 @@ class Simulation:
             call.run()
         self.grid.built()
 
-    def pushes(self, everybody: bool) -> Any:
-        """What the agents would be asked for by the next step's see stage, or if everybody looked; float32[2, agents] by slot.
-
-        Costs that stage and a copy of the agents, with which they are put back to what they were.
-        """
+    def reindex(self) -> None:
+        """Find out who stands where now, as the next step will: for who wants to know whom agents would meet."""
         set_threads(self.workers)
         self._fit()
-        agents, structure, rules = self.agents, self.structure, self.behaviour.rules(self)
-        before = agents.front.copy()
-        if everybody:
-            agents.columns.look_at[:] = 0
-        for call in structure.index():
+        for call in self.structure.index():
             call.run()
-        structure.built()
-        if self.optimizations.cap != "none":
+        self.structure.built()
+        if self.optimizations.cap != "none" and not self.structure.USES_GRID:
             self.refresh_grid()
-        for call in (*structure.query(self.optimizations.simd, rules, self.turn), *self._see(rules)):
-            call.run()
-        found = np.stack((agents.columns.push_x, agents.columns.push_y))[:, :agents.count]
-        agents.front[:] = before
-        return found
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -247,6 +245,11 @@ class Simulation:
         for column in self.agents.by_id():
             digest.update(np.ascontiguousarray(column).tobytes())
         return digest.hexdigest()
+
+    @property
+    def met(self) -> int:
+        """Candidates that all together met when they looked around last."""
+        return int(self.seeing.strip.counters[:, CANDIDATES].sum())
 
     @property
     def population(self) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygame
 import pytest
 
-from crowd_demo.app.input import PAN_PX_PER_S, Close, Command, Do, Input, Pan, Zoom
+from crowd_demo.app.input import PAN_PX_PER_S, REPEAT_AFTER_S, REPEAT_EVERY_S, Close, Command, Do, Input, Pan, Zoom
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
@@ -61,9 +61,32 @@ def test_opposite_keys_cancel(reader: Input) -> None:
     assert list(reader.held(0.1)) == []
 
 
+def test_a_held_number_key_goes_on_after_a_while_and_once_a_frame(reader: Input) -> None:
+    assert read(reader, key("]")) == [Do("higher")]
+    assert list(reader.held(9.0)) == []  # a slow frame in which it went down
+    assert list(reader.held(REPEAT_AFTER_S * 0.9)) == []
+    assert list(reader.held(REPEAT_AFTER_S * 0.2)) == [Do("higher")]
+    assert list(reader.held(REPEAT_EVERY_S * 0.9)) == []
+    assert list(reader.held(9.0)) == [Do("higher")]
+    read(reader, key("]", kind=pygame.KEYUP))
+    assert list(reader.held(9.0)) == []
+
+
+def test_a_slow_frame_does_not_repeat_a_key_that_was_released_in_it(reader: Input) -> None:
+    read(reader, key("["))
+    list(reader.held(0.01))
+    read(reader, key("[", kind=pygame.KEYUP))
+    assert list(reader.held(9.0)) == []
+
+
+def test_no_other_key_repeats(reader: Input) -> None:
+    read(reader, key("4"), key("="), key("space"))
+    assert list(reader.held(0.0)) == list(reader.held(9.0)) == []
+
+
 def test_losing_the_focus_releases_keys_and_buttons(reader: Input) -> None:
-    read(reader, key("d"), mouse(pygame.MOUSEBUTTONDOWN, (10, 10), button=3), pygame.Event(pygame.WINDOWFOCUSLOST))
-    assert list(reader.held(0.1)) == []
+    read(reader, key("d"), key("]"), mouse(pygame.MOUSEBUTTONDOWN, (10, 10), button=3), pygame.Event(pygame.WINDOWFOCUSLOST))
+    assert list(reader.held(0.1)) == list(reader.held(9.0)) == []
     assert read(reader, mouse(pygame.MOUSEMOTION, (20, 20))) == []
 
 

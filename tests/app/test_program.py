@@ -10,12 +10,13 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app.input import Do
 from crowd_demo.app.loop import STEPS_S
-from crowd_demo.app.program import SCORED_EVERY_S, fewer, more
+from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.jit import is_compiled
-from crowd_demo.sim.locality import calls_ahead
+from crowd_demo.sim.meters import calls_ahead
 from crowd_demo.sim.step import Simulation
 from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
@@ -80,28 +81,108 @@ def test_steps_of_the_population_are_round_and_bounded() -> None:
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
 
 
-def test_locality_is_scored_twice_a_second_while_the_hud_shows_it(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    scored = []
-    monkeypatch.setattr("crowd_demo.app.program.locality", lambda sim: scored.append(sim.tick))
-    driven.program.hud_shown = False
-    driven.frames(2)
-    assert not scored
-    driven.program.hud_shown = True
-    driven.frames(3)
-    driven.program._scored_at -= SCORED_EVERY_S
-    driven.frames(2)
-    assert scored == [3, 6]
-
-
-def test_the_score_of_every_structure_is_compiled_ahead(driven: Driven) -> None:
-    for _ in BY_PATH["neighbours"].choices:
-        driven.press("1")
+@pytest.mark.parametrize("path", ["neighbours", "cap"])
+def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: str) -> None:
+    for _ in BY_PATH[path].choices:
+        driven.press(BY_PATH[path].key)
         driven.settle()
-        for call in calls_ahead(driven.program.sim):
-            assert is_compiled(call)
-        driven.program._scored_at = 0.0
-        driven.frames()
-        assert driven.program.locality and driven.program.locality.reads > 0
+        assert list(calls_ahead(driven.program.sim))
+        assert all(is_compiled(call) for call in calls_ahead(driven.program.sim))
+
+
+@pytest.mark.parametrize(("key", "path", "lower", "higher"), [
+    ("e", "reorder.every", 280, 320), ("v", "reorder.drift", 0.95, 1.1), ("4", "stagger.avoidance", 3, 5),
+    ("l", "leaf_size", 60, 70),
+])
+def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
+        driven: Driven, key: str, path: str, lower: float, higher: float) -> None:
+    driven.press(key)
+    driven.press("[")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == lower
+    driven.press("]")
+    driven.press("]")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == higher
+    assert driven.program.status().touched == path
+    assert any(f": {higher}" in notice for notice in driven.program.status().notices)
+
+
+def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) -> None:
+    driven.press("]")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(TOUCHED_FIRST) == 4
+
+
+def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
+    sim = driven.program.sim
+    for path, before in ("threads", sim.workers), ("cell_size", sim.grid.cell):
+        driven.program.touched = path
+        driven.press("]")
+        driven.settle()
+        after = sim.optimizations.get(path)
+        assert isinstance(after, int | float) and before < after <= before * 1.1 + 1
+
+
+def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) -> None:
+    driven.program.sim.optimizations.stagger.avoidance = 16
+    driven.press("]")
+    assert driven.program.status().notices == ["stagger avoidance: 16, the most"]
+    assert not driven.program.sim.history
+    driven.press("7")
+    driven.settle()
+    driven.press("[")
+    assert driven.program.status().notices[-1] == "culling has no number to change"
+    assert [action.path for _, action in driven.program.sim.history] == ["cull"]
+
+
+def test_a_number_that_rests_is_said_to(driven: Driven) -> None:
+    driven.program.touched = "leaf_size"
+    driven.press("]")
+    assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]
+
+
+def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
+    for _ in range(3):
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_RIGHTBRACKET, mod=0))
+    driven.release("]")
+    driven.frames()
+    driven.settle()
+    assert driven.program.sim.optimizations.stagger.avoidance == 6
+    for name in "77":
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(name), mod=0))
+    driven.frames()
+    driven.settle()
+    cull = BY_PATH["cull"]
+    assert driven.program.sim.optimizations.cull == cull.choices[(cull.choices.index(cull.default) + 2) % len(cull.choices)]
+
+
+def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of two switches may need no kernel alone, and both together one."""
+    asked = []
+    monkeypatch.setattr(driven.program.switcher._ahead, "missing",
+                        lambda options: asked.append((options.cull, options.blitter)) or [])
+    driven.program.perform(Do("cull"))
+    driven.program.perform(Do("blitter"))
+    assert asked[-1] == ("off", "pygame")
+
+
+def test_a_held_key_goes_through_the_numbers(driven: Driven) -> None:
+    driven.press("]", hold=True)
+    driven.loop._last -= 1
+    driven.frames()
+    driven.release("]")
+    driven.frames(3)
+    driven.settle()
+    assert driven.program.sim.optimizations.stagger.avoidance == 5
+
+
+def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
+    for _ in range(3):
+        driven.press("]")
+    driven.press("/")
+    driven.press("]")
+    assert driven.program.status().notices == ["speed x2", "stagger avoidance: 7"]
 
 
 def test_speed(driven: Driven) -> None:

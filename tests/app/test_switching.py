@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from crowd_demo.app.switching import Switcher, next_choice
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.app.switching import Switcher, next_choice, next_number
+from crowd_demo.config.optimizations import Optimizations, Range, range_of
 from crowd_demo.jit import Call
-from crowd_demo.techniques import BY_PATH
+from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
 pytestmark = pytest.mark.quick
 
@@ -102,3 +103,33 @@ def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
     stagger = BY_PATH["stagger.avoidance"]
     assert next_choice(stagger, 5) == stagger.choices[0]
     assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
+
+
+def climb(numbers: Range, value: float, direction: int) -> list[float]:
+    """From a value to the end of the range."""
+    way = [value]
+    while not way[1:] or way[-1] != way[-2]:
+        way.append(float(next_number(numbers, way[-1], direction)))
+    return way[:-1]
+
+
+@pytest.mark.parametrize("technique", [t for t in TECHNIQUES if range_of(t)], ids=lambda technique: technique.path)
+def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(technique: Technique) -> None:
+    numbers = range_of(technique)
+    assert numbers
+    up = climb(numbers, numbers.low, 1)
+    assert up[-1] == numbers.high and climb(numbers, numbers.high, -1) == up[::-1]
+    least = min(numbers.low, 1)
+    assert all(least * 0.999 < high - low < max(low * 0.101, least * 1.001) for low, high in pairwise(up))
+    for value in up:
+        Optimizations().set(technique.path, numbers.kind(value))
+
+
+def test_a_number_between_leads_to_its_neighbours() -> None:
+    cell = range_of(BY_PATH["cell_size"])
+    assert cell and (next_number(cell, 24.024, 1), next_number(cell, 24.024, -1)) == (26, 24)
+
+
+def test_a_technique_of_words_has_no_numbers() -> None:
+    assert {t.path for t in TECHNIQUES if not range_of(t)} == {
+        "neighbours", "simd", "reorder.when", "curve", "removal", "cap", "stagger.by", "cull", "depth", "blitter"}

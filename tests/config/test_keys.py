@@ -24,6 +24,7 @@ def test_the_keys_of_the_program_are_those_that_are_documented():
     keys = bindings(Config())
     documented = {
         "space": "pause", ".": "step", "r": "restart", "-": "fewer", "=": "more", ",": "slower", "/": "faster",
+        "[": "lower", "]": "higher",
         "f11": "fullscreen", "f12": "screenshot", "f1": "help", "tab": "hud", "home": "fit", "f": "freeze",
         "a": "pan_left", "left": "pan_left", "d": "pan_right", "right": "pan_right", "w": "pan_up", "up": "pan_up",
         "s": "pan_down", "down": "pan_down", "escape": "quit"}

@@ -16,23 +16,30 @@ from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud import (
+from crowd_demo.render.hud import Hud, Status, draw_notices, visible_sections
+from crowd_demo.render.meters import (
+    AGES_HEIGHT,
+    BARS,
+    BIAS_HEIGHT,
     CURVE_HEIGHT,
-    ROW,
-    Hud,
+    DIAL_RADIUS,
     Section,
-    Status,
-    draw_notices,
+    draw_bars,
+    draw_hand,
     memory_facts,
-    shown,
+    percent,
     sorting_facts,
-    visible_sections,
+    work_facts,
 )
 from crowd_demo.render.overlays import draw_frustum
-from crowd_demo.render.theme import PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.render.switchboard import ROW, shown
+from crowd_demo.render.theme import CAP, PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.sim.caps import Bias
 from crowd_demo.sim.locality import Locality
+from crowd_demo.sim.meters import Readings
 from crowd_demo.sim.profile import Profile
-from crowd_demo.sim.resting import resting
+from crowd_demo.sim.pushes import PushError
+from crowd_demo.sim.resting import half_resting, resting
 from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -100,9 +107,8 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     sim = crowd()
     before = drawn(Hud(KEYS), sim)
     sim.optimizations.set(technique.path, next(value for value in technique.choices if value != technique.default))
-    box = changed(before, drawn(Hud(KEYS), sim))
     top = 12 + PAD + TECHNIQUES.index(technique) * ROW
-    assert box.left > 1000 and top <= box.top < top + ROW  # rows below may rest without it
+    assert changed(before[1000:, top:top + ROW], drawn(Hud(KEYS), sim)[1000:, top:top + ROW]).width > 0
 
 
 @pytest.mark.parametrize(("change", "rests"), [
@@ -111,6 +117,7 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     ({"neighbours": "buckets"}, {"reorder.when", "reorder.every", "reorder.drift", "leaf_size", "removal"}),
     ({"neighbours": "kd_tree"}, {"reorder.drift", "removal"}),
     ({"neighbours": "kd_tree", "cull": "agents"}, {"reorder.drift", "removal", "cell_size"}),
+    ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "removal"}),
 ])
 def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], rests: set[str]) -> None:
     sim = crowd()
@@ -121,6 +128,19 @@ def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], res
     assert resting(sim) == rests - {"removal"} | {"stagger.sight", "stagger.paths"}
 
 
+def test_lanes_that_only_move_are_said_to() -> None:
+    sim = crowd()
+    sim.optimizations.cap = "first"
+    with_lanes = drawn(Hud(KEYS), sim)
+    assert half_resting(sim) == {"simd": "move only"}
+    sim.optimizations.cap = "none"
+    assert half_resting(sim) == {}
+    box = changed(with_lanes, drawn(Hud(KEYS), sim))
+    assert box.top < 12 + PAD + 2 * ROW
+    sim.optimizations.cap, sim.optimizations.simd = "first", False
+    assert half_resting(sim) == {}
+
+
 def test_the_row_of_a_resting_technique_is_dimmed() -> None:
     sim = crowd()
     before = drawn(Hud(KEYS), sim)
@@ -129,17 +149,79 @@ def test_the_row_of_a_resting_technique_is_dimmed() -> None:
     assert box.left > 1000 and ROW < box.height < 2 * ROW  # the two of them
 
 
+def test_the_technique_that_was_touched_last_is_on_a_bar_with_the_keys_of_its_number() -> None:
+    caps = {}
+    for path in "stagger.avoidance", "cull":
+        before, after = drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(touched=path))
+        box, top = changed(before, after), 12 + PAD + TECHNIQUES.index(BY_PATH[path]) * ROW
+        assert box.left > 1000 and abs(box.top - top) <= 1 and box.height == ROW
+        row = after[1200:, box.top:box.bottom]
+        caps[path] = (row == CAP[:3]).all(axis=2).sum()
+    assert caps["cull"] == 0 < caps["stagger.avoidance"]
+
+
+def test_number_keys_with_long_names_are_not_drawn_over_the_label() -> None:
+    rebound = Hud({**KEYS, "lower": ("page down",), "higher": ("page up",)})
+    box = changed(drawn(rebound, crowd(), Status(touched="cell_size")), drawn(Hud(KEYS), crowd(), Status(touched="cell_size")))
+    assert box.left > 1150
+
+
 def test_counters_show_up_where_there_is_something_to_count() -> None:
     sim = crowd()
-    assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, None) == {}
+    assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, Readings()) == {}
     before = drawn(Hud(KEYS), sim)
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     assert sorting_facts(sim, set()) == {"sorts": "3", "since sort": "17", "drift": "0.25 cells"}
     assert sorting_facts(sim, {"reorder.when"}) == {}
-    score = Locality(0.875, 0.0312, 1000)
+    score = Readings(locality=Locality(0.875, 0.0312, 1000))
     assert memory_facts(sim.profile.counters, score) == {"imbalance": "1.25", "near reads": "88%", "L1 misses": "3.1%"}
-    after = drawn(Hud(KEYS), sim, Status(locality=score))
+    after = drawn(Hud(KEYS), sim, Status(readings=score))
     assert changed(before, after).height > 60 and changed(before, after).right < 300
+
+
+def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:
+    assert work_facts({"neighbours_per_agent": 12.0, "candidates_per_agent": 48.0}) == {
+        "neighbours": "12.0", "candidates": "48.0", "useful": "25%"}
+    assert work_facts({})["useful"] == "-"
+    assert [percent(share) for share in (0.0, 0.0312, 0.0994, 0.0996, 1.5)] == ["0.0%", "3.1%", "9.9%", "10%", "150%"]
+
+
+@pytest.mark.parametrize(("switches", "readings", "height"), [
+    ({"stagger.avoidance": 3}, {"stagger": PushError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])}, AGES_HEIGHT),
+    ({"cap": "first"}, {"cap": PushError(0.4, 2.0), "bias": Bias((-0.1, -0.2), (0.0, 0.0), 9)}, BIAS_HEIGHT),
+    ({"neighbours": "field"}, {"field": PushError(0.16, 2.0)}, 35),
+])
+def test_an_approximation_has_its_strip_and_its_error(switches: dict[str, Any], readings: dict[str, Any], height: int) -> None:
+    sim = crowd()
+    sim.optimizations.stagger.avoidance = 1
+    plain = Hud(KEYS)
+    drawn(plain, sim)
+    for path, value in switches.items():
+        sim.optimizations.set(path, value)
+    hud = Hud(KEYS)
+    before = drawn(hud, sim)
+    assert hud._sheets[0].get_height() == plain._sheets[0].get_height() + height
+    box = changed(before, drawn(Hud(KEYS), sim, Status(readings=Readings(**readings))))
+    assert 0 < box.height < height and box.right < 300
+
+
+def test_bars_are_as_high_as_their_values() -> None:
+    surface = picture((300, 100))
+    draw_bars(surface, BARS, np.array([4, 0, 1, 2]), WARM)
+    lit = (pixels(surface) == WARM).all(axis=2)[BARS.left:BARS.right]
+    heights = [lit[at + BARS.width // 8].sum() for at in range(0, BARS.width - 4, BARS.width // 4)]
+    assert heights == [BARS.height, 0, -(-BARS.height // 4), BARS.height // 2]
+    draw_bars(surface, BARS, [0] * 16, WARM)
+    assert not (pixels(surface) == WARM).all(axis=2).any()
+
+
+@pytest.mark.parametrize("direction", [(0.0, 0.0), (-0.1, -0.2), (1.0, 0.0), (-3.0, 4.0)])
+def test_a_hand_points_where_it_should_and_stays_on_its_dial(direction: tuple[float, float]) -> None:
+    surface = picture((100, 100))
+    draw_hand(surface, (50, 50), direction, WARM)
+    lit = np.argwhere((pixels(surface) == WARM).all(axis=2)) - 50
+    assert np.hypot(*lit.T).max() <= DIAL_RADIUS + 3
+    assert all(np.sign(mean) == np.sign(part) or abs(mean) < 1 for mean, part in zip(lit.mean(axis=0), direction, strict=True))
 
 
 def test_the_population_is_drawn_where_there_is_life() -> None:
@@ -180,6 +262,17 @@ def test_panels_are_rendered_eight_times_a_second_and_not_in_the_same_frame() ->
     assert max(renewed) == 1 and 14 <= sum(renewed) <= 18
 
 
+def test_in_slow_frames_the_panels_are_renewed_in_turn() -> None:
+    sim, hud = crowd(), Hud(KEYS)
+    drawn(hud, sim)
+    renewed = []
+    for frame in range(1, 7):
+        sheets = list(hud._sheets)
+        drawn(hud, sim, now_s=frame / 3)
+        renewed.append([new is not old for new, old in zip(hud._sheets, sheets, strict=True)])
+    assert renewed == [[False, True], [True, False]] * 3
+
+
 @pytest.mark.parametrize("size", [(640, 360), (400, 300), (200, 120), (64, 48), (16, 16)])
 @pytest.mark.parametrize("face", [None, BUNDLED])
 def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None) -> None:
@@ -200,7 +293,7 @@ def test_what_matters_less_is_left_out_first() -> None:
 
 
 def test_how_values_are_written() -> None:
-    assert [shown(value) for value in (True, False, "off", 3, 2.5)] == ["on", "off", "off", "3", "2.5"]
+    assert [shown(value) for value in (True, False, "off", 3, 2.5, 26.0)] == ["on", "off", "off", "3", "2.5", "26"]
 
 
 def test_nothing_was_measured_yet() -> None:

@@ -11,7 +11,8 @@ from crowds import shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.caps import bias, caps_of
+from crowd_demo.sim.caps import bias, cap_error, caps_of
+from crowd_demo.sim.pushes import EXACT, FRESH, pushes
 
 WORLD = {"map": "null", "world__width": 300, "world__height": 220}
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -44,10 +45,13 @@ def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, cap: str, n: int,
         c.x[:n], c.y[:n] = np.round(c.x[:n] / 12) * 12, np.round(c.y[:n] / 12) * 12
     shuffle(sim, seed)
     before, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
-    got = sim.pushes(everybody=True)[:, np.argsort(sim.agents.columns.id[:n])]
+    sim.reindex()
+    got, every = pushes(sim, sim.agents.slots(), FRESH, EXACT)
     kept = kept_by(sim, before)
     for i in range(n):
         assert (got[0, i], got[1, i]) == reference.push_of(before, i, kept[i], rules, behaviour == "flock")
+        all_of_them = reference.nearest_kept(before, i, n, caps_of(sim).radius_sq)
+        assert (every[0, i], every[1, i]) == reference.push_of(before, i, all_of_them, rules, behaviour == "flock")
 
 
 @pytest.mark.parametrize("cap", ["first", "nearest"])
@@ -92,7 +96,7 @@ def test_hits_and_counts() -> None:
 @pytest.mark.parametrize("cap", ["none", "first", "nearest"])
 def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
     sim = capped("flock", cap, 150, flock__cap_neighbours=3)
-    got = bias(sim, sample=150)
+    got = bias(sim)
     columns, radius_sq = sim.agents.by_id(), caps_of(sim).radius_sq
     every = [reference.nearest_kept(columns, i, 150, radius_sq) for i in range(150)]
     kept = every if cap == "none" else kept_by(sim, columns)
@@ -111,3 +115,12 @@ def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
     assert sides["first"].kept[1] < -0.2
     assert abs(sides["nearest"].kept[0]) < 0.05 and abs(sides["nearest"].kept[1]) < 0.05
     assert sides["first"].all == sides["nearest"].all
+
+
+def test_the_error_is_nothing_where_nobody_reaches_the_cap_and_grows_as_it_falls() -> None:
+    errors = []
+    for most in (64, 8, 2):
+        sim = capped("flock", "nearest", 200, flock__cap_neighbours=most)
+        sim.step(5)
+        errors.append(cap_error(sim).mean)
+    assert errors[0] == 0 < errors[1] < errors[2]

@@ -28,6 +28,17 @@ def test_keys_toggle_techniques_and_esc_leaves_with_0(running: Any) -> None:
     assert options["blitter"] == blitter.choices[blitter.choices.index(blitter.default) - 1]
 
 
+def test_a_held_key_changes_the_number_of_the_technique_touched_last(running: Any) -> None:
+    running.press("e")
+    running.tool("keydown", "bracketright")
+    time.sleep(1.5)
+    running.tool("keyup", "bracketright")
+    running.press("bracketleft", "space")
+    assert running.leave() == 0
+    every = running.report()["optimizations"]["reorder"]["every"]
+    assert every > 400 and every % 10 == 0
+
+
 def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:
     running.press("space")
     picture = pixels(running.picture())

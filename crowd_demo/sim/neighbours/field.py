@@ -23,6 +23,7 @@ from ...jit import Call, device, kernel, prange
 from ..dispatch import of
 from ..flock import FIXED, FlockRules
 from ..lanes import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
+from ..pushes import EXACT, FRESH, PushError, push_error
 from ..stagger import due
 from .sorted import Sorted
 from .structure import Place
@@ -210,31 +211,6 @@ class FieldGrid(Sorted):
         return FieldRules(rules.separation_sq, rules.separate, self.pull_x, self.pull_y)
 
 
-class FieldError(NamedTuple):
-    """How far the field's pushes are from the exact ones, as parts of the mean exact push."""
-
-    mean: float
-    most: float
-
-
-def field_error(sim: Any) -> FieldError:
-    """Compare, for all agents as they stand now, on twins of the simulation; takes as long as starting it twice."""
-    exact, field = (_pushes(sim, neighbours) for neighbours in ("sorted", "field"))
-    if not exact.size:
-        return FieldError(0.0, 0.0)
-    away = np.hypot(*(field - exact)) / max(float(np.hypot(*exact).mean()), 1e-30)
-    return FieldError(float(away.mean()), float(away.max()))
-
-
-def _pushes(sim: Any, neighbours: str) -> Any:
-    """float64[2, agents], in id order: what everybody is asked for by such a structure."""
-    twin = type(sim)(sim.config)
-    twin.populate(sim.agents.count)
-    slots = twin.agents.slots()
-    for name, column in sim.agents.by_id()._asdict().items():
-        if name != "id":
-            getattr(twin.agents.columns, name)[slots] = column
-    twin.optimizations.neighbours, twin.optimizations.stagger.avoidance = neighbours, 1
-    twin.step()
-    columns = twin.agents.by_id()
-    return np.stack((columns.push_x, columns.push_y)).astype(float)
+def field_error(sim: Any) -> PushError:
+    """How far the field's pushes are from the exact ones, for agents as they stand now; nothing for walkers."""
+    return push_error(sim, FRESH, EXACT)

@@ -1,0 +1,95 @@
+"""Meters leave the crowd as it is, cost little in any crowd, and name the kernels that they call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import simulation
+from numba.core.dispatcher import Dispatcher
+
+from crowd_demo.app.ahead import Ahead
+from crowd_demo.config.loader import load_config
+from crowd_demo.jit import compile_calls
+from crowd_demo.sim.meters import METERS, Readings, calls_ahead
+from crowd_demo.sim.neighbours import STRUCTURES
+from crowd_demo.sim.pushes import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, push_error, spread
+from crowd_demo.sim.step import Simulation
+
+CROWD = {"name": "1k", "agents": 300, "map": "null", "world__width": 500, "world__height": 400}
+FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 500, "world__height": 400}
+ROPE = {"name": "rope", "agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}
+LIFE = {**FLOCK, "life__births_per_s": 600, "life__deaths_per_s": 600}
+
+
+def measured(sim: Simulation) -> dict[str, Any]:
+    return {name: meter.measure(sim) for name, meter in METERS.items() if meter.applies(sim)}
+
+
+def test_every_meter_has_its_reading() -> None:
+    assert tuple(METERS) == Readings._fields
+
+
+@pytest.mark.parametrize("config", [CROWD, FLOCK, ROPE, LIFE], ids=["crowd", "flock", "rope", "life"])
+@pytest.mark.parametrize("switches", [
+    {}, {"cap": "first"}, {"cap": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
+    {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
+    {"removal": "deferred", "cap": "first"},
+], ids=str)
+def test_measuring_changes_nothing_now_or_later(config: dict[str, Any], switches: dict[str, Any]) -> None:
+    sims = [simulation(**config, **{f"optimizations__{path}": value for path, value in switches.items()}) for _ in range(2)]
+    for _ in range(6):
+        for sim in sims:
+            sim.step(2)
+        counters = dict(sims[0].profile.counters)
+        assert measured(sims[0])
+        assert sims[0].state_hash() == sims[1].state_hash()
+        assert sims[0].profile.counters == counters
+    assert sims[0].profile.counters["candidates_per_agent"] == sims[1].profile.counters["candidates_per_agent"]
+
+
+@pytest.mark.parametrize(("switches", "names"), [
+    ({}, {"stagger", "ages", "locality"}),
+    ({"stagger__avoidance": 1}, {"locality"}),
+    ({"stagger__avoidance": 1, "cap": "first"}, {"cap", "bias", "locality"}),
+    ({"stagger__avoidance": 1, "neighbours": "field"}, {"field", "locality"}),
+    ({"stagger__avoidance": 1, "neighbours": "field", "cap": "first"}, {"cap", "bias", "locality"}),
+])
+def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any], names: set[str]) -> None:
+    sim = simulation(**FLOCK, **{f"optimizations__{path}": value for path, value in switches.items()})
+    assert {name for name, meter in METERS.items() if meter.applies(sim)} == names
+
+
+@pytest.mark.parametrize("cap", ["none", "first"])
+@pytest.mark.parametrize("neighbours", STRUCTURES)
+def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load_config("20k-flock", ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.cap={cap}"])
+    compile_calls(Ahead(config).missing(config.optimizations))
+    sim = Simulation(config)
+    assert list(calls_ahead(sim))
+    sim.step()
+    monkeypatch.setattr(Dispatcher, "compile", lambda kernel, signature: pytest.fail(f"{kernel} is compiled"))
+    measured(sim)
+
+
+@pytest.mark.parametrize("settings", [
+    {}, {"optimizations__cap": "first"}, {"optimizations__neighbours": "none"}, {"optimizations__neighbours": "aabb_tree"}])
+def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.sim.pushes.MEETS", 20_000)
+    sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
+    push_error(sim, KEPT, EXACT)
+    assert 10_000 <= sim.met <= 20_000
+
+
+@pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])
+def test_so_many_agents_are_asked_as_may_meet_others(met: int, agents: int) -> None:
+    assert affordable(lambda few: met) == agents
+
+
+def test_samples_are_spread_evenly_and_are_everybody_in_a_small_crowd() -> None:
+    assert spread(5, 9).tolist() == [0, 1, 2, 3, 4] and spread(0, 9).tolist() == []
+    assert spread(100, 4).tolist() == [0, 25, 50, 75]
+    for period in range(2, 17):  # of turns by id
+        shares = np.bincount(spread(1 << 20, SAMPLE) % period) / SAMPLE
+        assert abs(shares * period - 1).max() < 0.1
