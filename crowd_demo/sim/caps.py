@@ -18,7 +18,7 @@ import numpy as np
 from ..jit import Call, device, kernel, prange
 from .lanes import take_block
 from .pushes import EXACT, FRESH, PushError, affordable, push_error
-from .see import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody
+from .see import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody, perceive
 from .stagger import due
 
 if TYPE_CHECKING:
@@ -34,14 +34,13 @@ class Caps(NamedTuple):
     nearest: bool
     scanned: int
     neighbours: int
-    radius_sq: np.float32  # of perception
 
 
 class Kept(NamedTuple):
     """A worker's own memory: whom the present agent keeps, and its counters."""
 
     slot: Any  # int32[workers, MOST_KEPT]
-    distance_sq: Any  # float32[workers, MOST_KEPT]
+    distance: Any  # float32[workers, MOST_KEPT]
     counted: Any  # int64[workers, 4], numbered above
 
 
@@ -52,32 +51,32 @@ def kept_of(workers: int) -> Kept:
 
 def caps_of(sim: Simulation) -> Caps:
     settings = sim.behaviour.settings
-    return Caps(sim.optimizations.cap == "nearest", settings.cap_scanned, settings.cap_neighbours,
-                np.float32(sim.behaviour.radius) ** 2)
+    return Caps(sim.optimizations.cap == "nearest", settings.cap_scanned, settings.cap_neighbours)
 
 
 # --- who is kept -----------------------------------------------------------------------------------------------------
 
 @device
-def _keep_nearest(columns: Any, slot: int, distance_sq: Any, size: int, most: int, slots: Any, distances_sq: Any) -> int:
+def _keep_nearest(columns: Any, slot: int, distance: Any, size: int, most: int, slots: Any, distances: Any) -> int:
     """Insert a neighbour into the list by (distance, id); returns its length."""
     at = size
-    while at > 0 and (distance_sq < distances_sq[at - 1] or (
-            distance_sq == distances_sq[at - 1] and columns.id[slot] < columns.id[slots[at - 1]])):
+    while at > 0 and (distance < distances[at - 1] or (
+            distance == distances[at - 1] and columns.id[slot] < columns.id[slots[at - 1]])):
         at -= 1
     if at == most:
         return size
     size = min(size + 1, most)
     for k in range(size - 1, at, -1):
-        slots[k], distances_sq[k] = slots[k - 1], distances_sq[k - 1]
-    slots[at], distances_sq[at] = slot, distance_sq
+        slots[k], distances[k] = slots[k - 1], distances[k - 1]
+    slots[at], distances[at] = slot, distance
     return size
 
 
 @device
-def choose(cells: Any, columns: Any, row: int, column: int, slot: int, caps: Any, slots: Any, distances_sq: Any) -> Any:
+def choose(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, caps: Any, slots: Any,
+           distances: Any) -> Any:
     """Fill `slots` with the neighbours that an agent keeps; returns (how many, found, scanned, whether a cap was hit)."""
-    x, y = columns.x[slot], columns.y[slot]
+    me = from_columns(rules, columns, np.uintp(slot))
     size, found, scanned = 0, 0, 0
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
@@ -88,12 +87,11 @@ def choose(cells: Any, columns: Any, row: int, column: int, slot: int, caps: Any
             if not caps.nearest and (scanned == caps.scanned or found == caps.neighbours):
                 return size, found, scanned, True
             scanned += 1
-            dx, dy = columns.x[other] - x, columns.y[other] - y
-            distance_sq = dx * dx + dy * dy
-            if distance_sq < caps.radius_sq:
+            is_neighbour, distance = perceive(rules, me, from_columns(rules, columns, np.uintp(other)))
+            if is_neighbour:
                 found += 1
                 if caps.nearest:
-                    size = _keep_nearest(columns, other, distance_sq, size, caps.neighbours, slots, distances_sq)
+                    size = _keep_nearest(columns, other, distance, size, caps.neighbours, slots, distances)
                 else:
                     slots[size] = other
                     size += 1
@@ -101,7 +99,7 @@ def choose(cells: Any, columns: Any, row: int, column: int, slot: int, caps: Any
 
 
 @device
-def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: Any, slots: Any, distances_sq: Any,
+def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: Any, slots: Any, distances: Any,
              counters: Any, counted: Any) -> None:
     for column in range(cells.columns):
         cell = row * cells.columns + column
@@ -109,7 +107,7 @@ def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: An
             slot = cells.order[k]
             if not due(turn, columns.look_at[slot]):
                 continue
-            size, found, scanned, hit = choose(cells, columns, row, column, slot, caps, slots, distances_sq)
+            size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
             me = from_columns(rules, columns, np.uintp(slot))
             sums = meet(rules, me, me, nobody(rules, columns.x[slot]))  # `answer` takes oneself off again
             for kept in range(size):
@@ -128,7 +126,7 @@ def _see_capped(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, ca
     row = take_block(strip.queue, BLOCK)
     while row < cells.rows:
         for near in range(row, min(row + BLOCK, cells.rows)):
-            _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance_sq[worker],
+            _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance[worker],
                      strip.counters[worker], kept.counted[worker])
         row = take_block(strip.queue, BLOCK)
 
@@ -169,7 +167,7 @@ def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -
 
 
 @device
-def add_directions(cells: Any, columns: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances_sq: Any,
+def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances: Any,
                    totals: Any) -> None:
     """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
@@ -180,11 +178,11 @@ def add_directions(cells: Any, columns: Any, sample: int, caps: Any, everybody: 
         k = agents * number // sample
         cell = np.searchsorted(cells.start, k, "right") - 1
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, scanned, _ = choose(cells, columns, row, column, slot, everybody, slots, distances_sq)
+        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, everybody, slots, distances)
         totals[2, 1] += scanned
         if size > 0:
             _add_direction(columns, slot, slots, size, totals[1])
-            size, _, _, _ = choose(cells, columns, row, column, slot, caps, slots, distances_sq)
+            size, _, _, _ = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
             _add_direction(columns, slot, slots, size, totals[0])
             totals[2, 0] += 1
 
@@ -194,9 +192,9 @@ def bias_call(sim: Simulation, sample: int) -> tuple[Call, Any]:
     agents, caps, totals = sim.agents, caps_of(sim), np.zeros((3, 2))
     everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
     kept = everybody if sim.optimizations.cap == "none" else caps
-    slots, distances_sq = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
-    return Call(add_directions, (sim.grid.view(), agents.columns, min(sample, agents.count), kept, everybody, slots,
-                                 distances_sq, totals)), totals
+    slots, distances = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
+    return Call(add_directions, (sim.grid.view(), agents.columns, sim.behaviour.rules(sim), min(sample, agents.count), kept,
+                                 everybody, slots, distances, totals)), totals
 
 
 def bias(sim: Simulation) -> Bias:

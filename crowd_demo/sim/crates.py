@@ -115,6 +115,13 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
+@of(CrateRules)
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    away = max(_length(me[0] - other[0]), _length(me[1] - other[1]))
+    apart = away - (me[2] + (other[2] + rules.gap))
+    return apart < np.float32(0), apart
+
+
 @device
 def _length(value: Any) -> Any:
     return select(value > np.float32(0), value, np.float32(0) - value)

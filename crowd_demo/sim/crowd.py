@@ -115,6 +115,13 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
+@of(CrowdRules)
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    dx, dy = other[0] - me[0], other[1] - me[1]
+    distance_sq = dx * dx + dy * dy
+    return distance_sq < rules.radius_sq, distance_sq
+
+
 # --- sight and paths -------------------------------------------------------------------------------------------------
 
 @device

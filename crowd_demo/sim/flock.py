@@ -129,6 +129,13 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
     return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
 
 
+@of(FlockRules)
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    dx, dy = other[0] - me[0], other[1] - me[1]
+    distance_sq = dx * dx + dy * dy
+    return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
+
+
 @device
 def _mean(total: Any, count: Any, own: Any, inverse: Any) -> Any:
     """Mean offset of the neighbours; modulo 2**32 oneself drops out."""

@@ -115,7 +115,7 @@ def candidates_of(sim: Simulation) -> Candidates:
     """Of the structure in use, whose index is built if the agents no longer are where it says; lists are written out."""
     structure = sim.structure
     if not structure.fresh:
-        for calls in (structure.index(), structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), sim.turn)):
+        for calls in (structure.index(sim.tick), structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), sim.turn)):
             for call in calls:
                 call.run()
             structure.built()

@@ -26,6 +26,7 @@ def resting(sim: Simulation) -> frozenset[str]:
         "reorder.drift": not structure.REORDERS or options.reorder.when != "drift",
         "cell_size": options.neighbours in WITHOUT_CELLS and options.cull != "grid",
         "leaf_size": not issubclass(structure, TreeStructure),
+        "rebuild": options.neighbours != "aabb_tree",
         "removal": not sim.life.active,
         "stagger.by": options.stagger.avoidance == 1,
         "stagger.sight": not sim.behaviour.USES_PATHS,

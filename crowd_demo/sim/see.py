@@ -7,7 +7,7 @@ the structure, and let sixteen agents meet each candidate at once: candidates ar
 agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
 nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the seven functions below
+The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the eight functions below
 (dispatch.py).
 """
 
@@ -57,6 +57,11 @@ def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
 @asked
 def answer(rules: Any, me: Any, sums: Any) -> Any:
     """(push_x, push_y, neighbours) from the sums."""
+
+
+@asked
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    """(whether `other` is a neighbour, how far away, in any measure that puts neighbours in order); for caps."""
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------

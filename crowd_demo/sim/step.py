@@ -124,7 +124,7 @@ class Simulation:
             agents.closed()
         capped = options.cap != "none"
         self.grid.by_id = options.cap == "first"
-        yield "index", structure.index()
+        yield "index", structure.index(self.tick)
         structure.built()
         if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
             along = structure.along(options.curve)
@@ -233,7 +233,7 @@ class Simulation:
         """Find out who stands where now, as the next step will: for who wants to know whom agents would meet."""
         set_threads(self.workers)
         self._fit()
-        for call in self.structure.index():
+        for call in self.structure.index(self.tick):
             call.run()
         self.structure.built()
         if self.optimizations.cap != "none" and not self.structure.USES_GRID:

@@ -22,15 +22,18 @@ def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
     return simulation(agents=agents, behaviour=behaviour, optimizations__cap=cap, **WORLD, **more)
 
 
+def limits(sim: Any) -> tuple[Any, Any]:
+    return np.float32(sim.behaviour.radius), np.float32(sim.behaviour.contact)
+
+
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    caps = caps_of(sim)
+    caps, agents = caps_of(sim), range(len(columns.x))
     if caps.nearest:
-        return [reference.nearest_kept(columns, i, caps.neighbours, caps.radius_sq) for i in range(len(columns.x))]
-    return [reference.first_kept(columns, sim.grid, i, caps.scanned, caps.neighbours, caps.radius_sq)
-            for i in range(len(columns.x))]
+        return [reference.nearest_kept(columns, i, caps.neighbours, *limits(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 @pytest.mark.parametrize("cap", ["first", "nearest"])
 @examples
 @given(n=st.integers(0, 90), scanned=st.integers(0, 30), neighbours=st.integers(0, 12), seed=st.integers(0, 99),
@@ -49,13 +52,13 @@ def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, cap: str, n: int,
     got, every = pushes(sim, sim.agents.slots(), FRESH, EXACT)
     kept = kept_by(sim, before)
     for i in range(n):
-        assert (got[0, i], got[1, i]) == reference.push_of(before, i, kept[i], rules, behaviour == "flock")
-        all_of_them = reference.nearest_kept(before, i, n, caps_of(sim).radius_sq)
-        assert (every[0, i], every[1, i]) == reference.push_of(before, i, all_of_them, rules, behaviour == "flock")
+        assert (got[0, i], got[1, i]) == reference.push_of(before, i, kept[i], rules, behaviour)
+        all_of_them = reference.nearest_kept(before, i, n, *limits(sim))
+        assert (every[0, i], every[1, i]) == reference.push_of(before, i, all_of_them, rules, behaviour)
 
 
 @pytest.mark.parametrize("cap", ["first", "nearest"])
-@pytest.mark.parametrize("behaviour", ["flock", "crowd"])
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 def test_order_in_memory_workers_structure_and_lanes_change_nothing(behaviour: str, cap: str) -> None:
     hashes = set()
     for switches in ({}, {"reorder__when": "off"}, {"reorder__every": 3, "threads": 3}, {"simd": "false"},
@@ -97,8 +100,8 @@ def test_hits_and_counts() -> None:
 def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
     sim = capped("flock", cap, 150, flock__cap_neighbours=3)
     got = bias(sim)
-    columns, radius_sq = sim.agents.by_id(), caps_of(sim).radius_sq
-    every = [reference.nearest_kept(columns, i, 150, radius_sq) for i in range(150)]
+    columns = sim.agents.by_id()
+    every = [reference.nearest_kept(columns, i, 150, *limits(sim)) for i in range(150)]
     kept = every if cap == "none" else kept_by(sim, columns)
     some = [i for i in range(150) if every[i]]
     assert got.agents == len(some) > 0

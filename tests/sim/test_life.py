@@ -19,6 +19,7 @@ EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.app
 FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 400, "world__height": 300, "life__births_per_s": 500,
          "life__deaths_per_s": 400, "life__causes": 3}
 CROWD = {**FLOCK, "name": "1k", "map": "null"}
+CRATES = {**FLOCK, "name": "crates", "crates__rarity": 9}
 
 
 def run(settings: dict[str, Any], shuffles: bool = False, **switches: Any) -> Simulation:
@@ -30,7 +31,7 @@ def run(settings: dict[str, Any], shuffles: bool = False, **switches: Any) -> Si
     return sim
 
 
-@pytest.fixture(scope="module", params=[FLOCK, CROWD], ids=["flock", "crowd"])
+@pytest.fixture(scope="module", params=[FLOCK, CROWD, CRATES], ids=["flock", "crowd", "crates"])
 def settings(request: Any) -> dict[str, Any]:
     return request.param  # type: ignore[no-any-return]
 

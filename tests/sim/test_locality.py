@@ -26,14 +26,14 @@ def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int
 
 
 @pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
     sim = simulation(behaviour=behaviour, agents=250, map="null", world__width=300, world__height=260,
                      optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2)
     sim.step(3)
     got = locality(sim, sample=250)
     reads = reference.reads_of(sim.structure.candidates())
-    names = ("x", "y") if behaviour == "crowd" else ("x", "y", "vx", "vy")
+    names = {"crowd": ("x", "y"), "flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half")}[behaviour]
     rows = [sim.agents.kind._fields.index(name) * sim.agents.front.shape[1] for name in names]
     lines = [(row + slot) // 16 for slot in reads for row in rows]
     assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))

@@ -20,6 +20,7 @@ from crowd_demo.sim.step import Simulation
 CROWD = {"name": "1k", "agents": 300, "map": "null", "world__width": 500, "world__height": 400}
 FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 500, "world__height": 400}
 ROPE = {"name": "rope", "agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}
+CRATES = {"name": "crates", "agents": 300, "world__width": 500, "world__height": 400, "crates__rarity": 9}
 LIFE = {**FLOCK, "life__births_per_s": 600, "life__deaths_per_s": 600}
 
 
@@ -31,9 +32,11 @@ def test_every_meter_has_its_reading() -> None:
     assert tuple(METERS) == Readings._fields
 
 
-@pytest.mark.parametrize("config", [CROWD, FLOCK, ROPE, LIFE], ids=["crowd", "flock", "rope", "life"])
+@pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
+                         ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
     {}, {"cap": "first"}, {"cap": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
+    {"neighbours": "aabb_tree", "rebuild": 5},
     {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
     {"removal": "deferred", "cap": "first"},
 ], ids=str)

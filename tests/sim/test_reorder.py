@@ -16,7 +16,7 @@ from crowd_demo.sim.step import imbalance
 WORLD = {"agents": 300, "map": "null", "world__width": 900, "world__height": 700}
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 @pytest.mark.parametrize("simd", ["true", "false"])
 def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd: str) -> None:
     sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off", **WORLD)

@@ -20,13 +20,12 @@ class AabbTree(TreeStructure):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self.box = np.zeros_like(self.tree.region)
-        self.age = 0  # steps since the leaves were built
-        self.agents = -1  # that they hold
+        self.built_at = 0  # tick
+        self.agents = -1  # that the leaves hold
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
         still = self.fresh and self.agents == self.place.agents.count
-        self.age = self.age + 1 if still and self.age + 1 < self.place.rebuild else 0
-        if self.age:
+        if still and tick - self.built_at < self.place.rebuild:
             return self.boxes(shrunk=True)
-        self.agents = self.place.agents.count
-        return (*super().index(), *self.boxes(shrunk=True))
+        self.built_at, self.agents = tick, self.place.agents.count
+        return (*super().index(tick), *self.boxes(shrunk=True))

@@ -18,7 +18,7 @@ class Buckets(Structure):
     def order(self) -> Any:
         return self.place.grid.order
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
         return self.place.grid.calls()
 
     def built(self) -> None:

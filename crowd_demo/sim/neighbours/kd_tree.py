@@ -23,5 +23,5 @@ class KdTree(TreeStructure):
         if self.stick_out:
             self.box = np.zeros_like(self.tree.region)
 
-    def index(self) -> tuple[Call, ...]:
-        return (*super().index(), *(self.boxes(shrunk=False) if self.stick_out else ()))
+    def index(self, tick: int) -> tuple[Call, ...]:
+        return (*super().index(tick), *(self.boxes(shrunk=False) if self.stick_out else ()))

@@ -45,7 +45,7 @@ class Linked(Structure):
         self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(place.agents.capacity, np.int32), grid.columns,
                            grid.rows, grid.reach)
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
         agents, workers = self.place.agents, self.place.workers
         columns = agents.columns
         return (Call(link_cells, (workers, columns.x, columns.y, agents.count, self.place.grid.floor, self.lists)),)

@@ -45,7 +45,8 @@ class Structure:
         self.place = place
         self.layout = -1  # of the agents, when they were indexed
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
+        """Find out who stands where; whoever asks again in the same tick, nothing having changed, gets the same."""
         return ()
 
     def built(self) -> None:

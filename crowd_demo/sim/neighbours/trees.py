@@ -224,7 +224,7 @@ class TreeStructure(Structure):
         """Level of the subtrees that one worker builds alone."""
         return min(self.subtrees, self.depth)
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
         """Build the tree."""
         agents, workers, tree = self.place.agents, self.place.workers, self.tree
         tree.queue[0] = 0

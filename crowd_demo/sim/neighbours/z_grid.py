@@ -128,7 +128,7 @@ class ZGrid(Structure):
         self.found = np.zeros(place.workers, np.int64)
         self.runs: Runs = runs_of(self.order, min(place.agents.capacity, self.cells) + 1)
 
-    def index(self) -> tuple[Call, ...]:
+    def index(self, tick: int) -> tuple[Call, ...]:
         agents, workers = self.place.agents, self.place.workers
         columns, count = agents.columns, agents.count
         find = Call(find_z_cells, (workers, columns.x, columns.y, count, self.floor, self.space, self.cells))
