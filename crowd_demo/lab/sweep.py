@@ -127,7 +127,7 @@ def table(technique: Technique, results: Sequence[Result]) -> str:
 
 def _rows(technique: Technique, results: Sequence[Result]) -> Iterator[list[str]]:
     yield [technique.path, *(shown(each.value) + "*" * (each.value == technique.default) for each in results)]
-    yield ["step ms", *(f"{each.step_ms:.3f}" for each in results)]
+    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.step_ms:.3f}" for each in results)]
     yield ["of the default's", *(f"{each.step_ms / results[0].step_ms:.2f}" for each in results)]
     for stage in dict.fromkeys(stage for each in results for stage in each.stages_ms):
         cells = [f"{each.stages_ms.get(stage, 0):.3f}" for each in results]
