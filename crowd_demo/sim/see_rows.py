@@ -1,7 +1,8 @@
 """See, where candidates come as rows of cells: each row is a run of the order, so those around an agent are a few runs.
 
-Workers take a few rows at a time. Lanes copy these rows and the ones they reach into the worker's strip and go along each
-row with sixteen agents at once; a block is copied once, which costs (BLOCK + 2 reach) / BLOCK of its agents.
+Workers take a block of rows at a time, a single one where it is crowded. Lanes copy these rows and the ones they reach into the
+worker's strip and go along each row with sixteen agents at once; a block is copied once, which costs (BLOCK + 2 reach) / BLOCK
+of its agents.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import numpy as np
 from ..jit import device, kernel, prange
 from .lanes import LANES, take_block
 from .see import (
-    BLOCK,
     CANDIDATES,
     collect,
     due_among,
@@ -134,32 +134,33 @@ def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn:
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    row = take_block(strip.queue, BLOCK)
-    while row < cells.rows:
-        for near in range(row, min(row + BLOCK, cells.rows)):
-            _see_row_one_by_one(cells, columns, rules, near, turn, strip.counters[worker])
-        row = take_block(strip.queue, BLOCK)
+def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    block = take_block(strip.queue, 1)
+    while block < blocks.shape[0] - 1:
+        for row in range(blocks[block], blocks[block + 1]):
+            _see_row_one_by_one(cells, columns, rules, row, turn, strip.counters[worker])
+        block = take_block(strip.queue, 1)
 
 
 @device
-def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
     view = (strip.floats[worker], strip.ints[worker])
     memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
-    first = take_block(strip.queue, BLOCK)
-    while first < cells.rows:
-        last = min(first + BLOCK, cells.rows)
-        see_block(cells, columns, rules, first, last, turn, strip.waiting[worker], view, memory, strip.counters[worker])
-        first = take_block(strip.queue, BLOCK)
+    block = take_block(strip.queue, 1)
+    while block < blocks.shape[0] - 1:
+        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strip.waiting[worker], view, memory,
+                  strip.counters[worker])
+        block = take_block(strip.queue, 1)
 
 
 @kernel
-def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
     for worker in prange(workers):
-        _see_scalar(worker, cells, columns, rules, turn, strip)
+        _see_scalar(worker, cells, columns, rules, turn, blocks, strip)
 
 
 @kernel
-def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     for worker in prange(workers):
-        _see_lanes(worker, cells, columns, rules, turn, strip)
+        _see_lanes(worker, cells, columns, rules, turn, blocks, strip)

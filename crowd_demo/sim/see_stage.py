@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..jit import Call
 from .agents import Agents
@@ -19,6 +20,8 @@ from .see import BLOCK, Strip, strip_of
 from .see_lists import Lists, Written, see_lists_lanes, see_lists_scalar, written_of
 from .see_rows import see_lanes, see_scalar
 from .see_runs import Runs, Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
+
+HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows
 
 
 class SeeStage:
@@ -50,9 +53,10 @@ class SeeStage:
             self._make_room(self.capacity)
             written = self._written = self._written or written_of(candidates, self.capacity, self.workers)
             return (Call(see_lists_lanes, (*shared, written, self.strip)),)
+        blocks = blocks_of(candidates, self.workers)
         if simd:
-            self._make_room(_largest_block(candidates))
-        return (Call(see_lanes if simd else see_scalar, (*shared, self.strip)),)
+            self._make_room(_largest(blocks, candidates))
+        return (Call(see_lanes if simd else see_scalar, (*shared, blocks, self.strip)),)
 
     def capped(self, cells: Cells, agents: Agents, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
         """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
@@ -65,9 +69,19 @@ class SeeStage:
             self.strip = strip_of(needed + needed // 2, self.workers)
 
 
-def _largest_block(cells: Cells) -> int:
-    """Agents in the most crowded block of rows and the rows it reaches."""
+def blocks_of(cells: Cells, workers: int) -> NDArray[np.int32]:
+    """Where each block of rows begins, and their end: BLOCK rows, or one where that many hold much of a worker's share."""
     first = np.arange(0, cells.rows, BLOCK)
-    top = np.maximum(first - cells.reach, 0) * cells.columns
-    bottom = np.minimum(first + BLOCK + cells.reach, cells.rows) * cells.columns
+    agents = np.diff(cells.start[np.append(first, cells.rows) * cells.columns])
+    begins = np.zeros(cells.rows + 1, bool)
+    begins[first], begins[-1] = True, True
+    for block in first[agents * (HEAVY * workers) > agents.sum()] if workers > 1 else ():
+        begins[block:block + BLOCK] = True
+    return np.flatnonzero(begins).astype(np.int32)
+
+
+def _largest(blocks: NDArray[np.int32], cells: Cells) -> int:
+    """Agents in the most crowded block of rows and the rows it reaches."""
+    top = np.maximum(blocks[:-1] - cells.reach, 0) * cells.columns
+    bottom = np.minimum(blocks[1:] + cells.reach, cells.rows) * cells.columns
     return int((cells.start[bottom] - cells.start[top]).max())

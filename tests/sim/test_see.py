@@ -11,8 +11,10 @@ from crowds import F, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.grid import Cells
 from crowd_demo.sim.neighbours import STRUCTURES
-from crowd_demo.sim.see import NEIGHBOURS
+from crowd_demo.sim.see import BLOCK, NEIGHBOURS
+from crowd_demo.sim.see_stage import HEAVY, blocks_of
 
 WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
@@ -117,3 +119,16 @@ def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
     sim.optimizations.stagger.avoidance = 1
     sim.step(2)
     assert sim.profile.counters["due"] == 300
+
+
+@pytest.mark.quick
+@settings(deadline=None)
+@given(rows=st.lists(st.integers(0, 30) | st.integers(500, 900), min_size=1, max_size=60), workers=st.integers(1, 5))
+def test_blocks_are_eight_rows_and_single_ones_where_many_stand(rows: list[int], workers: int) -> None:
+    start = np.concatenate(([0], np.cumsum(rows))).astype(np.int32)
+    blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, len(rows), 1), workers)
+    assert blocks[0] == 0 and blocks[-1] == len(rows)
+    for first, last in zip(blocks[:-1], blocks[1:], strict=True):
+        whole = first // BLOCK * BLOCK
+        heavy = workers > 1 and sum(rows[whole:whole + BLOCK]) * HEAVY * workers > sum(rows)
+        assert last - first == (1 if heavy else min(BLOCK, len(rows) - whole))
