@@ -1,8 +1,8 @@
 """See, where candidates come as rows of cells: each row is a run of the order, so those around an agent are a few runs.
 
-Workers take a block of rows at a time, a single one where it is crowded. Lanes copy these rows and the ones they reach into the
-worker's strip and go along each row with sixteen agents at once; a block is copied once, which costs (BLOCK + 2 reach) / BLOCK
-of its agents.
+Workers take a block of rows at a time, a single one where it is crowded. Lanes copy these rows and the ones they reach into
+the worker's strip and go along each row with sixteen agents at once; a block is copied once, which costs
+(BLOCK + 2 reach) / BLOCK of its agents.
 """
 
 from __future__ import annotations

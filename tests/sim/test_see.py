@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,7 @@ def test_blocks_are_eight_rows_and_single_ones_where_many_stand(rows: list[int],
     start = np.concatenate(([0], np.cumsum(rows))).astype(np.int32)
     blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, len(rows), 1), workers)
     assert blocks[0] == 0 and blocks[-1] == len(rows)
-    for first, last in zip(blocks[:-1], blocks[1:], strict=True):
+    for first, last in itertools.pairwise(blocks):
         whole = first // BLOCK * BLOCK
         heavy = workers > 1 and sum(rows[whole:whole + BLOCK]) * HEAVY * workers > sum(rows)
         assert last - first == (1 if heavy else min(BLOCK, len(rows) - whole))
