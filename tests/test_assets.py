@@ -25,7 +25,7 @@ from draw_people import LOOKS as PEOPLE  # noqa: E402
 from draw_people import POSES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
-from crowd_demo.render.dots import look_of_people  # noqa: E402
+from crowd_demo.render.people import values_of  # noqa: E402
 
 FILES = ("people.png", "birds.png", "tiles.png")
 Pixels = NDArray[np.uint8]
@@ -177,7 +177,7 @@ def distance(a: Any, b: Any) -> float:
 def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[str, Any], tiles: Pixels) -> None:
     colours = sprites["colours"]
     states = [colours["walking"], colours["waiting"], colours["stuck"]]
-    value = look_of_people(1.0, states).value.reshape(3, -1)  # whatever the tint
+    value = values_of(states).reshape(3, -1)  # whatever the tint
     tints = [np.stack([value >> 16 & 255, value >> 8 & 255, value & 255], axis=2)[:, k] for k in range(value.shape[1])]
     mean = dict(zip(sprites["tiles"]["kinds"], tiles.mean(axis=(1, 2, 3)), strict=True))
     walked = "stone", "grass", "swamp", "floor", "mark"
