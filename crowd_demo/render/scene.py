@@ -23,6 +23,7 @@ from ..jit import Call, set_threads
 from . import depth
 from .birds import Birds
 from .camera import Camera, Rect
+from .crates import Crates
 from .cull import Cull, bounds_of
 from .figures import Figures, Shot, run
 from .ground import Ground
@@ -34,7 +35,8 @@ from .sprites import load_manifest
 from .tiles import TileSet
 
 ROUNDING = 2.0**-20  # of the world's side: more than float32 can misplace an agent
-FIGURES: dict[str, Callable[[Any, Path, Any], Figures]] = {"crowd": People, "flock": Birds}
+FIGURES: dict[str, Callable[[Any, Path, Any], Figures]] = {
+    "crowd": People, "flock": Birds, "crates": Crates}
 
 
 class Scene:
