@@ -78,9 +78,9 @@ def fill_plain(surface: pygame.Surface, boxes: Boxes, table: Table, inks: Inks) 
     count = last - first
     box = np.repeat(np.arange(len(count)), count)
     part = table.parts[np.arange(len(box)) + np.repeat(first - (np.cumsum(count) - count), count)]
-    corner = np.stack((boxes.left, boxes.top), axis=1)[box] + part[:, :2]
-    rects, colours = np.concatenate((corner, part[:, 2:4] - part[:, :2]), axis=1), inks[boxes.tone[box], part[:, 4]]
-    for rect, colour in zip(rects.tolist(), colours.tolist(), strict=True):
+    left, top = boxes.left[box] + part[:, 0], boxes.top[box] + part[:, 1]
+    rects = zip(*(column.tolist() for column in (left, top, part[:, 2] - part[:, 0], part[:, 3] - part[:, 1])), strict=True)
+    for rect, colour in zip(rects, inks[boxes.tone[box], part[:, 4]].tolist(), strict=True):
         surface.fill(colour, rect)
 
 
