@@ -115,11 +115,11 @@ def sky(variant: int) -> Torus:
 def water(variant: int) -> Torus:
     """A calm harbour, dark so that what floats on it stands out."""
     tile = Torus((22, 54, 64), variant)
-    swell = tile.varied(101, 3) + 0.5 * tile.varied(102, 6)
+    swell = tile.varied(161, 3) + 0.5 * tile.varied(162, 6)
     tile.colour += (swell * 2.4)[..., None] * np.array((0.6, 1.0, 1.0))
-    for seed, cells, opacity in ((103, 3, 0.10), (104, 5, 0.07)):
+    for seed, cells, opacity in ((163, 3, 0.10), (164, 5, 0.07)):
         crest = np.abs(tile.varied(seed, cells) + 0.35 * tile.varied(seed + 5, cells * 3))
-        tile.blend(np.clip(1 - crest * 9, 0, 1) * opacity, (96, 150, 158))
+        tile.blend(np.clip(1 - crest * 6, 0, 1) * opacity, (96, 150, 158))
     return tile
 
 

@@ -25,6 +25,7 @@ from draw_people import LOOKS as PEOPLE  # noqa: E402
 from draw_people import POSES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
+from crowd_demo.render.crates import FACE, inks  # noqa: E402
 from crowd_demo.render.people import values_of  # noqa: E402
 
 FILES = ("people.png", "birds.png", "tiles.png")
@@ -185,6 +186,13 @@ def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[
         for i, dot in enumerate(dots):
             assert all(distance(dot, other) > 30 for other in dots[:i])
             assert all(distance(dot, mean[ground]) > 22 for ground in grounds)
+
+
+@pytest.mark.quick
+def test_crates_of_every_tone_stand_out_on_water_to_colour_blind_eyes(sprites: dict[str, Any], tiles: Pixels) -> None:
+    water = tiles[sprites["tiles"]["kinds"].index("water")].mean(axis=(0, 1, 2))
+    for colour in inks()[:, FACE].tolist():
+        assert distance([colour >> 16 & 255, colour >> 8 & 255, colour & 255], water) > 22
 
 
 @pytest.mark.quick

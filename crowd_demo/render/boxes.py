@@ -125,5 +125,5 @@ def fill_boxes(workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reac
 
 def fill_calls(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
                ordered: bool) -> tuple[Call, ...]:
-    """`ordered`: the list ascends in `middle`. No pixel lies `reach` rows or more from the middle of its square."""
+    """`ordered`: the list ascends in `middle`. No pixel lies more than `reach` rows from the middle of its square."""
     return (Call(fill_boxes, (workers, frame, boxes, table, inks, reach, ordered)),)
