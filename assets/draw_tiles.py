@@ -1,4 +1,4 @@
-"""The ground: ten kinds of tiles, four variants each, calm enough that people stand out on them."""
+"""The ground: eleven kinds of tiles, four variants each, calm enough that people stand out on them."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def wall_front(variant: int) -> Torus:
     return tile
 
 
-def water(variant: int) -> Torus:
+def pond(variant: int) -> Torus:
     tile = Torus((70, 142, 176), variant)
     tile.lighten(7.0 * noise(41, 3) + 3.0 * tile.varied(42, 8))
     for seed, cells, opacity in ((43, 3, 0.34), (44, 6, 0.20)):
@@ -109,6 +109,17 @@ def sky(variant: int) -> Torus:
     tile = Torus((46, 58, 106), variant)
     clouds = tile.varied(61, 3) + 0.5 * tile.varied(62, 7)
     tile.colour += (clouds * 2.6)[..., None] * np.array((1.0, 0.9, 1.3))
+    return tile
+
+
+def water(variant: int) -> Torus:
+    """A calm harbour, dark so that what floats on it stands out."""
+    tile = Torus((22, 54, 64), variant)
+    swell = tile.varied(161, 3) + 0.5 * tile.varied(162, 6)
+    tile.colour += (swell * 2.4)[..., None] * np.array((0.6, 1.0, 1.0))
+    for seed, cells, opacity in ((163, 3, 0.10), (164, 5, 0.07)):
+        crest = np.abs(tile.varied(seed, cells) + 0.35 * tile.varied(seed + 5, cells * 3))
+        tile.blend(np.clip(1 - crest * 6, 0, 1) * opacity, (96, 150, 158))
     return tile
 
 
@@ -185,11 +196,12 @@ def _leaves(tile: Torus, share: float, radius: float, lift: float, dark: Colour,
 
 
 KINDS: dict[str, Callable[[int], Torus]] = {
-    "stone": stone, "grass": grass, "wall": wall, "water": water, "swamp": swamp, "sky": sky, "floor": floor,
-    "mark": mark, "wall_front": wall_front, "tree": tree}
+    "stone": stone, "grass": grass, "wall": wall, "pond": pond, "swamp": swamp, "sky": sky, "floor": floor,
+    "mark": mark, "wall_front": wall_front, "tree": tree,
+    "water": water}
 
 
 def draw_tiles() -> Floats:
-    """The whole sheet, float (10 * 64, 4 * 64, 3): row = kind, column = variant."""
+    """The whole sheet, float (11 * 64, 4 * 64, 3): row = kind, column = variant."""
     rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
     return np.concatenate(rows, axis=0)

@@ -87,3 +87,19 @@ def ground(frame, numbers, pictures, tile, left, top, zoom, outside):
         for x, column in enumerate(columns):
             known = row is not None and column is not None
             frame[y, x] = pictures[numbers[row[0], column[0]]][row[1], column[1]] if known else outside
+
+
+def rectangles(frame, rects):
+    """Every pixel of every (left, top, right, bottom, colour), in the order of the list."""
+    for left, top, right, bottom, colour in rects:
+        for y in range(top, bottom):
+            for x in range(left, right):
+                if 0 <= y < frame.shape[0] and 0 <= x < frame.shape[1]:
+                    frame[y, x] = colour
+
+
+def square(slot, agents, half, ahead, view):
+    """Left, top and side of a crate on the screen, in pixels."""
+    x, y = (drawn(place[slot], speed[slot], ahead) for place, speed in ((agents.x, agents.vx), (agents.y, agents.vy)))
+    left, top = (math.floor(F(F(F(p - half[slot]) - corner) * view.zoom)) for p, corner in ((x, view.left), (y, view.top)))
+    return left, top, max(math.floor(F(F(F(F(2) * half[slot]) * view.zoom) + F(0.5))), 1)

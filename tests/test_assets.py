@@ -25,7 +25,8 @@ from draw_people import LOOKS as PEOPLE  # noqa: E402
 from draw_people import POSES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
-from crowd_demo.render.dots import look_of_people  # noqa: E402
+from crowd_demo.render.crates import FACE, inks  # noqa: E402
+from crowd_demo.render.people import values_of  # noqa: E402
 
 FILES = ("people.png", "birds.png", "tiles.png")
 Pixels = NDArray[np.uint8]
@@ -149,7 +150,7 @@ def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pix
     Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
     Trees stand alone.
     """
-    grown = ("grass", "water", "swamp", "sky")
+    grown = ("grass", "pond", "swamp", "sky", "water")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
         if kind == "tree":
             continue
@@ -177,7 +178,7 @@ def distance(a: Any, b: Any) -> float:
 def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[str, Any], tiles: Pixels) -> None:
     colours = sprites["colours"]
     states = [colours["walking"], colours["waiting"], colours["stuck"]]
-    value = look_of_people(1.0, states).value.reshape(3, -1)  # whatever the tint
+    value = values_of(states).reshape(3, -1)  # whatever the tint
     tints = [np.stack([value >> 16 & 255, value >> 8 & 255, value & 255], axis=2)[:, k] for k in range(value.shape[1])]
     mean = dict(zip(sprites["tiles"]["kinds"], tiles.mean(axis=(1, 2, 3)), strict=True))
     walked = "stone", "grass", "swamp", "floor", "mark"
@@ -185,6 +186,13 @@ def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[
         for i, dot in enumerate(dots):
             assert all(distance(dot, other) > 30 for other in dots[:i])
             assert all(distance(dot, mean[ground]) > 22 for ground in grounds)
+
+
+@pytest.mark.quick
+def test_crates_of_every_tone_stand_out_on_water_to_colour_blind_eyes(sprites: dict[str, Any], tiles: Pixels) -> None:
+    water = tiles[sprites["tiles"]["kinds"].index("water")].mean(axis=(0, 1, 2))
+    for colour in inks()[:, FACE].tolist():
+        assert distance([colour >> 16 & 255, colour >> 8 & 255, colour & 255], water) > 22
 
 
 @pytest.mark.quick

@@ -33,7 +33,7 @@ class World(Section):
 class Scene(Section):
     """Looks only."""
 
-    ground: Literal["stone", "grass", "floor", "sky"] = Field("stone", description="what an open tile looks like")
+    ground: Literal["stone", "grass", "floor", "sky", "water"] = Field("stone", description="what an open tile looks like")
 
 
 class Spawn(Section):

@@ -17,8 +17,7 @@ from ..jit import Call, device, kernel, prange
 from .pixels import ROW, Frame, over_pixel, over_row
 from .place import Ints
 from .sprites import Atlas, Pixels
-
-STRIPS_PER_WORKER = 4
+from .strips import STRIPS_PER_WORKER, first_at
 
 
 class DrawList(NamedTuple):
@@ -75,26 +74,13 @@ def _draw_strip(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, fir
 
 
 @device
-def _first_at(tops: Any, value: int) -> int:
-    """The first k with tops[k] >= value, in ascending tops."""
-    low, high = 0, tops.shape[0]
-    while low < high:
-        middle = (low + high) // 2
-        if tops[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@device
 def _draw_strips(worker: int, workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
-    """Every `workers`-th strip, so that a crowd in one part of the screen is shared as well."""
+    """Every `workers`-th strip."""
     height, strips = frame.shape[0], STRIPS_PER_WORKER * workers
     for strip in range(worker, strips, workers):
         top, bottom = height * strip // strips, height * (strip + 1) // strips
-        first = _first_at(draws.top, top - sprites.pixels.shape[1] + 1) if ordered else 0
-        last = _first_at(draws.top, bottom) if ordered else draws.top.shape[0]
+        first = first_at(draws.top, top - sprites.pixels.shape[1] + 1) if ordered else 0
+        last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
         _draw_strip(frame, top, bottom, sprites, draws, first, last)
 
 

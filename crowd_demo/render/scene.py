@@ -12,61 +12,31 @@ the counters
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pygame
 
 from ..jit import Call, set_threads
 from . import depth
-from .blit import DrawList, draw_calls, draw_fblits
-from .camera import Camera, Rect, View
+from .birds import Birds
+from .camera import Camera, Rect
+from .crates import Crates
 from .cull import Cull, bounds_of
-from .dots import LARGEST_PX, Dots, Look, draw_plain, look_of_birds, look_of_people
+from .figures import Figures, Shot, run
 from .ground import Ground
 from .lines import Lines
+from .people import People
 from .pixels import Frame, frame_of, is_plain, plain_surface
-from .place import Bounds, Ints, Moving, moving
-from .pose import Intent, Manner, Poses
-from .sprites import Atlas, Sheet, Sprites, load_manifest, load_sheet
+from .place import Ints, moving
+from .sprites import load_manifest
 from .tiles import TileSet
 
 ROUNDING = 2.0**-20  # of the world's side: more than float32 can misplace an agent
-MARGIN_PX = 1.0
-
-
-class Figure(NamedTuple):
-    """What stands for an agent: its sheet, and how large it is."""
-
-    sheet: Sheet
-    looks: int
-    units: float  # height of a person, span of a bird, in world units
-    units_a_pixel: float  # of the sheet
-
-    def margin(self, zoom: float) -> Rect:
-        """How far a sprite reaches beyond the agent's place, in world units; a cell of the sheet is never exceeded."""
-        (width, height), (x, y), slack = self.sheet.cell, self.sheet.anchor, MARGIN_PX / zoom
-        reach = (pixels * self.units_a_pixel + slack for pixels in (x, y, width - x, height - y))
-        return Rect(*reach)
-
-
-class Shot(NamedTuple):
-    """What is the same for all stages of a frame."""
-
-    workers: int
-    agents: Moving
-    ahead: np.float32  # seconds from the last step to this frame
-    camera: Camera
-    view: View
-    rect: Rect  # of the world, by which is culled
-    bounds: Bounds
-    size_px: float  # of an agent
-
-
-PERSON_UNITS, PERSON_PX = 22.0, 44.0
-BIRD_UNITS, BIRD_PX = 14.0, 34.0
+FIGURES: dict[str, Callable[[Any, Path, Any], Figures]] = {
+    "crowd": People, "flock": Birds, "crates": Crates}
 
 
 class Scene:
@@ -75,14 +45,10 @@ class Scene:
 
     def __init__(self, sim: Any, config: Any, folder: Path) -> None:
         self.sim = sim
-        self._people = config.behaviour == "crowd"
         manifest = load_manifest(folder)
-        self._figure = _person(folder, manifest["people"]) if self._people else _bird(folder, manifest["birds"])
-        self._colours = [tuple(manifest["colours"][name]) for name in ("walking", "waiting", "stuck")]
-        self._sprites = Sprites(self._figure.sheet)
-        self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), marks=self._people)
-        self._cull, self._depth, self._poses, self._dots = Cull(), depth.Depth(), Poses(), Dots()
-        self._lines = Lines()
+        self._figures = FIGURES[config.behaviour](config, folder, manifest)
+        self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
+        self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
@@ -100,10 +66,9 @@ class Scene:
             self._draw_ground(target, shot)
         if self.sim.links.active:
             with profile.stage("lines"):
-                _run(self._line_calls(shot, frame_of(target)))
+                run(self._line_calls(shot, frame_of(target)))
         with profile.stage("blit"):
-            draw = self._draw_dots if _as_dots(shot) else self._draw_sprites
-            visible = draw(target, shot, slots)
+            visible = self._figures.draw(target, shot, slots)
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), visible=visible,
@@ -116,22 +81,21 @@ class Scene:
         yield from self._cull_calls(shot)
         if options.depth == "bands":
             yield from self._depth_calls(shot, nobody)
-        yield self._pose(shot, nobody, self._atlas(shot))
-        if self.sim.links.active:
-            yield from self._line_calls(shot, frame)
         if options.blitter == "compiled":
             self._ground.prepare(options.cull, self.sim.terrain, camera, shot.rect)
             yield from self._ground.calls(shot.workers, frame)
-            yield from draw_calls(shot.workers, frame, self._atlas(shot).view, self._poses.draws(0), True)
-            yield from self._dots.calls(shot.workers, nobody, shot.agents, self._state(), shot.ahead, shot.view,
-                                        self._look(shot), frame)
+        if self.sim.links.active:
+            yield from self._line_calls(shot, frame)
+        yield from self._figures.calls(shot, frame)
 
     def _shot(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> Shot:
-        rect = frozen_rect or camera.view_rect()
-        bounds = bounds_of(rect, self._figure.margin(camera.zoom))
-        ahead = np.float32(alpha * self.sim.dt)
-        return Shot(self.sim.workers, moving(self.sim.agents.columns), ahead, camera, camera.view(), rect, bounds,
-                    self._figure.units * camera.zoom)
+        sim, rect = self.sim, frozen_rect or camera.view_rect()
+        bounds = bounds_of(rect, self._figures.margin(camera.zoom))
+        ahead = np.float32(alpha * sim.dt)
+        time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
+        columns = sim.agents.columns
+        return Shot(sim.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(), rect,
+                    bounds)
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
@@ -148,12 +112,11 @@ class Scene:
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
         how = self.sim.optimizations.depth
-        if how == "off" or _as_dots(shot):
+        if how == "off" or not self._figures.ordered(shot.camera.zoom):
             return slots
         if how == "full":
             return depth.full(slots, shot.agents, shot.ahead)
-        for call in self._depth_calls(shot, slots):
-            call.run()
+        run(self._depth_calls(shot, slots))
         return self._depth.ordered(len(slots))
 
     def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
@@ -162,7 +125,7 @@ class Scene:
         scale = depth.scale(top, bottom, shot.camera.zoom)
         return self._depth.calls(shot.workers, slots, shot.agents, shot.ahead, scale)
 
-    # --- ground, sprites and dots ------------------------------------------------------------------------------------
+    # --- ground and lines ---------------------------------------------------------------------------------------------------
 
     def _draw_ground(self, target: pygame.Surface, shot: Shot) -> None:
         options = self.sim.optimizations
@@ -171,72 +134,14 @@ class Scene:
         if options.blitter == "pygame":
             self._ground.draw_fblits(target)
         else:
-            _run(self._ground.calls(shot.workers, frame_of(target)))
+            run(self._ground.calls(shot.workers, frame_of(target)))
 
     def _line_calls(self, shot: Shot, frame: Frame) -> tuple[Call, ...]:
-        """Whatever the blitter, whose work is the sprites."""
+        """Whatever the blitter, whose work is the figures."""
         return self._lines.calls(shot.workers, self.sim.links.pairs(), shot.agents, shot.ahead, shot.view, frame)
-
-    def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
-        """Returns how many sprites touch the screen."""
-        options, atlas = self.sim.optimizations, self._atlas(shot)
-        self._pose(shot, slots, atlas).run()
-        draws: DrawList = self._poses.draws(len(slots))
-        atlas.ensure(draws.sprite)
-        if options.blitter == "pygame":
-            draw_fblits(target, atlas, draws)
-        else:
-            _run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, options.depth != "off"))
-        return self._poses.on_screen
-
-    def _draw_dots(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
-        """Returns how many dots touch the screen."""
-        frame: Frame = frame_of(target)
-        agents, state, look = shot.agents, self._state(), self._look(shot)
-        if self.sim.optimizations.blitter == "pygame":
-            return draw_plain(slots, agents, state, shot.ahead, shot.view, look, frame)
-        _run(self._dots.calls(shot.workers, slots, agents, state, shot.ahead, shot.view, look, frame))
-        return self._dots.on_screen
-
-    def _pose(self, shot: Shot, slots: Ints, atlas: Atlas) -> Call:
-        time_s = np.float64(self.sim.tick * self.sim.dt) + np.float64(shot.ahead)
-        manner = Manner(time_s, self._figure.looks, *atlas.anchor, *atlas.size)
-        if not self._people:
-            return self._poses.birds(shot.workers, slots, shot.agents, shot.ahead, shot.view, manner)
-        columns = self.sim.agents.columns
-        intent = Intent(columns.state, columns.way_x, columns.way_y)
-        return self._poses.people(shot.workers, slots, shot.agents, intent, shot.ahead, shot.view, manner)
-
-    def _atlas(self, shot: Shot) -> Atlas:
-        return self._sprites.at(shot.camera.zoom * self._figure.units_a_pixel)
-
-    def _state(self) -> Ints | None:
-        return self.sim.agents.columns.state if self._people else None
-
-    def _look(self, shot: Shot) -> Look:
-        return look_of_people(shot.size_px, self._colours) if self._people else look_of_birds(shot.size_px)
 
     def _plain_canvas(self, size: tuple[int, int]) -> pygame.Surface:
         """For a display whose pixels the kernels cannot write."""
         if self._canvas is None or self._canvas.get_size() != size:
             self._canvas = plain_surface(size)
         return self._canvas
-
-
-def _as_dots(shot: Shot) -> bool:
-    return shot.size_px < LARGEST_PX
-
-
-def _run(calls: tuple[Call, ...]) -> None:
-    for call in calls:
-        call.run()
-
-
-def _person(folder: Path, about: Any) -> Figure:
-    sheet = load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["foot"]))
-    return Figure(sheet, about["looks"], PERSON_UNITS, PERSON_UNITS / PERSON_PX)
-
-
-def _bird(folder: Path, about: Any) -> Figure:
-    sheet = load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["centre"]))
-    return Figure(sheet, about["looks"], BIRD_UNITS, BIRD_UNITS / BIRD_PX)

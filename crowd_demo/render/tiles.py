@@ -20,7 +20,7 @@ from .pixels import frame_of, plain_surface
 from .sprites import load_surface
 
 FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall that stands alone
-NAMES = "floor", "wall", "water", "swamp", "grass", "mark", "tree"
+NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree"
 SHADES, VARIANTS = 4, 4
 NORTH, WEST = 1, 2
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile

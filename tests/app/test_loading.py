@@ -62,13 +62,14 @@ def run_fresh(script: str, *arguments: str) -> None:
 
 @pytest.mark.parametrize("settings", [
     (), ("behaviour=flock",), ("map=doorway",), ("behaviour=flock", "map=doorway"), ("agents=0",),
+    ("behaviour=crates",), ("behaviour=crates", "optimizations.blitter=pygame", "optimizations.neighbours=aabb_tree"),
     ("optimizations.simd=false", "optimizations.blitter=pygame", "optimizations.depth=full"),
 ], ids=" ".join)
 def test_after_loading_no_kernel_compiles(settings: tuple[str, ...]) -> None:
     run_fresh(NOTHING_COMPILES, *settings)
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
     run_fresh(NOTHING_COMPILES + SWITCHES, f"behaviour={behaviour}")
 

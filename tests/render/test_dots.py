@@ -5,7 +5,7 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import dots
+from crowd_demo.render import birds, dots, people
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.place import hash_ids
 
@@ -24,16 +24,25 @@ def ground():
     return np.random.default_rng(2).integers(0, 1 << 24, (40, 60)).astype(np.uint32)
 
 
-def compiled(workers, slots, agents, state, look, drawer=None):
+def look_of_people(size_px, state):
+    shape = dots.shapes(size_px, (people.FULL, people.HOLLOW, people.CROSS))
+    return people.PeopleLook(people.values_of(COLOURS), shape, size_px < dots.SINGLE_PX, state)
+
+
+def look_of_birds(size_px):
+    return birds.BirdLook(birds.wheel(), dots.shapes(size_px, (birds.DOT,)), size_px < dots.SINGLE_PX)
+
+
+def compiled(workers, slots, agents, look, drawer=None):
     drawer, frame = drawer or dots.Dots(), ground()
-    for call in drawer.calls(workers, slots, agents, state, AHEAD, view(), look, frame):
+    for call in drawer.calls(workers, slots, agents, AHEAD, view(), look, frame):
         call.run()
     return frame, drawer.on_screen
 
 
-def by_numpy(slots, agents, state, look):
+def by_numpy(slots, agents, look):
     frame = ground()
-    return frame, dots.draw_plain(slots, agents, state, AHEAD, view(), look, frame)
+    return frame, dots.draw_plain(slots, agents, AHEAD, view(), look, frame)
 
 
 def crowd(seed, count):
@@ -45,9 +54,9 @@ def crowd(seed, count):
 @given(crowds.seeds, crowds.counts, crowds.workers, sizes_px)
 def test_people_are_the_same_dots_by_kernels_by_numpy_and_by_the_reference(seed, count, workers, size_px):
     slots, agents, state = crowd(seed, count)
-    look = dots.look_of_people(size_px, COLOURS)
-    frame, on_screen = compiled(workers, slots, agents, state, look)
-    plain, plain_on_screen = by_numpy(slots, agents, state, look)
+    look = look_of_people(size_px, state)
+    frame, on_screen = compiled(workers, slots, agents, look)
+    plain, plain_on_screen = by_numpy(slots, agents, look)
     values = [look.value[state[slot] * 4 + hash_ids(agents.id[slot:slot + 1])[0] % 4] for slot in slots]
     shapes = [look.shape[state[slot]] for slot in slots]
     expected = ground()
@@ -59,26 +68,27 @@ def test_people_are_the_same_dots_by_kernels_by_numpy_and_by_the_reference(seed,
 @given(crowds.seeds, crowds.counts, crowds.workers, sizes_px)
 def test_birds_are_the_same_dots_in_any_order_and_by_numpy(seed, count, workers, size_px):
     slots, agents, _ = crowd(seed, count)
-    look = dots.look_of_birds(size_px)
-    frame, on_screen = compiled(workers, slots, agents, None, look)
-    backwards, _ = compiled(1, slots[::-1].copy(), agents, None, look)
-    plain, plain_on_screen = by_numpy(slots, agents, None, look)
+    look = look_of_birds(size_px)
+    frame, on_screen = compiled(workers, slots, agents, look)
+    backwards, _ = compiled(1, slots[::-1].copy(), agents, look)
+    plain, plain_on_screen = by_numpy(slots, agents, look)
     assert np.array_equal(frame, backwards) and np.array_equal(frame, plain)
     assert on_screen == plain_on_screen
 
 
 def test_the_layers_are_clean_for_the_next_frame():
     slots, agents, state = crowd(3, 200)
-    drawer, look = dots.Dots(), dots.look_of_people(3.9, COLOURS)
-    first, _ = compiled(3, slots, agents, state, look, drawer)
-    compiled(3, slots, agents, 2 - state, look, drawer)
-    again, _ = compiled(3, slots, agents, state, look, drawer)
+    drawer, look = dots.Dots(), look_of_people(3.9, state)
+    first, _ = compiled(3, slots, agents, look, drawer)
+    compiled(3, slots, agents, look_of_people(3.9, 2 - state), drawer)
+    again, _ = compiled(3, slots, agents, look, drawer)
     assert np.array_equal(first, again)
 
 
 @pytest.mark.quick
 def test_states_differ_in_shape_where_there_is_room_and_in_rank_always():
-    large, small = dots.look_of_people(3.9, COLOURS), dots.look_of_people(1.0, COLOURS)
+    nobody = np.zeros(0, np.int32)
+    large, small = look_of_people(3.9, nobody), look_of_people(1.0, nobody)
     assert len(set(large.shape.tolist())) == 3 and not large.single
     assert set(small.shape.tolist()) == {1 << 4} and small.single
     assert (large.value >> 24).tolist() == [1] * 4 + [2] * 4 + [3] * 4
@@ -86,22 +96,22 @@ def test_states_differ_in_shape_where_there_is_room_and_in_rank_always():
 
 @pytest.mark.quick
 def test_only_who_walks_has_tints_and_keeps_the_own_one_in_whatever_slot():
-    value = dots.look_of_people(1.0, COLOURS).value.reshape(3, 4) & 0xFFFFFF
+    value = people.values_of(COLOURS).reshape(3, 4) & 0xFFFFFF
     assert [len(set(tints)) for tints in value.tolist()] == [4, 1, 1]
     assert value[:, 1].tolist() == [r << 16 | g << 8 | b for r, g, b in COLOURS]
     slots, agents, state = crowd(5, 60)
     moved = np.random.default_rng(6).permutation(len(agents.id))
     after = type(agents)(*(column[moved] for column in agents))
     now = np.argsort(moved)[slots].astype(np.int32)
-    look = dots.look_of_people(1.0, COLOURS)
-    assert np.array_equal(compiled(1, slots, agents, state, look)[0], compiled(1, now, after, state[moved], look)[0])
+    before, afterwards = look_of_people(1.0, state), look_of_people(1.0, state[moved])
+    assert np.array_equal(compiled(1, slots, agents, before)[0], compiled(1, now, after, afterwards)[0])
 
 
 @pytest.mark.quick
 def test_the_wheel_shows_the_direction_of_flight():
     agents, slots = crowds.crowd(0, 5), np.arange(5, dtype=np.int32)
     agents.vx[:5], agents.vy[:5] = [0, 1, 0, -1, 0], [-1, 0, 1, 0, 0]
-    colours = dots._bird_values(slots, agents, dots.look_of_birds(1.0)) & 0xFFFFFF
+    colours = look_of_birds(1.0).plain(slots, agents)[0] & 0xFFFFFF
     up, right, down, left, still = (int(colour) for colour in colours)
-    assert [up, right, down, left] == [r << 16 | g << 8 | b for r, g, b in dots.WHEEL]
+    assert [up, right, down, left] == [r << 16 | g << 8 | b for r, g, b in birds.WHEEL]
     assert still == right

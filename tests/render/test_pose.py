@@ -6,12 +6,12 @@ import render_crowds as crowds
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crowd_demo.render import pose
+from crowd_demo.render import birds, people, pose
 from crowd_demo.render.camera import Camera
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 STILL = np.float32(0)
-MANNER = pose.Manner(np.float64(1.5), 8, 12, 28, 24, 32)
+CELL = pose.Cell(12, 28, 24, 32)
 
 
 def view():
@@ -20,20 +20,24 @@ def view():
     return camera.view()
 
 
-def intent(agents, seed=0):
+def manner(agents, seed=0):
     rng = np.random.default_rng(seed)
     turn = rng.uniform(0, math.tau, len(agents.id))
-    return pose.Intent(rng.integers(0, 3, len(agents.id)).astype(np.int32), np.cos(turn).astype(np.float32),
-                       np.sin(turn).astype(np.float32))
+    return people.PeopleManner(*CELL, np.float64(1.5), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
+                               np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32))
 
 
-def pose_people(slots, agents, wants, workers=2, manner=MANNER):
+def moved(manner, order):
+    return manner._replace(state=manner.state[order], way_x=manner.way_x[order], way_y=manner.way_y[order])
+
+
+def posed(slots, agents, manner, workers=2):
     poses = pose.Poses()
-    poses.people(workers, slots, agents, wants, np.float32(1 / 60), view(), manner).run()
+    poses.call(workers, slots, agents, np.float32(1 / 60), view(), manner).run()
     return poses.draws(len(slots))
 
 
-@given(SPEEDS, SPEEDS, st.sampled_from([pose.DIRECTION_SLOPES, pose.HEADING_SLOPES]))
+@given(SPEEDS, SPEEDS, st.sampled_from([people.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
 def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
     sectors = 8 * len(slopes)
     expected, off_centre = reference.sector(vx, vy, sectors)
@@ -42,7 +46,7 @@ def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
 
 
 def test_directions_count_clockwise_on_the_screen_from_east():
-    found = [pose.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), pose.DIRECTION_SLOPES)
+    found = [pose.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), people.DIRECTION_SLOPES)
              for turn in np.arange(8) * math.tau / 8]
     assert found == list(range(8))
 
@@ -50,25 +54,23 @@ def test_directions_count_clockwise_on_the_screen_from_east():
 @given(crowds.seeds, crowds.counts, crowds.workers)
 def test_an_agent_looks_the_same_in_any_slot_and_for_any_number_of_workers(seed, count, workers):
     agents = crowds.crowd(seed, count)
-    wants = intent(agents)
+    wants = manner(agents)
     order = np.random.default_rng(seed).permutation(count + 16)
-    moved = type(agents)(*(column[order] for column in agents))
-    moved_wants = pose.Intent(*(column[order] for column in wants))
+    agents_moved = type(agents)(*(column[order] for column in agents))
     here = np.arange(count, dtype=np.int32)
     there = np.argsort(order).astype(np.int32)[:count]
-    draws, moved_draws = pose_people(here, agents, wants, workers), pose_people(there, moved, moved_wants, 1)
-    assert np.array_equal(draws, moved_draws)
+    assert np.array_equal(posed(here, agents, wants, workers), posed(there, agents_moved, moved(wants, order), 1))
 
 
 def test_people_show_state_look_and_direction():
     agents = crowds.crowd(1, 200)
-    wants = intent(agents)
+    wants = manner(agents)
     slots = np.arange(200, dtype=np.int32)
-    numbers = pose_people(slots, agents, wants).sprite
+    numbers = posed(slots, agents, wants).sprite
     look, rest = np.divmod(numbers, 48)
     direction, shown = np.divmod(rest, 6)
     state = wants.state[:200]
-    assert (shown[state == 1] == pose.WAIT).all() and (shown[state == 2] == pose.STUCK).all()
+    assert (shown[state == 1] == people.WAIT).all() and (shown[state == 2] == people.STUCK).all()
     assert set(shown[state == 0]) == {0, 1, 2, 3}
     assert set(look) == set(range(8)) and set(direction) == set(range(8))
 
@@ -76,17 +78,18 @@ def test_people_show_state_look_and_direction():
 def test_slow_people_look_where_they_want_to_go_and_stand():
     agents = crowds.crowd(1, 1)
     agents.vx[0], agents.vy[0] = 7.0, 0.0
-    wants = pose.Intent(np.zeros(17, np.int32), np.full(17, -1, np.float32), np.zeros(17, np.float32))
-    number = pose_people(np.zeros(1, np.int32), agents, wants).sprite[0]
+    wants = manner(agents)._replace(state=np.zeros(17, np.int32), way_x=np.full(17, -1, np.float32),
+                                    way_y=np.zeros(17, np.float32))
+    number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
     assert number % 48 == 4 * 6 + 1
     agents.vx[0] = 9.0
-    assert pose_people(np.zeros(1, np.int32), agents, wants).sprite[0] % 48 // 6 == 0
+    assert posed(np.zeros(1, np.int32), agents, wants).sprite[0] % 48 // 6 == 0
 
 
 def test_feet_stand_on_the_floor_of_the_screen_position():
     agents = crowds.crowd(2, 50)
     slots = np.arange(50, dtype=np.int32)
-    draws, shown = pose_people(slots, agents, intent(agents)), view()
+    draws, shown = posed(slots, agents, manner(agents)), view()
     for slot in slots:
         x = reference.drawn(agents.x[slot], agents.vx[slot], np.float32(1 / 60))
         assert draws.left[slot] == math.floor(np.float32(np.float32(x - shown.left) * shown.zoom)) - 12
@@ -97,7 +100,8 @@ def test_birds_beat_their_wings_one_by_one_and_sprites_stay_in_the_sheet():
     slots, poses = np.arange(200, dtype=np.int32), pose.Poses()
     flaps = set()
     for time_s in np.arange(0, 8, 0.1):
-        poses.birds(2, slots, agents, STILL, view(), pose.Manner(np.float64(time_s), 3, 24, 24, 48, 48)).run()
+        manner = birds.BirdManner(24, 24, 48, 48, np.float64(time_s), 3)
+        poses.call(2, slots, agents, STILL, view(), manner).run()
         sprites = poses.draws(200).sprite
         assert sprites.min() >= 0 and sprites.max() < 3 * 4 * 32
         flaps |= set((sprites // 32 % 4).tolist())

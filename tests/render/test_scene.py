@@ -16,7 +16,8 @@ from crowd_demo.sim.profile import Profile
 
 SIZE = 200, 150
 COUNT = 200
-CUT_OUT = {"crowd": 2.0, "flock": 34 / 14}  # zooms at which the sheet's own pixels are drawn
+CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
+HALF_MAX = 30.0
 
 
 class Simulation:
@@ -27,7 +28,8 @@ class Simulation:
         rng = np.random.default_rng(seed)
         turn = rng.uniform(0, 6.28, count + 16)
         columns = dict(agents._asdict(), state=rng.integers(0, 3, count + 16).astype(np.int32),
-                       way_x=np.cos(turn).astype(np.float32), way_y=np.sin(turn).astype(np.float32))
+                       way_x=np.cos(turn).astype(np.float32), way_y=np.sin(turn).astype(np.float32),
+                       half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
         self.grid = crowds.grid(agents, count)
         self.max_step, self.behaviour = crowds.MAX_STEP, SimpleNamespace(top_speed=180.0)
@@ -37,7 +39,8 @@ class Simulation:
         self.profile, self.tick, self.dt, self.workers = Profile(), 77, 1 / 10, 2
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
-        self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"))
+        self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"),
+                                      crates=SimpleNamespace(half_max=HALF_MAX))
 
     def refresh_grid(self):
         self.grid.fresh = True
@@ -56,7 +59,7 @@ def picture(scene, camera, surface=None, alpha=0.5, frozen=None, **options):
     return pygame.surfarray.array2d(surface).T & 0xFFFFFF
 
 
-@pytest.fixture(scope="module", params=["crowd", "flock"])
+@pytest.fixture(scope="module", params=["crowd", "flock", "crates"])
 def scene(request, assets):
     sim = Simulation(request.param)
     return Scene(sim, sim.config, assets)
@@ -69,19 +72,19 @@ def everything(scene, camera, blitters=("pygame", "compiled"), frozen=None):
         yield picture(scene, camera, cull=cull, depth=depth, blitter=blitter, frozen=frozen)
 
 
-def test_cut_out_sprites_give_one_picture_whatever_the_switches(scene):
+def test_cut_out_figures_give_one_picture_whatever_the_switches(scene):
     pictures = list(everything(scene, camera(CUT_OUT[scene.sim.config.behaviour])))
     assert all(np.array_equal(pictures[0], other) for other in pictures)
     assert len(np.unique(pictures[0])) > 100
 
 
-def test_dots_give_one_picture_whatever_the_switches(scene):
+def test_small_figures_give_one_picture_whatever_the_switches(scene):
     pictures = list(everything(scene, camera(0.15)))
     assert all(np.array_equal(pictures[0], other) for other in pictures)
 
 
 @pytest.mark.parametrize("blitter", ["pygame", "compiled"])
-def test_scaled_sprites_give_one_picture_a_blitter(scene, blitter):
+def test_scaled_figures_give_one_picture_a_blitter(scene, blitter):
     pictures = list(everything(scene, camera(1.3), (blitter,)))
     assert all(np.array_equal(pictures[0], other) for other in pictures)
 
@@ -108,6 +111,17 @@ def test_culling_never_shows_anywhere(scene, zoom, x, y, alpha):
     assert len(drawn) == 1, "cells may not lose even an agent whose sprite barely misses the screen"
 
 
+def test_without_an_order_crates_lie_as_they_come_by_either_blitter(assets):
+    sim = Simulation("crates")
+    scene = Scene(sim, sim.config, assets)
+    for zoom in (0.1, 1.3):
+        pictures = []
+        for blitter, workers in product(("pygame", "compiled"), (1, 3)):
+            sim.workers = workers
+            pictures.append(picture(scene, camera(zoom), cull="agents", depth="off", blitter=blitter))
+        assert all(np.array_equal(pictures[0], other) for other in pictures)
+
+
 def test_a_scene_leaves_the_simulation_as_it_was(scene):
     before = {name: column.copy() for name, column in vars(scene.sim.agents.columns).items()}
     list(everything(scene, camera(1.0)))
@@ -122,8 +136,11 @@ def test_a_stale_grid_is_refreshed_only_when_cells_are_culled(scene):
     assert scene.sim.grid.fresh
 
 
-def test_what_is_compiled_ahead_is_all_that_runs(assets):
-    sim = Simulation("crowd")
+@pytest.mark.parametrize("behaviour", CUT_OUT)
+@pytest.mark.parametrize("blitter", ["pygame", "compiled"])
+def test_what_is_compiled_ahead_is_all_that_runs(assets, behaviour, blitter):
+    sim = Simulation(behaviour)
+    sim.optimizations.blitter = blitter
     scene = Scene(sim, sim.config, assets)
     calls = list(scene.calls(camera(1.0)))
     compile_calls(calls)
@@ -135,7 +152,7 @@ def test_what_is_compiled_ahead_is_all_that_runs(assets):
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-@pytest.mark.parametrize("behaviour", ["crowd", "flock"])
+@pytest.mark.parametrize("behaviour", CUT_OUT)
 def test_tiny_crowds_are_drawn(assets, behaviour, count):
     sim = Simulation(behaviour, count)
     scene = Scene(sim, sim.config, assets)

@@ -1,0 +1,125 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import reference_render as reference
+import render_crowds as crowds
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowd_demo.render import crates
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.figures import Shot
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.place import Moving, hash_ids
+
+SIZE = 80, 50
+AHEAD = np.float32(1 / 120)
+zooms = st.sampled_from([0.05, 0.4, 1.0, 2.7, 8.0])
+
+
+def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=(200, 150), **options):
+    camera = Camera(world, SIZE)
+    camera.look_at(*at, zoom)
+    options = SimpleNamespace(**{"blitter": "compiled", "depth": "off", **options})
+    return Shot(workers, options, SimpleNamespace(half=half), agents, AHEAD, np.float64(0), camera, camera.view(),
+                camera.view_rect(), None)
+
+
+def crowd(seed, count):
+    half = np.random.default_rng(seed).uniform(1, 12, count + 16).astype(np.float32)
+    slots = np.random.default_rng(seed).permutation(count)[:count - count // 4].astype(np.int32)
+    return slots, crowds.crowd(seed, count), half
+
+
+def figures(half_max=12):
+    return crates.Crates(SimpleNamespace(crates=SimpleNamespace(half_max=half_max)), None, None)
+
+
+def placed(shot, slots):
+    drawer = figures()
+    seen = drawer.draw(plain_surface(SIZE), shot, slots)
+    return drawer._list(len(slots)), seen
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, zooms, st.sampled_from(["compiled", "pygame"]))
+def test_crates_are_painted_as_the_reference_paints_them(seed, count, workers, zoom, blitter):
+    slots, agents, half = crowd(seed, count)
+    taken, surface = shot(agents, half, zoom, workers, blitter=blitter), plain_surface(SIZE)
+    seen = figures().draw(surface, taken, slots)
+    frame, touching, inks = np.zeros(SIZE[::-1], np.uint32), 0, crates.inks()
+    for slot in slots:
+        x, y, side = reference.square(slot, agents, half, AHEAD, taken.view)
+        touching += x < SIZE[0] and x + side > 0 and y < SIZE[1] and y + side > 0
+        look = int(hash_ids(agents.id[slot:slot + 1])[0])
+        reference.rectangles(frame, [(x + a, y + b, x + c, y + d, inks[look % 8, ink])
+                                     for a, b, c, d, ink in crates.design(side, look // 256 % 4)])
+    assert np.array_equal(frame_of(surface) & 0xFFFFFF, frame)
+    assert seen == touching
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("style", range(crates.STYLES))
+def test_a_design_fills_its_square_and_nothing_else(style):
+    for side in [*range(1, 300), 777, 1600, 16384]:
+        (first, *others) = crates.design(side, style)
+        assert first[:4] == (0, 0, side, side)
+        assert all(0 <= left < right <= side and 0 <= top < bottom <= side for left, top, right, bottom, _ in others)
+        assert len(others) <= 21 and {part[4] for part in (first, *others)} <= set(range(6))
+
+
+@pytest.mark.quick
+def test_styles_differ_where_there_is_room_and_an_upright_one_is_the_other_turned():
+    def turned(parts):
+        return [(top, left, bottom, right, ink) for left, top, right, bottom, ink in parts]
+
+    nails = len(crates._nails(40, 1))
+    flat, upright, crossed, upright_crossed = (crates.design(40, style) for style in range(4))
+    assert upright[4:-nails] == turned(flat[4:-nails]) and upright_crossed[4:-nails] == turned(crossed[4:-nails])
+    assert len({str(crates.design(40, style)) for style in range(4)}) == 4
+    assert len({str(crates.design(9, style)) for style in range(4)}) == 1
+
+
+@pytest.mark.quick
+def test_the_inks_of_a_tone_go_from_dark_to_light_and_tones_differ():
+    inks = crates.inks()
+    light = (inks >> 16 & 255) + (inks >> 8 & 255) + (inks & 255)
+    assert (np.diff(light.astype(int), axis=1) > 0).all()
+    assert len(set(inks.ravel().tolist())) == inks.size == 8 * 6
+    assert inks[0, crates.FACE] == sum(c << shift for c, shift in zip(crates.TONES[0], (16, 8, 0), strict=True))
+
+
+@given(st.floats(0, 65_536, width=32), st.floats(0.125, 1024, width=32), st.floats(0.05, 8))
+def test_no_row_of_a_crate_is_out_of_reach_from_its_middle(y, half, zoom):
+    agents = Moving(np.zeros(1, np.int32), *(np.full(1, value, np.float32) for value in (32_768, y, 0, 0)))
+    taken = shot(agents, np.full(1, half, np.float32), zoom, 1, (65_536, 65_536), (32_768, y))
+    boxes, seen = placed(taken, np.zeros(1, np.int32))
+    reach = int(boxes.side[0]) // 2 + crates.ROUNDING_PX
+    assert seen == 1
+    assert boxes.middle[0] - reach <= boxes.top[0] and boxes.top[0] + boxes.side[0] - 1 <= boxes.middle[0] + reach
+
+
+@pytest.mark.quick
+def test_a_crate_keeps_its_size_while_it_drifts_and_has_a_pixel_at_any_zoom():
+    count = 100
+    x = (200 + np.linspace(0, 3, count)).astype(np.float32)
+    agents = Moving(np.zeros(count, np.int32), x, np.full(count, 150, np.float32), *np.zeros((2, count), np.float32))
+    for half, zoom, side in ((1, 0.05, 1), (1, 0.74, 1), (1, 0.75, 2), (7.3, 1.1, 16)):
+        boxes, seen = placed(shot(agents, np.full(count, half, np.float32), zoom), np.arange(count, dtype=np.int32))
+        assert set(boxes.side.tolist()) == {side} and seen == count
+
+
+@pytest.mark.quick
+def test_tones_and_styles_are_shared_evenly_and_belong_to_the_id():
+    ids = np.arange(8000, dtype=np.int32)
+    agents = Moving(ids, np.full(8000, 200, np.float32), np.full(8000, 150, np.float32), *np.zeros((2, 8000), np.float32))
+    boxes, _ = placed(shot(agents, np.ones(8000, np.float32), 1.0), ids)
+    shares = np.bincount(boxes.tone * crates.STYLES + boxes.style, minlength=32)
+    assert len(shares) == 32 and shares.min() > 190
+    backwards, _ = placed(shot(agents, np.ones(8000, np.float32), 1.0), ids[::-1].copy())
+    assert np.array_equal(boxes.tone, backwards.tone[::-1]) and np.array_equal(boxes.style, backwards.style[::-1])
+
+
+@pytest.mark.quick
+def test_the_margin_is_the_largest_half_side_and_a_pixel():
+    assert figures(50).margin(0.5) == (52, 52, 52, 52)
