@@ -1,10 +1,10 @@
 """Depth: visible agents from the back to the front, by (drawn y, id).
 
-`full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels, or of fewer where many agents are, and
-then sorts each band: the bands are independent, so workers share them, and most comparisons of a full sort are never
-made. A band that holds many is spread over buckets between its least and its greatest key, which leaves a handful of
-agents to be sorted by insertion; however many share a bucket, they are merged from runs of 16, so no crowd costs n
-squared. Both give the same order to the last agent; about O(n), at worst O(n log n), nothing allocated by `bands`.
+`full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels and then sorts each band: the bands
+are independent, so workers share them, and most comparisons of a full sort are never made. A band is spread over buckets
+between its least and its greatest key, which leaves a handful of agents to be sorted by insertion; however many share a
+bucket, they are merged from runs of 16, so no crowd costs n squared. Both give the same order to the last agent; about
+O(n), at worst O(n log n), nothing allocated by `bands`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from ..jit import Call, device, kernel, prange
 from .place import Ints, Moving, drawn
 
 BAND_PX = 32
-BAND_AGENTS = 8  # 100,000 agents on a screen of 720 rows: 1.1 ms; 1.8 with 16, 2.1 in bands of 32 pixels
-MOST_BANDS = 16384
+MOST_BANDS = 4096
 RUN = 16
-BUCKETS = 256  # of a band with more than `RUN` agents
+BUCKETS = 1024  # of a band: those of 100,000 agents on a screen then hold four each
 
 
 class Scale(NamedTuple):
@@ -38,11 +37,10 @@ class Pile(NamedTuple):
     slots: Any
 
 
-def scale(top: float, bottom: float, zoom: float, agents: int) -> Scale:
-    """Bands over the world's y in [top, bottom], of `BAND_PX` pixels, or lower ones such that `BAND_AGENTS` of the agents
-    share one where they stand evenly; at most `MOST_BANDS`."""
+def scale(top: float, bottom: float, zoom: float) -> Scale:
+    """Bands of `BAND_PX` pixels over the world's y in [top, bottom], wider where that takes more than `MOST_BANDS`."""
     height = max(bottom - top, 1e-3)
-    per_unit = min(max(zoom / BAND_PX, agents / (BAND_AGENTS * height)), MOST_BANDS / height)
+    per_unit = min(zoom / BAND_PX, MOST_BANDS / height)
     return Scale(np.float32(top), np.float32(per_unit), min(MOST_BANDS, int(height * per_unit) + 1))
 
 
