@@ -42,6 +42,7 @@ class Ahead:
         return list(calls.values())
 
     def _calls(self) -> Iterator[Call]:
+        self._sim.agents.layout += 1  # as after a birth: whatever was built before is built anew
         for _, calls in self._sim.stages():
             yield from calls
         if self._scene:

@@ -206,7 +206,7 @@ def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None
     assert orders[0] == orders[3] != orders[4] == orders[7] != orders[8]
     shuffle(sim, 4)  # whoever lies elsewhere in memory is looked for anew
     order = build(sim).order[:600].tolist()
-    assert build(sim).built_at == 8 and order != orders[8]
+    assert build(sim).begun_at == 8 and order != orders[8]
 
 
 @pytest.mark.parametrize("neighbours", ORDERED)

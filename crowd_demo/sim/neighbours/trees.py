@@ -23,6 +23,7 @@ from ..see_runs import Runs, add_run, runs_of
 from .boxes import bound_nodes, extents, join_top
 from .structure import Place, Structure
 
+ASKED = 16  # leaves that a worker asks for in a row
 SLACK = 1e-3  # of the radius: more than float32 can misjudge a distance
 
 
@@ -115,10 +116,10 @@ def _cut_level(worker: int, workers: int, tree: Any, agents: int, level: int) ->
 
 
 @device
-def _cut_subtrees(tree: Any, agents: int, top: int, depth: int) -> None:
-    """Each of the nodes of level `top`, down to its leaves, is the work of one worker."""
+def _cut_subtrees(tree: Any, agents: int, top: int, depth: int, end: int) -> None:
+    """Each of the nodes of level `top` before `end`, down to its leaves, is the work of one worker."""
     subtree = take_block(tree.queue, 1)
-    while subtree < 1 << top:
+    while subtree < end:
         for level in range(top, depth):
             for j in range(subtree << level - top, subtree + 1 << level - top):
                 _cut(tree, agents, level, j)
@@ -138,9 +139,9 @@ def cut_level(workers: int, tree: Any, agents: int, level: int) -> None:
 
 
 @kernel
-def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int) -> None:
+def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int, end: int) -> None:
     for _ in prange(workers):
-        _cut_subtrees(tree, agents, top, depth)
+        _cut_subtrees(tree, agents, top, depth, end)
 
 
 # --- asking ----------------------------------------------------------------------------------------------------------
@@ -181,11 +182,12 @@ def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: 
          runs: Any, visited: Any) -> None:
     leaves = 1 << depth
     visited[:] = 0
-    for leaf in range(leaves * worker // workers, leaves * (worker + 1) // workers):
-        first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
-        runs.start[leaf], runs.count[leaf] = first, 0
-        if due_among(columns, order, first, last, turn) > 0:
-            _find_runs(box, agents, depth, leaf, reach, runs, visited)
+    for block in range(worker * ASKED, leaves, workers * ASKED):  # who is due stands together: share that out
+        for leaf in range(block, min(block + ASKED, leaves)):
+            first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
+            runs.start[leaf], runs.count[leaf] = first, 0
+            if due_among(columns, order, first, last, turn) > 0:
+                _find_runs(box, agents, depth, leaf, reach, runs, visited)
     if worker == 0:
         runs.groups[0] = leaves
         runs.start[leaves] = agents
@@ -213,7 +215,7 @@ class TreeStructure(Structure):
         self.box = self.tree.region
         self.order = self.tree.order
         self.runs: Runs = runs_of(self.order, leaves)
-        self.subtrees = (4 * place.workers - 1).bit_length()  # log2: enough for the last of them to end together
+        self.subtrees = (8 * place.workers - 1).bit_length()  # log2: enough for the last of them to end together
 
     @property
     def depth(self) -> int:
@@ -226,12 +228,24 @@ class TreeStructure(Structure):
 
     def index(self, tick: int) -> tuple[Call, ...]:
         """Build the tree."""
-        agents, workers, tree = self.place.agents, self.place.workers, self.tree
-        tree.queue[0] = 0
-        self.order = tree.order
-        return (Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree)),
-                *(Call(cut_level, (workers, tree, agents.count, level)) for level in range(self.top)),
-                Call(cut_subtrees, (workers, tree, agents.count, self.top, self.depth)))
+        self.order = self.tree.order
+        return self.build(self.tree, 0, self.parts)
+
+    @property
+    def parts(self) -> int:
+        """In which a tree is built: agents are loaded, upper levels cut one by one, then the subtrees; alike in cost."""
+        return 1 + self.top + (1 << self.top)
+
+    def build(self, tree: Tree, first: int, last: int) -> tuple[Call, ...]:
+        """Parts [first, last) of building a tree over the agents as they stood when they were loaded."""
+        agents, workers, top = self.place.agents, self.place.workers, self.top
+        levels = range(max(first - 1, 0), min(last - 1, top))
+        subtree, end = max(first - 1 - top, 0), last - 1 - top
+        tree.queue[0] = subtree
+        load = Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree))
+        upper = (Call(cut_level, (workers, tree, agents.count, level)) for level in levels)
+        lower = Call(cut_subtrees, (workers, tree, agents.count, top, self.depth, end))
+        return (*((load,) if first == 0 else ()), *upper, *((lower,) if end > subtree else ()))
 
     def boxes(self, shrunk: bool) -> tuple[Call, ...]:
         """Fit the boxes to the agents that the leaves hold."""
