@@ -10,6 +10,7 @@ SHOTS = {
     "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
     "20k-flock": ["--frames", "900", "--set", "camera.zoom=0.9", "--set", "camera.center=[1500, 900]"],
     "1k": ["--frames", "600"],
+    "crates": ["--frames", "1500", "--set", "window.hud=false"],
 }
 
 

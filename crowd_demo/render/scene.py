@@ -1,9 +1,8 @@
 """The scene: one frame as a flat list of stages, cull -> depth -> ground (-> lines) -> blit.
 
 A scene reads the simulation and never writes it. Which kernels run is up to the live options; the picture is the same
-for every culling, for both depth sorts, for any number of workers, and for both blitters. Agents that would be
-smaller than four pixels are dots, which need no order. What a frame did is in `sim.profile`: the stages' times, and
-the counters
+for every culling, for both depth sorts, for any number of workers, and for both blitters. What stands for the agents is
+the business of their `Figures`. What a frame did is in `sim.profile`: the stages' times, and the counters
 
     total     agents in the world          tested, cells_visited         what culling looked at
     drawn     handed to the blitter        tiles_visited, tiles_drawn    the same for the ground
@@ -122,7 +121,7 @@ class Scene:
     def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
-        scale = depth.scale(top, bottom, shot.camera.zoom)
+        scale = depth.scale(top, bottom, shot.camera.zoom, len(slots))
         return self._depth.calls(shot.workers, slots, shot.agents, shot.ahead, scale)
 
     # --- ground and lines ---------------------------------------------------------------------------------------------------

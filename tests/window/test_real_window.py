@@ -71,6 +71,19 @@ def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) ->
     assert running.leave() == 0
 
 
+def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
+    program = start("--config", "crates", "--set", "agents=3000")
+    program.until(program.shows_the_crowd)
+    program.press("space", "Tab")
+    culled = pixels(program.picture())
+    program.press("9", "7")
+    assert (culled == pixels(program.picture())).all()
+    assert program.leave() == 0
+    report = program.report()
+    assert (report["optimizations"]["blitter"], report["optimizations"]["cull"]) == ("pygame", "off")
+    assert report["counters"]["visible"] < report["counters"]["drawn"] == 3000
+
+
 def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
     running.press("space", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
