@@ -121,7 +121,7 @@ class Scene:
     def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
-        scale = depth.scale(top, bottom, shot.camera.zoom, len(slots))
+        scale = depth.scale(top, bottom, shot.camera.zoom)
         return self._depth.calls(shot.workers, slots, shot.agents, shot.ahead, scale)
 
     # --- ground and lines ---------------------------------------------------------------------------------------------------
