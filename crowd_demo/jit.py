@@ -98,12 +98,17 @@ def kernel(function: Callable[..., Any]) -> Kernel:
 
 
 class Call(NamedTuple):
-    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted."""
+    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted.
+
+    A kernel takes its number of workers first, and as many threads are woken for it; what has no workers may use all.
+    """
 
     kernel: Kernel
     args: tuple[Any, ...]
 
     def run(self) -> Any:
+        workers = self.args[0]
+        set_threads(workers if isinstance(workers, int) else max_threads())
         return self.kernel(*self.args)
 
     def signature(self) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange, set_threads
+from ..jit import Call, device, kernel, prange
 from ..sim.agents import CrowdColumns, Floats, FlockColumns
 
 CANDIDATES = 48
@@ -123,7 +123,6 @@ def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
 
 
 def main(agents: int = 250_000, workers: int = 1) -> None:
-    set_threads(workers)
     print(f"{agents:,} agents, {CANDIDATES} candidates each, {workers} worker: medians of {ROUNDS} interleaved rounds")
     for scattered in (False, True):
         for name, ms in measure(contenders(agents, scattered, workers)).items():

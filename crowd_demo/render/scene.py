@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pygame
 
-from ..jit import Call, set_threads
+from ..jit import Call
 from . import depth
 from .birds import Birds
 from .camera import Camera, Rect
@@ -55,10 +55,9 @@ class Scene:
         """One frame onto all of `surface`, `alpha` of a step after the last; culled by `frozen_rect`, or the view."""
         target = surface if is_plain(surface) else self._plain_canvas(surface.get_size())
         profile = self.sim.profile
-        set_threads(self.sim.workers)
         with profile.stage("cull"):
             shot = self._shot(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_calls(shot), shot.workers, self.sim.agents.count)
+            slots = self._cull.run(self._cull_calls(shot), self.sim.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots = self._ordered(shot, slots)
         with profile.stage("ground"):
@@ -107,7 +106,7 @@ class Scene:
                 sim.refresh_grid()
             ahead = sim.behaviour.top_speed * float(shot.ahead)
             grid, slack = sim.grid, sim.max_step + ahead + ROUNDING * max(shot.camera.world)
-        return self._cull.calls(how, shot.workers, sim.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
+        return self._cull.calls(how, sim.light_workers, sim.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
         how = self.sim.optimizations.depth
@@ -122,7 +121,7 @@ class Scene:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
         scale = depth.scale(top, bottom, shot.camera.zoom)
-        return self._depth.calls(shot.workers, slots, shot.agents, shot.ahead, scale)
+        return self._depth.calls(self.sim.light_workers, slots, shot.agents, shot.ahead, scale)
 
     # --- ground and lines ---------------------------------------------------------------------------------------------------
 

@@ -202,5 +202,5 @@ class Crates:
             width=walls.width, height=walls.height)
 
     def act(self, sim: Simulation, rules: CrateRules) -> Stages:
-        glide = glide_lanes if sim.optimizations.simd else glide_scalar
-        yield "move", (Call(glide, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+        glide, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
+        yield "move", (Call(glide, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)

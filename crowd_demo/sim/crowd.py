@@ -200,11 +200,11 @@ class Crowd:
 
     def act(self, sim: Simulation, rules: CrowdRules) -> Stages:
         agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
-        shared = sim.workers, agents.columns, agents.count
-        yield "sight", (Call(check_sight, (*shared, walls, ground.any_solid, sim.tick, stagger.sight)),)
-        yield "paths", (Call(find_way, (*shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
-        walk = walk_lanes if sim.optimizations.simd else walk_scalar
-        yield "move", (Call(walk, (*shared, rules, sim.places, ground, sim.farthest_sq)),)
+        shared = agents.columns, agents.count
+        yield "sight", (Call(check_sight, (sim.workers, *shared, walls, ground.any_solid, sim.tick, stagger.sight)),)
+        yield "paths", (Call(find_way, (sim.workers, *shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
+        walk, workers = (walk_lanes, sim.light_workers) if sim.optimizations.simd else (walk_scalar, sim.workers)
+        yield "move", (Call(walk, (workers, *shared, rules, sim.places, ground, sim.farthest_sq)),)
 
 
 def places_of(terrain: Any, spread: float) -> Places:

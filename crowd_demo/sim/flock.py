@@ -211,8 +211,8 @@ class Flock:
             height=sim.terrain.walls.height, wander_key_x=key, wander_key_y=noise.next_key(key))
 
     def act(self, sim: Simulation, rules: FlockRules) -> Stages:
-        glide = glide_lanes if sim.optimizations.simd else glide_scalar
-        yield "move", (Call(glide, (sim.workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+        glide, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
+        yield "move", (Call(glide, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
 
 
 def cosine(turns: Any) -> Any:

@@ -20,7 +20,6 @@ def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: An
 
 @device
 def _glide_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
         vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
@@ -32,7 +31,6 @@ def _glide_scalar(worker: int, workers: int, columns: Any, agents: int, rules: A
 
 @device
 def _glide_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):

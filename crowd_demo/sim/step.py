@@ -18,7 +18,7 @@ import numpy as np
 from ..config.maps import read_map
 from ..config.model import Config
 from ..config.resources import find_map
-from ..jit import Call, max_threads, set_threads
+from ..jit import Call, max_threads
 from ..techniques import Value
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
@@ -43,6 +43,7 @@ from .spawn import places_to_be_born
 from .stagger import Turn, turn
 from .terrain import Terrain
 
+LIGHT = 32_768  # agents that a worker indexes, moves or culls in the time that it takes to wake another one
 Stages = Iterator[tuple[str, tuple[Call, ...]]]
 BEHAVIOURS: dict[str, type[Crowd] | type[Flock] | type[Crates]] = {"crowd": Crowd, "flock": Flock, "crates": Crates}
 
@@ -90,6 +91,12 @@ class Simulation:
         return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
 
     @property
+    def light_workers(self) -> int:
+        """Of stages that take a few nanoseconds an agent: left to itself, the program wakes no more of them than pay."""
+        few = max(1, self.agents.capacity // LIGHT)
+        return min(self.workers, few) if self.optimizations.threads == "auto" else self.workers
+
+    @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
         return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
@@ -102,7 +109,6 @@ class Simulation:
 
     def step(self, n: int = 1) -> None:
         """Advance by `n` steps of `dt` seconds."""
-        set_threads(self.workers)
         for _ in range(n):
             if self.life.active:
                 with self.profile.stage("life"):
@@ -142,6 +148,7 @@ class Simulation:
         yield "see", self.see_calls(rules)
         if self.links.active:
             yield "links", self.links.calls(self)
+        self.farthest_sq[:] = 0
         yield from self.behaviour.act(self, rules)
         self.drift.moved(self.farthest_sq)
 
@@ -165,7 +172,7 @@ class Simulation:
         if getattr(self, "_fitted", None) != wanted:
             size, walls, radius = options.cell_size, self.terrain.walls, self.behaviour.radius
             width, height, cell = float(walls.width), float(walls.height), 0 if size == "auto" else float(size)
-            self.grid = Grid(self.agents, width, height, radius, cell, self.workers)
+            self.grid = Grid(self.agents, width, height, radius, cell, self.light_workers)
             self.place = Place(self.agents, self.grid, width, height, radius, self.behaviour.contact, cell,
                                options.leaf_size, options.rebuild, self.workers)
             self.seeing = SeeStage(self.workers, self.agents.capacity)
@@ -231,7 +238,6 @@ class Simulation:
 
     def reindex(self) -> None:
         """Find out who stands where now, as the next step will: for who wants to know whom agents would meet."""
-        set_threads(self.workers)
         self._fit()
         for call in self.structure.index(self.tick):
             call.run()

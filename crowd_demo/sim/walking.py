@@ -129,7 +129,6 @@ def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
 @device
 def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
                  farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
@@ -145,7 +144,6 @@ def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, pla
 @device
 def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
                 farthest_sq: Any) -> None:
-    farthest_sq[worker] = 0
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
