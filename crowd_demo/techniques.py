@@ -45,7 +45,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
               "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("rebuild", "u", (1, 2, 4, 8, 16), 8, True, "tree rebuilt",
-              "steps from one building of the box tree to the next, its boxes being fitted to the agents in each"),
+              "steps in which the next box tree is built beside the one in use, whose boxes are fitted to the agents in each"),
     Technique("threads", "t", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage"),
     Technique("removal", "x", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
@@ -66,7 +66,7 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("depth", "8", ("off", "full", "bands"), "bands", True, "depth order",
               "heads behind those in front: none, one full sort, or bands of Y sorted one by one"),
     Technique("blitter", "9", ("pygame", "compiled"), "compiled", True, "blitter",
-              "sprites through pygame's fblits, or compiled rows of pixels straight into the surface"),
+              "sprites and crates through pygame's own calls, or compiled rows of pixels straight into the surface"),
 )
 
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
