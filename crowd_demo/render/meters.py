@@ -53,12 +53,12 @@ def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
 
 
 def sorting_facts(sim: Simulation, rests: Set[str]) -> dict[str, str]:
-    """What the reordering did, where there is one: the drift in cells, as its setting counts it."""
+    """What the reordering did, where there is one, and how long a sort takes; the drift in cells, as its setting counts it."""
     counters = sim.profile.counters
     if "reorder.when" in rests or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
-    return {"sorts": f"{counters['sorts']:,.0f}", "since sort": f"{counters['steps_since_sort']:,.0f}",
-            "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
+            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:

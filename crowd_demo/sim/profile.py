@@ -66,6 +66,12 @@ class Profile:
     def stage_ms(self, name: str, last: int = HISTORY) -> NDArray[np.float32]:
         return self._recent(self._stage_ms[name], last)
 
+    def last_run_ms(self, name: str) -> float:
+        """Of the latest frame in which a stage ran that seldom does; 0 when no recent one did."""
+        times = self.stage_ms(name) if name in self._stage_ms else np.zeros(0, np.float32)
+        runs = times[times > 0]
+        return float(runs[-1]) if len(runs) else 0.0
+
     def _recent(self, ring: NDArray[np.float32], last: int) -> NDArray[np.float32]:
         size = min(last, self.frames, HISTORY - 1)
         return ring[np.arange(self.frames - size, self.frames) % HISTORY]

@@ -171,7 +171,7 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
     assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, Readings()) == {}
     before = drawn(Hud(KEYS), sim)
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
-    assert sorting_facts(sim, set()) == {"sorts": "3", "since sort": "17", "drift": "0.25 cells"}
+    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0)", "since sort": "17", "drift": "0.25 cells"}
     assert sorting_facts(sim, {"reorder.when"}) == {}
     score = Readings(locality=Locality(0.875, 0.0312, 1000))
     assert memory_facts(sim.profile.counters, score) == {"imbalance": "1.25", "near reads": "88%", "L1 misses": "3.1%"}
