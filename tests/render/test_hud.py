@@ -112,12 +112,13 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
 
 
 @pytest.mark.parametrize(("change", "rests"), [
-    ({}, {"reorder.drift", "leaf_size", "removal"}),
-    ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "removal"}),
-    ({"neighbours": "buckets"}, {"reorder.when", "reorder.every", "reorder.drift", "leaf_size", "removal"}),
-    ({"neighbours": "kd_tree"}, {"reorder.drift", "removal"}),
-    ({"neighbours": "kd_tree", "cull": "agents"}, {"reorder.drift", "removal", "cell_size"}),
-    ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "removal"}),
+    ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "buckets"}, {"reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "kd_tree"}, {"reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents"}, {"reorder.drift", "removal", "rebuild", "cell_size"}),
+    ({"neighbours": "aabb_tree"}, {"reorder.drift", "removal"}),
+    ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
 def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], rests: set[str]) -> None:
     sim = crowd()
