@@ -42,6 +42,10 @@ class Simulation:
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"),
                                       crates=SimpleNamespace(half_max=HALF_MAX))
 
+    @property
+    def light_workers(self):
+        return max(self.workers - 1, 1)  # a number of its own
+
     def refresh_grid(self):
         self.grid.fresh = True
 
