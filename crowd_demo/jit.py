@@ -40,7 +40,7 @@ def _fingerprint() -> str:
     digest = hashlib.blake2b(digest_size=8)
     for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        if b"@device" in source or b"@kernel" in source or b"@intrinsic" in source:
+        if b"@device" in source or b"@kernel" in source or b"numba" in source:
             digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
     digest.update(f"{version('numba')} {version('numpy')} {sys.version}".encode())
     return digest.hexdigest()

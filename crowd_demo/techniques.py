@@ -7,6 +7,7 @@ hash stays what it was. An approximate one changes the motion, and the program s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 Value = str | int | float | bool
@@ -23,6 +24,7 @@ class Technique(NamedTuple):
     label: str
     why: str
     approximate_choices: tuple[Value, ...] = ()  # of a technique whose other choices are exact
+    approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
 
 
 TECHNIQUES: tuple[Technique, ...] = (
@@ -41,7 +43,8 @@ TECHNIQUES: tuple[Technique, ...] = (
     Technique("curve", "o", ("row", "morton", "hilbert"), "row", True, "  along a curve",
               "the way through the cells in which the sorted grid's agents lie in memory"),
     Technique("cell_size", "c", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
-              "side of a grid cell in world units; auto fits the radius of perception"),
+              "side of a grid cell in world units; auto fits the radius of perception",
+              approximate_with=(("neighbours", "field"), ("cap", "first"))),
     Technique("leaf_size", "l", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
               "most agents in a leaf of a tree: small leaves ask often, large ones meet too many"),
     Technique("rebuild", "u", (1, 2, 4, 8, 16), 8, True, "tree rebuilt",
@@ -72,14 +75,16 @@ TECHNIQUES: tuple[Technique, ...] = (
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
-def is_approximate(technique: Technique, value: Value) -> bool:
-    """Does the technique, set to that value, change the motion?"""
-    return not technique.exact or value in technique.approximate_choices
+def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
+    """Does the technique, set to that value, change the motion? `get` tells the present value of any other."""
+    return (not technique.exact or value in technique.approximate_choices
+            or (get is not None and any(get(path) == other for path, other in technique.approximate_with)))
 
 
 def exactness(technique: Technique) -> str:
     """In words: exact, approximate, or exact but for some choices."""
-    some = ", ".join(word(choice) for choice in technique.approximate_choices)
+    some = ", ".join([*map(word, technique.approximate_choices),
+                      *(f"with {path} {word(value)}" for path, value in technique.approximate_with)])
     return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"
 
 

@@ -22,6 +22,7 @@ from ..sim.step import Simulation
 TWIN_AGENTS = 64
 TWIN_SIDE = 512.0  # world units, at most
 TWIN_PX = (64, 64)
+LEAST_LEAF = 4  # with larger ones its trees would be no trees
 
 
 class Ahead:
@@ -38,11 +39,13 @@ class Ahead:
         """Calls whose kernels have yet to be compiled, each kernel and signature once, in the order of the frame."""
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
+            self._sim.optimizations.set("leaf_size", LEAST_LEAF)
             calls = {(call.kernel, call.signature()): call for call in self._calls() if not is_compiled(call)}
         return list(calls.values())
 
     def _calls(self) -> Iterator[Call]:
-        self._sim.agents.layout += 1  # as after a birth: whatever was built before is built anew
+        self._sim.renew()  # what was built in a walk before is built anew
+        yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
         for _, calls in self._sim.stages():
             yield from calls
         if self._scene:

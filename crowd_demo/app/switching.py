@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from ..config.optimizations import Optimizations, Range
-from ..jit import Call
+from ..jit import Call, is_compiled
 from ..techniques import Technique, Value
 from .ahead import Ahead, compile_one, kernel_name
 from .loading import eager_threads
@@ -106,12 +106,11 @@ class Switcher:
         _be_nice()
         try:
             with eager_threads(EAGER_S):
-                while self._wanted and not self._closed:
-                    wanted = self._wanted
-                    self.text = f"compiling {kernel_name(wanted[0])}"
-                    compile_one(wanted[0])
-                    if wanted is self._wanted:
-                        self._wanted = wanted[1:]
+                while missing := [call for call in self._wanted if not is_compiled(call)]:
+                    if self._closed:
+                        break
+                    self.text = f"compiling {kernel_name(missing[0])}"
+                    compile_one(missing[0])
         except BaseException as error:
             self._error = error
 

@@ -17,7 +17,7 @@ from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, sec
 __all__ = ["Cache", "Camera", "Config", "Crates", "Crowd", "Flock", "Keys", "Life", "Links", "Optimizations", "Scene", "Spawn",
            "Time", "Window", "World"]
 
-Side = Annotated[float, Field(gt=0, le=65_536)]
+Side = Annotated[float, Field(ge=0.1, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
@@ -26,8 +26,8 @@ Zoom = Annotated[float, Field(ge=0.05, le=8)]
 class World(Section):
     """A rectangle from (0, 0), y down. A map is stretched over it."""
 
-    width: Side = Field(4000, description="world units, one of which is a pixel at zoom 1 (more than 0, to 65536)")
-    height: Side = Field(4000, description="world units (more than 0, to 65536)")
+    width: Side = Field(4000, description="world units, one of which is a pixel at zoom 1 (0.1 to 65536)")
+    height: Side = Field(4000, description="world units (0.1 to 65536)")
 
 
 class Scene(Section):

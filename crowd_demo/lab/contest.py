@@ -78,7 +78,7 @@ def result(technique: Technique, contender: Contender, steps: int) -> Result:
         draw()
         picture = hashlib.blake2b(screen().get_buffer().raw, digest_size=16).hexdigest()
     near, misses, _ = locality(sim)
-    return Result(value, is_approximate(technique, value), stages_ms(sim.profile, steps),
+    return Result(value, is_approximate(technique, value, sim.optimizations.get), stages_ms(sim.profile, steps),
                   {**counters_of(log[-steps:]), "near_reads": near, "l1_misses": misses}, state, picture)
 
 

@@ -104,7 +104,7 @@ class Scene:
         if how == "grid":
             if not sim.grid.fresh:
                 sim.refresh_grid()
-            ahead = sim.behaviour.top_speed * float(shot.ahead)
+            ahead = sim.top_speed * float(shot.ahead)
             grid, slack = sim.grid, sim.max_step + ahead + ROUNDING * max(shot.camera.world)
         return self._cull.calls(how, sim.light_workers, sim.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
 

@@ -64,7 +64,9 @@ def draw_switchboard(height: int, sim: Simulation, status: Status, keys: Keys, p
     sheet, rests, left = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), resting(sim), half_resting(sim)
     for number, technique in enumerate(listed):
         place, path = Row(sheet, pen, keys, PAD + row // 2 + number * row, row), technique.path
-        place.draw(technique, sim.optimizations.get(path), status, path in rests, left.get(path, ""))
+        value = sim.optimizations.get(path)
+        rough = is_approximate(technique, value, sim.optimizations.get)
+        place.draw(technique, value, status, path in rests, left.get(path, ""), rough)
     _draw_foot(sheet, keys, pen)
     return sheet
 
@@ -84,8 +86,8 @@ class Row:
     def __init__(self, on: pygame.Surface, pen: Pen, keys: Keys, middle: int, height: int) -> None:
         self.on, self.pen, self.keys, self.middle, self.height = on, pen, keys, middle, height
 
-    def draw(self, technique: Technique, value: Value, status: Status, rests: bool, left: str) -> None:
-        """`left` is what it still does where it rests in part."""
+    def draw(self, technique: Technique, value: Value, status: Status, rests: bool, left: str, rough: bool) -> None:
+        """`left` is what it still does where it rests in part; `rough`: it changes the crowd."""
         waits, touched, off = technique.path in status.pending, technique.path == status.touched, is_baseline(technique, value)
         if touched:
             box = 4, self.middle - self.height // 2, WIDTH - 8, self.height
@@ -97,7 +99,7 @@ class Row:
         text = f"{text}, {left}" if left else text
         colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
         start = self._value(text, colour, touched and range_of(technique) is not None)
-        if is_approximate(technique, value):
+        if rough:
             self.pen.right(self.on, MARK, start - 4, self.middle, NORMAL, RESTING if rests else FAINT if off else WARM)
 
     def _value(self, text: str, colour: Colour, between_keys: bool) -> int:

@@ -5,7 +5,7 @@
     HILBERT  quarters turned so that each cell touches the one before it
 
 On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so what lies near
-in the world lies mostly near along the curve. Numbers are below 4^bits; bits is at most 15, so they fit an int32.
+in the world lies mostly near along the curve. Numbers are below 4^bits and fit an int64.
 
 Source: Warren, "Hacker's Delight" (interleaving); Wikipedia, "Hilbert curve" (turning quarters).
 """

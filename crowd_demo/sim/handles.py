@@ -67,8 +67,9 @@ class Handles:
 
     def born(self, ids: NDArray[Any]) -> None:
         """Appended behind the others, in this order. Raises ValueError when an id is borne already."""
-        if self.living(ids).any() or len(self._fresh().add_many(ids)) != len(ids):
+        if self.living(ids).any() or len(np.unique(ids)) != len(ids):
             raise ValueError("two agents cannot bear one id")
+        self._fresh().add_many(ids)
 
     def died(self, ids: NDArray[Any], mode: str) -> Moves:
         """How the columns have to move; unknown ids are ignored."""

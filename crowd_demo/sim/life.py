@@ -40,7 +40,7 @@ class Life:
     @property
     def room(self) -> int:
         """Agents to keep memory for: as many as the season brings, if births and deaths are in balance."""
-        swing = self.settings.births_per_s * max(self.settings.season_s, 2) / 3
+        swing = self.settings.births_per_s * max(self.settings.season_s, 2) / 2
         return min(self._config.agents + int(swing), max(self.settings.most, self._config.agents))
 
     def pass_on(self, sim: Simulation) -> None:

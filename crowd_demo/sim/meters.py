@@ -58,7 +58,8 @@ def is_capped(sim: Simulation) -> bool:
 
 
 def has_field(sim: Simulation) -> bool:
-    return sim.optimizations.neighbours == "field" and not is_capped(sim)  # capped agents meet each other in pairs
+    """Only birds follow the field, and capped ones meet each other in pairs."""
+    return sim.optimizations.neighbours == "field" and sim.config.behaviour == "flock" and not is_capped(sim)
 
 
 def cheap_locality(sim: Simulation) -> Locality | None:

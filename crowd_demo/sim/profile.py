@@ -49,11 +49,6 @@ class Profile:
         for ring in self._stage_ms.values():
             ring[self.frames % HISTORY] = 0.0
 
-    def clear(self) -> None:
-        """Forget all that was measured (after warm-up, or when a technique was switched)."""
-        self.frames = 0
-        self._stage_ms.clear()
-
     @property
     def stages(self) -> tuple[str, ...]:
         """Names in the order in which they first ran, which is the order of the frame."""

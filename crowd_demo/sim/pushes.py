@@ -3,7 +3,8 @@
     error    mean |a - b| / mean |b| over a sample, a being the pushes of one way to look and b those of a truer one
 
 The sample is spread evenly over the slots and holds everybody in a small crowd; where an agent meets very many it is smaller,
-so a crowd on one point does not hold up a frame. Afterwards everything is as if nobody had asked. Costs an index of the
+so a crowd on one point does not hold up a frame. Afterwards the crowd is as if nobody had asked; what the structure found last
+is what it found for the sample. Costs an index of the
 crowd, and per way what the sample meets.
 """
 

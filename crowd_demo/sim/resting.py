@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .neighbours import STRUCTURES
+from .neighbours.sorted import Sorted
 from .neighbours.trees import TreeStructure
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ def resting(sim: Simulation) -> frozenset[str]:
         "reorder.when": not structure.REORDERS,
         "reorder.every": not structure.REORDERS or options.reorder.when != "every",
         "reorder.drift": not structure.REORDERS or options.reorder.when != "drift",
-        "cell_size": options.neighbours in WITHOUT_CELLS and options.cull != "grid",
+        "curve": not issubclass(structure, Sorted) or options.reorder.when == "off",
+        "cell_size": options.neighbours in WITHOUT_CELLS and options.cull != "grid" and options.cap == "none",
         "leaf_size": not issubclass(structure, TreeStructure),
         "rebuild": options.neighbours != "aabb_tree",
         "removal": not sim.life.active,

@@ -1,6 +1,6 @@
 """The simulation: a step is a flat list of named, timed stages.
 
-    (life -> compact ->) index -> reorder -> see -> (links ->) sight, paths -> move
+    (life -> compact ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move
 
 *See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -99,7 +99,16 @@ class Simulation:
     @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
-        return float(min(self.behaviour.top_speed * self.dt, self.ground.longest))
+        return min(self.top_speed * self.dt, float(self.ground.longest))
+
+    @property
+    def top_speed(self) -> float:
+        """Nobody is faster, units/s; springs know no limit, so where there are some it is looked up."""
+        top = float(self.behaviour.top_speed)
+        if not self.links.active:
+            return top
+        columns, n = self.agents.columns, self.agents.count
+        return max(top, float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0)))
 
     @property
     def turn(self) -> Turn:
@@ -125,14 +134,15 @@ class Simulation:
     def stages(self) -> Stages:
         """One step. What stands after a `yield` happens once the yielded calls have run."""
         structure, agents, options = self.structure, self.agents, self.optimizations
-        if self.life.active and options.removal == "deferred":
+        if agents.handles.gaps:
             yield "compact", agents.closing(self.workers)
             agents.closed()
         capped = options.cap != "none"
         self.grid.by_id = options.cap == "first"
         yield "index", structure.index(self.tick)
         structure.built()
-        if structure.REORDERS and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
+        moved = structure.order is not self.grid.identity  # else they already lie in its order
+        if structure.REORDERS and moved and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
             along = structure.along(options.curve)
             yield "reorder", (*along, *reorder_calls(agents, structure.order, self.workers))
             agents.swap()
@@ -180,6 +190,11 @@ class Simulation:
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
             self._fitted = wanted
         self.grid.by_id = options.cap == "first"
+
+    def renew(self) -> None:
+        """Make all of that anew, as in a simulation that has not yet made a step."""
+        del self._fitted
+        self._fit()
 
     @property
     def structure(self) -> Structure:

@@ -49,7 +49,7 @@ def test_an_empty_file_is_all_defaults(write):
     ("agents: 1e3.5", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not '1e3.5'"),
     ("agents:", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not null"),
     ("agents: 2000001", "bad.yaml:1: agents: must be a whole number from 0 to 2000000, not 2000001"),
-    ("world: {width: 0}", "bad.yaml:1: world.width: must be a number more than 0 and at most 65536, not 0"),
+    ("world: {width: 0}", "bad.yaml:1: world.width: must be a number from 0.1 to 65536, not 0"),
     ("world: 5", "bad.yaml:1: world: must be a section (lines of key: value), not 5"),
     ("behaviour: {a: 1}", "bad.yaml:1: behaviour: must be one of crowd, flock, crates, not a section"),
     ("behaviour: crwd", "bad.yaml:1: behaviour: must be one of crowd, flock, crates, not 'crwd' (did you mean crowd?)"),

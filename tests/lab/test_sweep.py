@@ -59,7 +59,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
     monkeypatch.setitem(sweep.BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.contest.is_approximate", lambda technique, value: not technique.exact)
+    monkeypatch.setattr("crowd_demo.lab.contest.is_approximate", lambda technique, value, get: not technique.exact)
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 

@@ -32,7 +32,7 @@ class Simulation:
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
         self.grid = crowds.grid(agents, count)
-        self.max_step, self.behaviour = crowds.MAX_STEP, SimpleNamespace(top_speed=180.0)
+        self.max_step, self.top_speed = crowds.MAX_STEP, 180.0
         kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
         self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,
                                        walls=SimpleNamespace(tile=np.float32(32)))
@@ -176,6 +176,6 @@ def test_a_surface_that_kernels_cannot_write_gets_the_same_picture(scene):
 
 
 def test_stages_are_named_in_the_order_of_the_frame(scene):
-    scene.sim.profile.clear()
+    scene.sim.profile = Profile()
     picture(scene, camera(1.0))
     assert scene.sim.profile.stages == ("cull", "depth", "ground", "blit")

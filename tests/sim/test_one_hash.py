@@ -60,13 +60,29 @@ def test_any_order_in_memory(settings: dict[str, Any], plain: str) -> None:
     assert sim.state_hash() == plain
 
 
-def test_switching_while_it_runs(settings: dict[str, Any], plain: str) -> None:
-    sim = simulation(**settings)
-    ways = itertools.cycle(itertools.product(EXACT, [True, False], [1, 2, 3]))
+SWITCHES: dict[str, list[Any]] = {
+    "neighbours": EXACT, "simd": [True, False], "threads": [1, 2, 3, "auto"], "leaf_size": [4, 8, 256],
+    "rebuild": [1, 2, 3, 1000], "cell_size": ["auto", 7, 33, 4096], "removal": ["swap_back", "shift", "deferred"],
+    "reorder.when": ["off", "every", "drift"], "reorder.every": [1, 2, 5], "reorder.drift": [0.01, 0.5],
+    "curve": ["row", "morton", "hilbert"], "cull": ["off", "agents", "grid"]}
+
+
+@pytest.mark.parametrize("more", [{}, {"life__births_per_s": 900, "life__deaths_per_s": 800, "life__causes": 2},
+                                  {"links__pattern": "rope", "links__length": 7, "links__wind": 50}, {"cap": "nearest"}],
+                         ids=["plain", "births and deaths", "ropes", "capped"])
+def test_switching_anything_while_it_runs(settings: dict[str, Any], more: dict[str, Any]) -> None:
+    """Hash by hash: every switch at random, several a step, against brute force one agent at a time."""
+    more = {f"optimizations__{name}" if name == "cap" else name: value for name, value in more.items()}
+    slow, sim = (simulation(**{**settings, "agents": 200, **more, **changes}) for changes in (
+        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {}))
+    chance = np.random.default_rng(5)
     for _ in range(STEPS):
-        sim.optimizations.neighbours, sim.optimizations.simd, sim.optimizations.threads = next(ways)
+        for path, values in SWITCHES.items():
+            if chance.random() < 0.3:
+                sim.optimizations.set(path, values[chance.integers(len(values))])
+        slow.step()
         sim.step()
-    assert sim.state_hash() == plain
+        assert sim.state_hash() == slow.state_hash(), sim.optimizations
 
 
 def test_field_is_one_crowd_too(settings: dict[str, Any], plain: str) -> None:

@@ -209,6 +209,17 @@ def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None
     assert build(sim).begun_at == 8 and order != orders[8]
 
 
+@pytest.mark.parametrize(("when", "every", "rebuild"), [("every", 1, 8), ("every", 10, 16), ("drift", 60, 8)])
+def test_leaves_are_renewed_however_often_agents_are_sorted(when: str, every: int, rebuild: int) -> None:
+    sim = crowd("aabb_tree", 1000, 3, leaf_size=8, rebuild=rebuild, stagger__avoidance=1)
+    sim.optimizations.reorder.when, sim.optimizations.reorder.every = when, every
+    met = []
+    for _ in range(4):
+        sim.step(75)
+        met.append(sim.profile.counters["candidates_per_agent"])
+    assert max(met) < 2 * min(met) and sim.profile.counters["sorts"] > 5
+
+
 @pytest.mark.parametrize("neighbours", ORDERED)
 def test_only_groups_where_somebody_is_due_are_asked_for(neighbours: str) -> None:
     sim = crowd(neighbours, 800, 2, stagger__avoidance=4, leaf_size=8)

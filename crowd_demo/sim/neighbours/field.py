@@ -182,7 +182,7 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
     close, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
     apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
-    met = wrap32(close) - splat(np.int32(1), x)  # not oneself
+    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # not oneself
     return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
 

@@ -28,10 +28,16 @@ class Way(NamedTuple):
 
 
 @device
-def number_cells(curve: int, columns: int, rows: int, bits: int, numbers: Any) -> None:
+def find_way(cells: Any, curve: int, columns: int, rows: int) -> None:
+    """Sort all cells of a grid along a curve."""
+    bits = 0
+    while 1 << bits < max(columns, rows):
+        bits += 1
+    numbers = np.zeros(rows * columns, np.int64)
     for row in range(rows):
         for column in range(columns):
             numbers[row * columns + column] = cell_number(curve, column, row, bits)
+    cells[:] = np.argsort(numbers)
 
 
 @device
@@ -84,18 +90,17 @@ class Sorted(Buckets):
         if curve == "row":
             return ()
         grid, workers = self.place.grid, self.place.workers
-        if curve not in self._ways:
-            self._ways[curve] = self._way(CURVES[curve])
+        find = () if curve in self._ways else (self._new_way(curve),)  # once a grid and curve
         way = self._ways[curve]
-        return (Call(count_along, (workers, way, grid.start)), Call(place_along, (workers, way, grid.start, grid.order)))
+        return (*find, Call(count_along, (workers, way, grid.start)),
+                Call(place_along, (workers, way, grid.start, grid.order)))
 
-    def _way(self, curve: int) -> Way:
-        """Sorts all cells of the grid, once a grid and curve."""
+    def _new_way(self, curve: str) -> Call:
         grid, room = self.place.grid, self.place.agents.capacity + 16
-        numbers = np.zeros(grid.cells, np.int32)
-        number_cells(curve, grid.columns, grid.rows, (max(grid.columns, grid.rows) - 1).bit_length(), numbers)
-        return Way(np.argsort(numbers, kind="stable").astype(np.int32), np.zeros(room, np.int32), np.zeros(room, np.int32),
-                   np.zeros(self.place.workers, np.int64))
+        cells = np.zeros(grid.cells, np.int32)
+        self._ways[curve] = Way(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
+                                np.zeros(self.place.workers, np.int64))
+        return Call(find_way, (cells, CURVES[curve], grid.columns, grid.rows))
 
     @property
     def order(self) -> Any:

@@ -24,7 +24,8 @@ from .boxes import bound_nodes, extents, join_top
 from .structure import Place, Structure
 
 ASKED = 16  # leaves that a worker asks for in a row
-SLACK = 1e-3  # of the radius: more than float32 can misjudge a distance
+SLACK = 1e-3  # of the radius, and
+ROUNDING = 2.0**-22  # of the world: more than float32 can misjudge a distance and misplace an edge
 
 
 class Tree(NamedTuple):
@@ -245,7 +246,7 @@ class TreeStructure(Structure):
         load = Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree))
         upper = (Call(cut_level, (workers, tree, agents.count, level)) for level in levels)
         lower = Call(cut_subtrees, (workers, tree, agents.count, top, self.depth, end))
-        return (*((load,) if first == 0 else ()), *upper, *((lower,) if end > subtree else ()))
+        return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
     def boxes(self, shrunk: bool) -> tuple[Call, ...]:
         """Fit the boxes to the agents that the leaves hold."""
@@ -254,7 +255,8 @@ class TreeStructure(Structure):
                                    self.box, agents.count, self.top, self.depth)), Call(join_top, (self.box, self.top)))
 
     def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        agents, reach = self.place.agents, np.float32(self.place.contact + SLACK * self.place.radius)
+        agents, place = self.place.agents, self.place
+        reach = np.float32(place.contact + SLACK * place.radius + ROUNDING * max(place.width, place.height))
         return (Call(find_leaves, (self.place.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
                                    reach, self.runs, self.tree.visited)),)
 
