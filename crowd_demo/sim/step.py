@@ -141,8 +141,8 @@ class Simulation:
         self.grid.by_id = options.cap == "first"
         yield "index", structure.index(self.tick)
         structure.built()
-        moved = structure.order is not self.grid.identity  # else they already lie in its order
-        if structure.REORDERS and moved and reorder_due(options.reorder, self.tick, self.drift, self.grid.cell):
+        due = reorder_due(options.reorder, self.tick, self.drift, self.grid.cell)
+        if structure.REORDERS and due and not structure.in_order:
             along = structure.along(options.curve)
             yield "reorder", (*along, *reorder_calls(agents, structure.order, self.workers))
             agents.swap()

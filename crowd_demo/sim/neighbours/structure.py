@@ -63,6 +63,11 @@ class Structure:
         self.layout = self.place.agents.layout
 
     @property
+    def in_order(self) -> bool:
+        """True while nobody would move: a tree stays what it is for some steps after a sort."""
+        return self.order is self.place.grid.identity
+
+    @property
     def fresh(self) -> bool:
         """True while every agent is in the slot in which it was indexed."""
         return self.layout == self.place.agents.layout
