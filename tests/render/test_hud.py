@@ -69,7 +69,8 @@ def measured(frames: int = 50) -> Profile:
 def crowd(**states: int) -> Any:
     return SimpleNamespace(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states,
                            optimizations=Config().optimizations.model_copy(deep=True), grid=SimpleNamespace(cell=32.0),
-                           life=SimpleNamespace(active=False), behaviour=SimpleNamespace(USES_PATHS=True),
+                           life=SimpleNamespace(active=False), config=SimpleNamespace(behaviour="flock"),
+                           behaviour=SimpleNamespace(USES_PATHS=True),
                            population=np.arange(90, 101, dtype=np.int32))
 
 
@@ -114,10 +115,11 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
 @pytest.mark.parametrize(("change", "rests"), [
     ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "rebuild", "removal"}),
-    ({"neighbours": "buckets"}, {"reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
-    ({"neighbours": "kd_tree"}, {"reorder.drift", "removal", "rebuild"}),
-    ({"neighbours": "kd_tree", "cull": "agents"}, {"reorder.drift", "removal", "rebuild", "cell_size"}),
-    ({"neighbours": "aabb_tree"}, {"reorder.drift", "removal"}),
+    ({"neighbours": "buckets"}, {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "kd_tree"}, {"curve", "reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents", "cap": "first"}, {"curve", "reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents"}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
+    ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
     ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
 def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], rests: set[str]) -> None:
