@@ -115,7 +115,8 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
 @pytest.mark.parametrize(("change", "rests"), [
     ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "rebuild", "removal"}),
-    ({"neighbours": "buckets"}, {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "buckets"},
+     {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"neighbours": "kd_tree"}, {"curve", "reorder.drift", "removal", "rebuild"}),
     ({"neighbours": "kd_tree", "cull": "agents", "cap": "first"}, {"curve", "reorder.drift", "removal", "rebuild"}),
     ({"neighbours": "kd_tree", "cull": "agents"}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),

@@ -79,3 +79,10 @@ def test_walkers_know_no_field() -> None:
     sim = simulation(agents=200, map="null", world__width=300, world__height=300, optimizations__neighbours="field")
     sim.step(5)
     assert field_error(sim) == (0, 0)
+
+
+def test_birds_without_separation_meet_nobody() -> None:
+    sim = simulation("20k-flock", agents=50, flock__separation=0, world__width=200, world__height=200,
+                     optimizations__neighbours="field", optimizations__stagger__avoidance=1)
+    sim.step()
+    assert sim.profile.counters["neighbours_per_agent"] == 0

@@ -123,3 +123,13 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
     assert len(sim.links.pairs()[0]) <= 100
     sim.populate(160)
     assert sorted(sim.links.ends.tolist()) == whole
+
+
+def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
+    """Culling by cells reckons with it."""
+    sim = simulation("rope", behaviour="crowd", agents=160, world__width=700, world__height=500, links__length=16,
+                     links__gravity=10000)
+    sim.step(30)
+    columns, n = sim.agents.columns, sim.agents.count
+    fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
+    assert sim.top_speed == fastest > sim.behaviour.top_speed

@@ -230,3 +230,16 @@ def test_only_groups_where_somebody_is_due_are_asked_for(neighbours: str) -> Non
     groups = int(runs.groups[0])
     waiting = [due[runs.order[runs.start[g]:runs.start[g + 1]]].any() for g in range(groups)]
     assert [bool(runs.count[g]) for g in range(groups)] == waiting and 0 < sum(waiting) < groups
+
+
+@pytest.mark.parametrize("neighbours", ["kd_tree", "aabb_tree", "z_grid", "sorted"])
+def test_crates_that_barely_touch_far_from_the_origin_are_found(neighbours: str) -> None:
+    """There float32 misplaces an edge by more than a thousandth of a small crate."""
+    sim = simulation("crates", agents=8, world__width=65536, world__height=65536, crates__half_min=102.499 / 256,
+                     crates__half_max=102.499 / 256, crates__gap=25.01 / 256, optimizations__neighbours=neighbours,
+                     optimizations__leaf_size=4, optimizations__stagger__avoidance=1)
+    c = sim.agents.columns
+    c.x[:8], c.y[:8] = [60000] * 4 + [60000 + 230 / 256] * 4, 60000
+    near = are_neighbours(sim)
+    sim.step()
+    assert sim.profile.counters["neighbours_per_agent"] == (near.sum() - 8) / 8 == 7
