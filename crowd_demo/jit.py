@@ -78,7 +78,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba  # noqa: E402  (the cache folder has to be set first)
 from numba import njit, prange  # noqa: E402
 
-__all__ = ["CACHE_LASTS", "Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "set_threads"]
+__all__ = ["CACHE_LASTS", "Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "run",
+           "set_threads"]
 
 Kernel = Callable[..., Any]
 
@@ -113,6 +114,12 @@ class Call(NamedTuple):
 
     def signature(self) -> tuple[Any, ...]:
         return tuple(numba.typeof(argument) for argument in self.args)
+
+
+def run(calls: Iterable[Call]) -> None:
+    """All of them, in their order."""
+    for call in calls:
+        call.run()
 
 
 def is_compiled(call: Call) -> bool:

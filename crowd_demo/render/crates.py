@@ -15,10 +15,10 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from ..jit import Call, device, kernel, prange
+from ..jit import Call, device, kernel, prange, run
 from .boxes import Boxes, Part, Patterns, fill_calls, fill_plain
 from .camera import Rect
-from .figures import MARGIN_PX, Shot, run
+from .figures import MARGIN_PX, Shot
 from .pixels import Frame, frame_of
 from .place import Ints, drawn, hash_id, pixel
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange
+from ..jit import Call, device, kernel, prange, run
 from .camera import Rect, clamp
 from .place import Bounds, Ints, Moving, drawn
 
@@ -193,7 +193,6 @@ class Cull:
         """The visible slots, int32[visible]; the array is the culler's own and holds until the next frame."""
         if not calls:
             return self.identity[:count]
-        for call in calls:
-            call.run()
+        run(calls)
         self.counters["tested"] = int(self.found.tested[:workers].sum())
         return self.slots[:int(self.found.count[:workers].sum())]

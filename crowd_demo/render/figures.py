@@ -47,8 +47,3 @@ class Figures(Protocol):
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
         """Every kernel that `draw` may run with the shot's options at any zoom, for compiling ahead."""
-
-
-def run(calls: tuple[Call, ...]) -> None:
-    for call in calls:
-        call.run()

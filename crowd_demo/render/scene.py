@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 import pygame
 
-from ..jit import Call
+from ..jit import Call, run
 from . import depth
 from .birds import Birds
 from .camera import Camera, Rect
 from .crates import Crates
 from .cull import Cull, bounds_of
-from .figures import Figures, Shot, run
+from .figures import Figures, Shot
 from .ground import Ground
 from .lines import Lines
 from .people import People

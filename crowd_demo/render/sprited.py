@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 import pygame
 
-from ..jit import Call
+from ..jit import Call, run
 from .blit import draw_calls, draw_fblits
 from .camera import Rect
 from .dots import LARGEST_PX, Dots, Look, draw_plain
-from .figures import MARGIN_PX, Shot, run
+from .figures import MARGIN_PX, Shot
 from .pixels import Frame, frame_of
 from .place import Ints
 from .pose import Cell, Manner, Poses

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import Call, device, kernel, prange
+from ..jit import Call, device, kernel, prange, run
 from .handles import Handles
 from .lanes import LANES
 
@@ -145,8 +145,7 @@ class Agents:
     def close_gaps(self, workers: int) -> None:
         """Close all gaps at once, the others keeping their order."""
         if self.handles.gaps:
-            for call in self.closing(workers):
-                call.run()
+            run(self.closing(workers))
             self.closed()
 
     def closing(self, workers: int) -> tuple[Call, ...]:

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device
+from ..jit import Call, device, run
 from .neighbours import Candidates
 from .see_lists import Lists, write_call, written_out
 from .see_runs import Runs
+from .stagger import everybody_due
 
 if TYPE_CHECKING:
     from .step import Simulation
@@ -112,13 +113,12 @@ def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: 
 
 
 def candidates_of(sim: Simulation) -> Candidates:
-    """Of the structure in use, whose index is built if the agents no longer are where it says; lists are written out."""
+    """Of everybody, in the structure in use, indexed if the agents no longer are where it says; lists are written out."""
     structure = sim.structure
     if not structure.fresh:
-        for calls in (structure.index(sim.tick), structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), sim.turn)):
-            for call in calls:
-                call.run()
-            structure.built()
+        run(structure.index(sim.tick))
+        structure.built()
+    run(structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), everybody_due(sim.turn)))
     candidates = structure.candidates()
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 

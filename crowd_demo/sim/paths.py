@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import Call, device, kernel, prange
+from ..jit import Call, device, kernel, prange, run
 from .terrain import Terrain, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -65,8 +65,7 @@ class FlowFields:
         """Make all fields anew if the walls have changed; says whether they had."""
         if self.version == terrain.version:
             return False
-        for call in self.calls(terrain):
-            call.run()
+        run(self.calls(terrain))
         self.version = terrain.version
         return True
 

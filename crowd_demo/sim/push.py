@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..jit import Call, device
+from ..jit import Call, device, run
 from .terrain import Terrain
 
 
@@ -46,8 +46,7 @@ class PushField:
         """Make the field anew if the walls have changed; says whether they had."""
         if self.version == terrain.version:
             return False
-        for call in self.calls(terrain):
-            call.run()
+        run(self.calls(terrain))
         inside = terrain.blocked != 0
         height = np.sqrt(self._distance_sq, dtype=np.float32) - np.float32(0.5)  # above the border of the walls
         height[inside] *= -1

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..jit import run
+
 if TYPE_CHECKING:
     from .step import Simulation
 
@@ -50,10 +52,8 @@ def pushes(sim: Simulation, slots: NDArray[Any], *ways: Way) -> NDArray[np.float
     for way, into in zip(ways, found, strict=True):
         columns.look_at[:] = sim.turn.due_below  # later than now
         columns.look_at[slots] = 0 if way.everybody else before[2][slots]
-        for call in sim.structure.query(sim.optimizations.simd, rules, sim.turn):
-            call.run()
-        for call in sim.see_calls(rules, way.exact):
-            call.run()
+        run(sim.structure.query(sim.optimizations.simd, rules, sim.turn))
+        run(sim.see_calls(rules, way.exact))
         into[:] = columns.push_x[slots], columns.push_y[slots]
         for column, old in zip(mine, before, strict=True):
             column[:] = old

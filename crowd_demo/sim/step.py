@@ -18,7 +18,7 @@ import numpy as np
 from ..config.maps import read_map
 from ..config.model import Config
 from ..config.resources import find_map
-from ..jit import Call, max_threads
+from ..jit import Call, max_threads, run
 from ..techniques import Value
 from .actions import Action
 from .agents import STUCK, WAITING, WALKING, Agents
@@ -125,8 +125,7 @@ class Simulation:
             self._fit()
             for name, calls in self.stages():
                 with self.profile.stage(name):
-                    for call in calls:
-                        call.run()
+                    run(calls)
             self._count()
             self.life.record(self.agents.count)
             self.tick += 1
@@ -247,15 +246,13 @@ class Simulation:
     def refresh_grid(self) -> None:
         """Build the grid for the agents as they stand now: for who wants to look at cells between two steps."""
         self._fit()
-        for call in self.grid.calls():
-            call.run()
+        run(self.grid.calls())
         self.grid.built()
 
     def reindex(self) -> None:
         """Find out who stands where now, as the next step will: for who wants to know whom agents would meet."""
         self._fit()
-        for call in self.structure.index(self.tick):
-            call.run()
+        run(self.structure.index(self.tick))
         self.structure.built()
         if self.optimizations.cap != "none" and not self.structure.USES_GRID:
             self.refresh_grid()

@@ -44,10 +44,10 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
     sim = simulation(agents=250, behaviour="flock", map="null", world__width=300, world__height=260,
                      optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
     sim.step(3)
+    got = locality(sim, sample=250)
     runs = sim.structure.candidates()
     reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
              for run in range(runs.count[group]) for slot in runs.order[runs.first[group, run]:runs.last[group, run]]]
-    got = locality(sim, sample=250)
     assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
 
 
@@ -120,3 +120,12 @@ def test_the_cache_has_the_size_that_was_asked_for(monkeypatch: Any) -> None:
     assert shape(size_kb=1, ways=64, line_bytes=256) == (1, 64)
     assert machine_cache_kb() >= 1
     assert shape() == (machine_cache_kb() * 1024 // 512, 8)
+
+
+@pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
+def test_the_score_does_not_depend_on_whose_turn_it_is(neighbours: str) -> None:
+    sim = simulation(**FLOCK, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8)
+    sim.step(20)
+    reads = locality(sim, 10**6).reads
+    sim.optimizations.stagger.avoidance = 1
+    assert reads == locality(sim, 10**6).reads > 20 * sim.agents.count
