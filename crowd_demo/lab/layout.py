@@ -10,7 +10,6 @@ long after a sort. Rounds are interleaved and medians shown, so what disturbs th
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from ..jit import Call, device, kernel, prange
 from ..sim.agents import CrowdColumns, Floats, FlockColumns
+from .command import run
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
@@ -130,4 +130,4 @@ def main(agents: int = 250_000, workers: int = 1) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    run(main, "crowd_demo.lab.layout", "agents", 250_000)

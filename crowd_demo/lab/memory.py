@@ -13,7 +13,6 @@ The sparse set here adds 4*N for generations, which tell a handle from one to a 
 
 from __future__ import annotations
 
-import sys
 import tracemalloc
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..sim.sparse_set import SparseSet
+from .command import run
 
 COMPONENTS = (8, 32, 68)  # bytes: a place; a bird; a walker
 SHARES = (0.1, 0.5, 1.0)
@@ -82,4 +82,4 @@ def main(most: int = 1_000_000) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    run(main, "crowd_demo.lab.memory", "entities", 1_000_000)

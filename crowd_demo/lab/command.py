@@ -1,0 +1,20 @@
+"""The command line of an experiment that takes one number."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+from ..cli import Parser, count, exit_code
+
+
+def run(experiment: Callable[[int], None], module: str, what: str, default: int) -> NoReturn:
+    """Run it with the number asked for; a mistake is one line, and exit code 2."""
+    parser = Parser(prog=f"python -m {module}", allow_abbrev=False, description=sys.modules["__main__"].__doc__)
+    parser.add_argument(what, nargs="?", type=count, default=default, help=f"how many, {default:,} if not given")
+
+    def go() -> int:
+        experiment(getattr(parser.parse_args(), what))
+        return 0
+    sys.exit(exit_code(go))
