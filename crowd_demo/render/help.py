@@ -62,7 +62,7 @@ class Help:
         split = max(wide - 2 * PAD - 20 - self._width(self.program), wide * 11 // 20)
         self._column(sheet, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, row)
         self._column(sheet, "Program", "", self.program, split + 12, wide - PAD - 8, row)
-        self.pen.left(sheet, "~ and field, first, nearest change the motion; all others leave the crowd as it is, to a bit",
+        self.pen.left(sheet, "~ and field, first, nearest change the motion; all others leave the crowd as it is, bit by bit",
                       PAD + 8, height - 16, SMALL, FAINT)
         shade.blit(sheet, ((size[0] - wide) // 2, (size[1] - height) // 2))
         return shade

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device
+from ..jit import device
 from . import noise
 from .agents import CrateColumns
 from .dispatch import of
-from .gliding import glide_lanes, glide_scalar
+from .gliding import glide
 from .lanes import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
 
 if TYPE_CHECKING:
@@ -202,5 +202,4 @@ class Crates:
             width=walls.width, height=walls.height)
 
     def act(self, sim: Simulation, rules: CrateRules) -> Stages:
-        glide, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
-        yield "move", (Call(glide, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+        return glide(sim, rules)

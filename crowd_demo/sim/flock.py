@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device
+from ..jit import device
 from . import noise
 from .agents import FlockColumns
 from .dispatch import of
-from .gliding import glide_lanes, glide_scalar
+from .gliding import glide
 from .lanes import chance, gather, load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
 from .motion import tile_of
 from .stagger import BAND_RADII
@@ -211,8 +211,7 @@ class Flock:
             height=sim.terrain.walls.height, wander_key_x=key, wander_key_y=noise.next_key(key))
 
     def act(self, sim: Simulation, rules: FlockRules) -> Stages:
-        glide, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
-        yield "move", (Call(glide, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+        return glide(sim, rules)
 
 
 def cosine(turns: Any) -> Any:

@@ -5,12 +5,15 @@ Own state only. A formula is written once, for one agent or for sixteen, as the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..jit import device, kernel, prange
+from ..jit import Call, device, kernel, prange
 from .dispatch import asked
 from .lanes import LANES, lane_numbers, load, select, store
 from .motion import longer, slide
+
+if TYPE_CHECKING:
+    from .step import Simulation, Stages
 
 
 @asked
@@ -57,3 +60,9 @@ def glide_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: An
 def glide_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
     for worker in prange(workers):
         _glide_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
+
+
+def glide(sim: Simulation, rules: Any) -> Stages:
+    """The stage *move* of such a behaviour."""
+    move, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
+    yield "move", (Call(move, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
