@@ -8,14 +8,14 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from crowd_demo.config.loader import ConfigError, load_config
     from crowd_demo.config.model import Config
-    from crowd_demo.sim.step import Simulation
+    from crowd_demo.sim.simulation import Simulation
 
 __all__ = ["Config", "ConfigError", "Simulation", "__version__", "load_config"]
 
 _HOMES = {
     "Config": "crowd_demo.config.model",
     "ConfigError": "crowd_demo.config.loader",
-    "Simulation": "crowd_demo.sim.step",
+    "Simulation": "crowd_demo.sim.simulation",
     "load_config": "crowd_demo.config.loader",
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
 

@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pygame
 
+from crowd_demo.render.figures.sprites import argb
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.render.sprites import argb
 
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from crowd_demo.config.maps import FLOOR, WALL, MapData, parse_octile
-from crowd_demo.sim.terrain import Terrain
+from crowd_demo.sim.terrain.tiles import Terrain
 
 REAL_MAPS = Path(__file__).parents[2] / "shared" / "maps"  # of the MovingAI benchmark, not part of the project
 

@@ -25,8 +25,8 @@ from draw_people import LOOKS as PEOPLE  # noqa: E402
 from draw_people import POSES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
-from crowd_demo.render.crates import FACE, inks  # noqa: E402
-from crowd_demo.render.people import values_of  # noqa: E402
+from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
+from crowd_demo.render.figures.people import values_of  # noqa: E402
 
 FILES = ("people.png", "birds.png", "tiles.png")
 Pixels = NDArray[np.uint8]

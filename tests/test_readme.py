@@ -39,6 +39,6 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_every_stage_has_a_colour_of_its_own() -> None:
-    from crowd_demo.render.graph import PALETTE
+    from crowd_demo.render.hud.graph import PALETTE
 
     assert len(set(PALETTE)) == len(PALETTE) >= 20

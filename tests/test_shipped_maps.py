@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from crowd_demo.config.maps import GRASS, WATER, read_map
-from crowd_demo.sim.paths import FlowFields
-from crowd_demo.sim.terrain import Terrain
+from crowd_demo.sim.terrain.flow_fields import FlowFields
+from crowd_demo.sim.terrain.tiles import Terrain
 
 ASSETS = Path(__file__).parents[1] / "assets"
 sys.path.insert(0, str(ASSETS))

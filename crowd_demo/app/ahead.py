@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from ..config.model import Config, World
-from ..config.optimizations import Optimizations
-from ..config.resources import assets_folder
-from ..jit import Call, compile_calls, is_compiled
-from ..render.camera import Camera
-from ..render.scene import Scene
-from ..sim.meters import calls_ahead
-from ..sim.step import Simulation
+from crowd_demo.compute.jit import Call, compile_calls, is_compiled
+from crowd_demo.config.model import Config, World
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.simulation import Simulation
 
 TWIN_AGENTS = 64
 TWIN_SIDE = 512.0  # world units, at most

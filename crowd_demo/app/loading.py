@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
 
-from ..config.model import Config
-from ..config.resources import assets_folder
-from ..render.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
-from .window import screen
+from crowd_demo.app.window import screen
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
 
 if TYPE_CHECKING:
-    from ..render.scene import Scene
-    from ..sim.step import Simulation
-    from .ahead import Ahead
+    from crowd_demo.app.ahead import Ahead
+    from crowd_demo.render.scene import Scene
+    from crowd_demo.sim.simulation import Simulation
 
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
@@ -57,9 +57,9 @@ def load(config: Config, render: bool, progress: Progress) -> Loaded:
     """Everything ready to run: no kernel of the first frames is compiled after this."""
     start = time.perf_counter()
     progress.text = "importing the compiler"
-    from ..render.scene import Scene
-    from ..sim.step import Simulation
-    from .ahead import Ahead, compile_one, kernel_name
+    from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
+    from crowd_demo.render.scene import Scene
+    from crowd_demo.sim.simulation import Simulation
 
     imported = time.perf_counter()
     progress.text = f"building a world of {config.agents:,} agents"

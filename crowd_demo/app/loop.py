@@ -13,24 +13,24 @@ from pathlib import Path
 
 import pygame
 
-from ..config.keys import ACTIONS, bindings, keys_of
-from ..config.model import Config
-from ..config.resources import assets_folder
-from ..jit import CACHE_LASTS
-from ..render.help import Help, program_entries, technique_entries
-from ..render.hud import Hud, draw_notices
-from ..render.overlays import draw_frustum
-from ..render.sprites import load_manifest
-from ..render.theme import Pen
-from .input import MOUSE, Input
-from .options import RunOptions
-from .pace import Pace
-from .pictures import save_picture
-from .precompile import Precompiler
-from .program import Program
-from .recorder import Recorder
-from .window import screen, set_mode
-from .worker import Worker
+from crowd_demo.app.input import MOUSE, Input
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.pace import Pace
+from crowd_demo.app.pictures import save_picture
+from crowd_demo.app.precompile import Precompiler
+from crowd_demo.app.program import Program
+from crowd_demo.app.recorder import Recorder
+from crowd_demo.app.window import screen, set_mode
+from crowd_demo.app.worker import Worker
+from crowd_demo.compute.jit import CACHE_LASTS
+from crowd_demo.config.keys import ACTIONS, bindings, keys_of
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.figures.sprites import load_manifest
+from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.hud import Hud, draw_notices
+from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.overlays.frustum import draw_frustum
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out

@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from ..config.keys import bindings
-from ..config.model import Config
-from .input import Input
-from .loading import Loaded, Progress, eager_threads, load, show_progress, tell_progress
-from .options import RunOptions
-from .startup import seconds_since_start
-from .window import NoDisplayError, close_window, open_window, screen
-from .worker import Worker
+from crowd_demo.app.input import Input
+from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, show_progress, tell_progress
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.startup import seconds_since_start
+from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
+from crowd_demo.app.worker import Worker
+from crowd_demo.config.keys import bindings
+from crowd_demo.config.model import Config
 
 if TYPE_CHECKING:
-    from .loop import Loop
-    from .switching import Switcher
+    from crowd_demo.app.loop import Loop
+    from crowd_demo.app.switching import Switcher
 
 FINE, FAILED, NO_DISPLAY, INTERRUPTED = 0, 1, 3, 130
 LAST_KERNEL_S = 10.0  # the longest that a crash waits for the compiler to finish what it is at
@@ -62,8 +62,8 @@ class Session:
         loaded = self._load()
         if not loaded:
             return FINE
-        from .loop import Loop
-        from .program import Program
+        from crowd_demo.app.loop import Loop
+        from crowd_demo.app.program import Program
 
         program = Program(self.config, loaded)
         self.switcher = program.switcher
@@ -109,8 +109,8 @@ class Session:
 
     def _hand_in(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """What the command line asked for; what cannot be written is one line and takes nothing else with it."""
-        from .pictures import save_picture
-        from .report import report, write_report
+        from crowd_demo.app.pictures import save_picture
+        from crowd_demo.app.report import report, write_report
 
         code = FINE
         if self.options.report:

@@ -13,9 +13,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ..config.model import Config
-from ..config.optimizations import Optimizations
-from ..techniques import TECHNIQUES
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.techniques import TECHNIQUES
 
 
 class Precompiler:
@@ -68,7 +68,7 @@ def main() -> None:
     be_idle()
     config = Config.model_validate_json(sys.stdin.buffer.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()
-    from .ahead import Ahead, compile_one
+    from crowd_demo.app.ahead import Ahead, compile_one
 
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):

@@ -11,20 +11,20 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from ..config.model import Config
-from ..config.optimizations import range_of
-from ..render.camera import Camera, Rect
-from ..render.hud import Status
-from ..render.switchboard import shown
-from ..sim.actions import Action, Populate, Switch
-from ..sim.resting import resting
-from ..sim.step import Simulation
-from ..techniques import BY_PATH, Technique, Value
-from .input import Close, Command, Do, Pan, Zoom
-from .loading import Loaded
-from .meters import Meters
-from .pictures import free_name
-from .switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
+from crowd_demo.app.loading import Loaded
+from crowd_demo.app.meter_schedule import Meters
+from crowd_demo.app.pictures import free_name
+from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import range_of
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.hud.hud import Status
+from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.sim.actions import Action, Populate, Switch
+from crowd_demo.sim.inactive import resting
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.techniques import BY_PATH, Technique, Value
 
 MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)

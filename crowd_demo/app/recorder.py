@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..sim.profile import HISTORY, Profile
+from crowd_demo.profile import HISTORY, Profile
 
 Floats = NDArray[np.float32]
 OFTEN = HISTORY // 2  # frames after which `collect` is due

@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import __version__
-from .options import STDOUT
-from .pictures import write_whole
+from crowd_demo import __version__
+from crowd_demo.app.options import STDOUT
+from crowd_demo.app.pictures import write_whole
 
 if TYPE_CHECKING:
-    from ..config.model import Config
-    from ..sim.step import Simulation
-    from .recorder import Recorder
+    from crowd_demo.app.recorder import Recorder
+    from crowd_demo.config.model import Config
+    from crowd_demo.sim.simulation import Simulation
 
 LIBRARIES = ("numpy", "numba", "llvmlite", "pygame-ce", "pydantic")
 REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first

@@ -12,11 +12,11 @@ import threading
 from collections.abc import Mapping
 from contextlib import suppress
 
-from ..config.optimizations import Optimizations, Range
-from ..jit import Call, is_compiled
-from ..techniques import Technique, Value
-from .ahead import Ahead, compile_one, kernel_name
-from .loading import eager_threads
+from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
+from crowd_demo.app.loading import eager_threads
+from crowd_demo.compute.jit import Call, is_compiled
+from crowd_demo.config.optimizations import Optimizations, Range
+from crowd_demo.techniques import Technique, Value
 
 NICENESS = 15  # of the compiling thread, where threads have one of their own
 EAGER_S = 0.00005  # the frame takes its turn within this; it asks some forty times a frame

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import pygame
 
-from ..config.model import Window
+from crowd_demo.config.model import Window
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL falls back on these in silence when there is no display

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .maps import FLOOR, GRASS, MAX_DESTINATIONS, WALL, WATER, MapData, MapError, check_size, label_marks
+from crowd_demo.config.maps import FLOOR, GRASS, MAX_DESTINATIONS, WALL, WATER, MapData, MapError, check_size, label_marks
 
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall

@@ -50,7 +50,7 @@ def read_map(path: str | Path) -> MapData:
     path = Path(path)
     data = _bytes_of(path)
     if path.suffix.lower() == ".png":
-        from .images import parse_png  # pygame is slow to import and few maps are pictures
+        from crowd_demo.config.images import parse_png  # pygame is slow to import and few maps are pictures
         found = parse_png(data, path)
     else:
         found = parse_octile(data, path)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from ..cli import Parser, count, exit_code
+from crowd_demo.cli import Parser, count, exit_code
 
 
 def run(experiment: Callable[[int], None], module: str, what: str, default: int) -> NoReturn:

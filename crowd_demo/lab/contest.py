@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..app.loading import Progress, load
-from ..app.window import open_window, screen
-from ..config.model import Config
-from ..render.camera import Camera
-from ..render.scene import Scene
-from ..sim.locality import locality
-from ..sim.profile import Profile
-from ..sim.step import Simulation
-from ..techniques import Technique, Value, is_approximate
+from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.window import open_window, screen
+from crowd_demo.config.model import Config
+from crowd_demo.profile import Profile
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.metrics.locality import locality
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.techniques import Technique, Value, is_approximate
 
 ROUND = 10  # steps of a turn: the first meets the caches of others, which a median does not mind
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange
-from ..sim.agents import CrowdColumns, Floats, FlockColumns
-from .command import run
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.lab.command import run
+from crowd_demo.sim.store.agents import CrowdColumns, Floats, FlockColumns
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)

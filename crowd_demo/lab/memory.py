@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..sim.sparse_set import SparseSet
-from .command import run
+from crowd_demo.lab.command import run
+from crowd_demo.sim.store.sparse_set import SparseSet
 
 COMPONENTS = (8, 32, 68)  # bytes: a place; a bird; a walker
 SHARES = (0.1, 0.5, 1.0)

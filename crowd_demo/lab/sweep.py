@@ -16,15 +16,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..app.options import STDOUT
-from ..cli import CRASHED, DEFAULT_CONFIG, FINE, MISTAKEN, Parser, count, exit_code, unwritable
-from ..config.loader import Override, Place, Source, parse_overrides
-from ..config.model import Config
-from ..config.yaml12 import scalar
-from ..techniques import BY_PATH, Technique, Value, word
+from crowd_demo.app.options import STDOUT
+from crowd_demo.cli import CRASHED, DEFAULT_CONFIG, FINE, MISTAKEN, Parser, count, exit_code, unwritable
+from crowd_demo.config.loader import Override, Place, Source, parse_overrides
+from crowd_demo.config.model import Config
+from crowd_demo.config.yaml12 import scalar
+from crowd_demo.techniques import BY_PATH, Technique, Value, word
 
 if TYPE_CHECKING:
-    from .contest import Contender, Result
+    from crowd_demo.lab.contest import Contender, Result
 
 SLOW_S = 10.0  # of brute force, from which on somebody should be told
 PAIR_NS = {True: 0.1, False: 1.0}  # brute force, with lanes and without: it took 36 and 390 ms for 20k birds
@@ -42,7 +42,7 @@ def _main(args: argparse.Namespace) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return MISTAKEN
-    from .contest import compete, contenders, result
+    from crowd_demo.lab.contest import compete, contenders, result
 
     rivals = contenders(config, technique, dict.fromkeys((technique.default, *values)))
     for line in expectations(technique, rivals, args.steps):
@@ -89,8 +89,8 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
 
 def expectations(technique: Technique, contenders: Sequence[Contender], steps: int) -> Iterator[str]:
     """What somebody should know before it starts."""
-    from ..sim.resting import resting
-    from .contest import ROUND
+    from crowd_demo.lab.contest import ROUND
+    from crowd_demo.sim.inactive import resting
 
     if all(technique.path in resting(each.sim) for each in contenders):
         yield f"{technique.path} rests here: another technique or the behaviour leaves it no work"
@@ -153,8 +153,8 @@ def figure(number: float | None) -> str:
 
 
 def _write(path: Path, config: Config, technique: Technique, results: Sequence[Result], steps: int) -> None:
-    from ..app.report import machine, write_report
-    from .contest import ROUND
+    from crowd_demo.app.report import machine, write_report
+    from crowd_demo.lab.contest import ROUND
 
     found: list[dict[str, Any]] = [{**each._asdict(), "step_ms": each.step_ms} for each in results]
     write_report({"technique": technique.path, "default": technique.default, "agents": config.agents, "seed": config.seed,

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange, run
-from .camera import Rect, clamp
-from .place import Bounds, Ints, Moving, drawn
+from crowd_demo.compute.jit import Call, device, kernel, prange, run
+from crowd_demo.render.camera import Rect, clamp
+from crowd_demo.render.projection import Bounds, Ints, Moving, drawn
 
 
 class Cells(NamedTuple):

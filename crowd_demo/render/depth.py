@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange
-from .place import Ints, Moving, drawn
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.projection import Ints, Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096

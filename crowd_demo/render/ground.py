@@ -15,11 +15,11 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from ..jit import Call, device, kernel, prange
-from .camera import Camera, Rect
-from .pixels import Frame
-from .place import Ints
-from .tiles import TileSet, tile_numbers
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.pixels import Frame
+from crowd_demo.render.projection import Ints
+from crowd_demo.render.tiles import TileSet, tile_numbers
 
 OUTSIDE = 18, 20, 26
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column

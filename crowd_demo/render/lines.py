@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import Call, device, kernel, prange
-from .camera import View
-from .pixels import Frame
-from .place import Ints, Moving, pixel
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.camera import View
+from crowd_demo.render.pixels import Frame
+from crowd_demo.render.projection import Ints, Moving, pixel
 
 COLOUR = (255, 255, 255)
 LONGEST_PX = 8192  # a longer line is a mistake of somebody's, and would be slow

@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from ..jit import Kernel, device
+from crowd_demo.compute.jit import Kernel, device
 
 # isort: split
 from llvmlite import ir

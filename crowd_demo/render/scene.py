@@ -18,20 +18,20 @@ from typing import Any
 import numpy as np
 import pygame
 
-from ..jit import Call, run
-from . import depth
-from .birds import Birds
-from .camera import Camera, Rect
-from .crates import Crates
-from .cull import Cull, bounds_of
-from .figures import Figures, Shot
-from .ground import Ground
-from .lines import Lines
-from .people import People
-from .pixels import Frame, frame_of, is_plain, plain_surface
-from .place import Ints, moving
-from .sprites import load_manifest
-from .tiles import TileSet
+from crowd_demo.compute.jit import Call, run
+from crowd_demo.render import depth
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.cull import Cull, bounds_of
+from crowd_demo.render.figures.base import Figures, Shot
+from crowd_demo.render.figures.birds import Birds
+from crowd_demo.render.figures.crates import Crates
+from crowd_demo.render.figures.people import People
+from crowd_demo.render.figures.sprites import load_manifest
+from crowd_demo.render.ground import Ground
+from crowd_demo.render.lines import Lines
+from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
+from crowd_demo.render.projection import Ints, moving
+from crowd_demo.render.tiles import TileSet
 
 ROUNDING = 2.0**-20  # of the world's side: more than float32 can misplace an agent
 FIGURES: dict[str, Callable[[Any, Path, Any], Figures]] = {

@@ -16,8 +16,8 @@ import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from .pixels import frame_of, plain_surface
-from .sprites import load_surface
+from crowd_demo.render.figures.sprites import load_surface
+from crowd_demo.render.pixels import frame_of, plain_surface
 
 FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall that stands alone
 NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..techniques import Value
+from crowd_demo.techniques import Value
 
 if TYPE_CHECKING:
-    from .step import Simulation
+    from crowd_demo.sim.simulation import Simulation
 
 
 @dataclass(frozen=True)

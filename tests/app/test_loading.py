@@ -12,7 +12,7 @@ import pytest
 
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
-from crowd_demo.render.theme import Pen
+from crowd_demo.render.hud.theme import Pen
 
 NOTHING_COMPILES = """
 import os, sys, types

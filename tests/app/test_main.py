@@ -19,7 +19,7 @@ from crowd_demo.app import main
 from crowd_demo.app.options import STDOUT, RunOptions
 from crowd_demo.app.pictures import free_name, write_whole
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.simulation import Simulation
 
 SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
 

@@ -8,8 +8,8 @@ import pytest
 from crowds import simulation
 from driven import Driven
 
-from crowd_demo.app.meters import EVERY_S, RESTS, Meters
-from crowd_demo.sim.meters import METERS, Meter
+from crowd_demo.app.meter_schedule import EVERY_S, RESTS, Meters
+from crowd_demo.sim.metrics.readings import METERS, Meter
 
 
 class Watch:

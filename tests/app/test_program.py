@@ -13,11 +13,11 @@ from driven import Driven
 from crowd_demo.app.input import Do
 from crowd_demo.app.loop import STEPS_S
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
+from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
-from crowd_demo.jit import is_compiled
-from crowd_demo.sim.meters import calls_ahead
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.simulation import Simulation
 from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from crowd_demo.app.switching import Switcher, next_choice, next_number
+from crowd_demo.compute.jit import Call
 from crowd_demo.config.optimizations import Optimizations, Range, range_of
-from crowd_demo.jit import Call
 from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
 pytestmark = pytest.mark.quick

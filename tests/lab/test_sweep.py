@@ -14,7 +14,7 @@ from crowds import simulation
 from crowd_demo.lab import sweep
 from crowd_demo.lab.contest import ROUND, Contender, compete, counters_of, stages_ms
 from crowd_demo.lab.sweep import expectations, figure, main
-from crowd_demo.sim.profile import Profile
+from crowd_demo.profile import Profile
 from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",

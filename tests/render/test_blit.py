@@ -4,9 +4,9 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import blit
+from crowd_demo.render.figures import blit
+from crowd_demo.render.figures.sprites import Sheet, Sprites, argb
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.sprites import Sheet, Sprites, argb
 
 SIZE = 70, 40
 CELL = 20, 12

@@ -5,7 +5,7 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import boxes
+from crowd_demo.render.figures import boxes
 from crowd_demo.render.pixels import frame_of, plain_surface
 
 SIZE = 60, 40

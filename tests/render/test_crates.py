@@ -7,11 +7,11 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import crates
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures import Shot
+from crowd_demo.render.figures import crates
+from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.place import Moving, hash_ids
+from crowd_demo.render.projection import Moving, hash_ids
 
 SIZE = 80, 50
 AHEAD = np.float32(1 / 120)

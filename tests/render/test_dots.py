@@ -5,9 +5,9 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render import birds, dots, people
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.place import hash_ids
+from crowd_demo.render.figures import birds, dots, people
+from crowd_demo.render.projection import hash_ids
 
 COLOURS = [(20, 124, 220), (52, 16, 72), (222, 64, 0)]
 AHEAD = np.float32(1 / 120)

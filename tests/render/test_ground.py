@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from crowd_demo.render import ground as grounds
 from crowd_demo.render import tiles
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.sprites import load_manifest, load_surface
 
 ROWS, COLUMNS, TILE = 7, 9, 20.0
 SIZE = 64, 48

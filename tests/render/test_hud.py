@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
+from crowd_demo.profile import Profile
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
-from crowd_demo.render.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud import Hud, Status, draw_notices, visible_sections
-from crowd_demo.render.meters import (
+from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
+from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.hud import Hud, Status, draw_notices, visible_sections
+from crowd_demo.render.hud.left_panel import (
     AGES_HEIGHT,
     BARS,
     BIAS_HEIGHT,
@@ -31,15 +32,14 @@ from crowd_demo.render.meters import (
     sorting_facts,
     work_facts,
 )
-from crowd_demo.render.overlays import draw_frustum
-from crowd_demo.render.switchboard import ROW, shown
-from crowd_demo.render.theme import CAP, PAD, WARM, Pen, key_cap, key_cap_width
-from crowd_demo.sim.caps import Bias
-from crowd_demo.sim.locality import Locality
-from crowd_demo.sim.meters import Readings
-from crowd_demo.sim.profile import Profile
-from crowd_demo.sim.pushes import PushError
-from crowd_demo.sim.resting import half_resting, resting
+from crowd_demo.render.hud.switchboard import ROW, shown
+from crowd_demo.render.hud.theme import CAP, PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.render.overlays.frustum import draw_frustum
+from crowd_demo.sim.inactive import half_resting, resting
+from crowd_demo.sim.interaction.capped import Bias
+from crowd_demo.sim.metrics.locality import Locality
+from crowd_demo.sim.metrics.push_error import PushError
+from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick

@@ -6,8 +6,8 @@ import render_crowds as crowds
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from crowd_demo.render import birds, people, pose
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.figures import birds, people, pose
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 STILL = np.float32(0)

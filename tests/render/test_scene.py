@@ -8,11 +8,11 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.jit import compile_calls, is_compiled
+from crowd_demo.compute.jit import compile_calls, is_compiled
+from crowd_demo.profile import Profile
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.profile import Profile
 
 SIZE = 200, 150
 COUNT = 200

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowd_demo.render.figures.sprites import KEPT, Sheet, Sprites, argb, load_manifest, load_sheet
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.render.sprites import KEPT, Sheet, Sprites, argb, load_manifest, load_sheet
 
 pytestmark = pytest.mark.quick
 

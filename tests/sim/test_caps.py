@@ -11,8 +11,8 @@ from crowds import shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.caps import bias, cap_error, caps_of
-from crowd_demo.sim.pushes import EXACT, FRESH, pushes
+from crowd_demo.sim.interaction.capped import bias, cap_error, caps_of
+from crowd_demo.sim.metrics.push_error import EXACT, FRESH, pushes
 
 WORLD = {"map": "null", "world__width": 300, "world__height": 220}
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.sim import curves
-from crowd_demo.sim.curves import CURVES, cell_number, cell_place, hilbert, hilbert_place, morton, morton_place
+from crowd_demo.sim.neighbours import curves
+from crowd_demo.sim.neighbours.curves import CURVES, cell_number, cell_place, hilbert, hilbert_place, morton, morton_place
 
 pytestmark = pytest.mark.quick
 

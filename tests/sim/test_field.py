@@ -12,7 +12,7 @@ from crowds import shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.neighbours.field import field_error
+from crowd_demo.sim.behaviours.flock_field import field_error
 
 
 def flock(n: int, seed: int, **more: Any) -> Any:

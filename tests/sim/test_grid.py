@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.grid import fitted
+from crowd_demo.sim.neighbours.grid import fitted
 
 F = np.float32
 ULPS = 8  # as far from the line between two cells as rounding can matter

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.life import who_dies
-from crowd_demo.sim.sparse_set import MODES
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.population.births_deaths import who_dies
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.sparse_set import MODES
 from crowd_demo.techniques import BY_PATH
 
 STEPS = 30

@@ -9,8 +9,8 @@ import pytest
 import reference_links
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.patterns import pinned, places
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.population.spring_patterns import pinned, places
+from crowd_demo.sim.simulation import Simulation
 
 STEPS = 30
 SMALL = {"agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}

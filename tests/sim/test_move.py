@@ -11,8 +11,8 @@ from crowds import F, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.jit import device
-from crowd_demo.sim.motion import slide
+from crowd_demo.compute.jit import device
+from crowd_demo.sim.terrain.ground import slide
 
 examples = settings(max_examples=20, deadline=None)
 

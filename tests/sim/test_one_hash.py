@@ -10,7 +10,7 @@ import pytest
 from crowds import shuffle, simulation
 
 from crowd_demo.sim.neighbours import STRUCTURES
-from crowd_demo.sim.step import Simulation
+from crowd_demo.sim.simulation import Simulation
 from crowd_demo.techniques import BY_PATH, is_approximate
 
 CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}

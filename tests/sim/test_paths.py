@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from reference_terrain import reference_ways
 from terrains import REAL_MAPS, grids, town
 
+from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
-from crowd_demo.jit import compile_calls, is_compiled
-from crowd_demo.sim.paths import ARRIVED, NO_WAY, STEP_COLUMN, STEP_ROW, FlowFields, heading
-from crowd_demo.sim.terrain import Terrain, tile_at
+from crowd_demo.sim.terrain.flow_fields import ARRIVED, NO_WAY, STEP_COLUMN, STEP_ROW, FlowFields, heading
+from crowd_demo.sim.terrain.tiles import Terrain, tile_at
 
 F = np.float32
 

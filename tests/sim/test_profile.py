@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.sim.profile import Profile
+from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick
 

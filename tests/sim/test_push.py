@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from reference_terrain import reference_distance_sq
 from terrains import grids, terrain_of, town
 
-from crowd_demo.sim.push import PushField, measure
-from crowd_demo.sim.terrain import Terrain
+from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.terrain.wall_field import PushField, measure
 
 
 @settings(deadline=None)  # the first example compiles

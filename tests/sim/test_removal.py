@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.agents import Agents, FlockColumns
-from crowd_demo.sim.sparse_set import MODES
+from crowd_demo.sim.store.agents import Agents, FlockColumns
+from crowd_demo.sim.store.sparse_set import MODES
 
 pytestmark = pytest.mark.quick
 

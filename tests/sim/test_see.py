@@ -12,10 +12,10 @@ from crowds import F, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.grid import Cells
+from crowd_demo.sim.interaction.pairwise import BLOCK, NEIGHBOURS
+from crowd_demo.sim.interaction.stage import HEAVY, blocks_of
 from crowd_demo.sim.neighbours import STRUCTURES
-from crowd_demo.sim.see import BLOCK, NEIGHBOURS
-from crowd_demo.sim.see_stage import HEAVY, blocks_of
+from crowd_demo.sim.neighbours.grid import Cells
 
 WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])

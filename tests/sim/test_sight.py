@@ -12,8 +12,8 @@ from reference_terrain import Point, reference_sees
 from terrains import REAL_MAPS, grids, terrain_of, town
 
 from crowd_demo.config.maps import read_map
-from crowd_demo.sim.sight import sees
-from crowd_demo.sim.terrain import TILE_STEPS, Terrain, Walls
+from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Terrain, Walls
 
 F = np.float32
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_storage import ListedIds, linear_bytes, sparse_bytes
 
-from crowd_demo.sim.sparse_set import MODES, Handle, SparseSet
+from crowd_demo.sim.store.sparse_set import MODES, Handle, SparseSet
 
 pytestmark = pytest.mark.quick
 ids = st.lists(st.integers(0, 40), max_size=25)

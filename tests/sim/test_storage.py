@@ -9,11 +9,11 @@ from crowds import shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim import noise
+from crowd_demo.compute import hashing as noise
+from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
 from crowd_demo.sim.actions import Populate, SetWalls, Switch
-from crowd_demo.sim.agents import Agents, CrowdColumns
-from crowd_demo.sim.grid import Grid
-from crowd_demo.sim.sorting import count_share, sort_calls, sort_space
+from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.store.agents import Agents, CrowdColumns
 
 examples = settings(max_examples=30, deadline=None)
 pytestmark = pytest.mark.quick

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.render.theme import WARM
+from crowd_demo.render.hud.theme import WARM
 from crowd_demo.techniques import BY_PATH
 
 

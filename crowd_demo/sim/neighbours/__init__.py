@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from .aabb_tree import AabbTree
-from .brute import Brute
-from .buckets import Buckets
-from .field import FieldGrid
-from .kd_tree import KdTree
-from .linked import Linked
-from .sorted import Sorted
-from .structure import Candidates, Place, Structure
-from .z_grid import ZGrid
+from crowd_demo.sim.behaviours.flock_field import FieldGrid
+from crowd_demo.sim.neighbours.aabb_tree import AabbTree
+from crowd_demo.sim.neighbours.brute import Brute
+from crowd_demo.sim.neighbours.buckets import Buckets
+from crowd_demo.sim.neighbours.kd_tree import KdTree
+from crowd_demo.sim.neighbours.linked import Linked
+from crowd_demo.sim.neighbours.sorted import Sorted
+from crowd_demo.sim.neighbours.structure import Candidates, Place, Structure
+from crowd_demo.sim.neighbours.z_grid import ZGrid
 
 __all__ = ["STRUCTURES", "Candidates", "Place", "Structure"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...jit import Call
-from .structure import Place
-from .trees import TreeStructure, tree_of
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.neighbours.structure import Place
+from crowd_demo.sim.neighbours.trees import TreeStructure, tree_of
 
 
 class AabbTree(TreeStructure):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel, prange
 
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..grid import Cells
-from .structure import Structure
+from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.structure import Structure
 
 ROW = 64
 

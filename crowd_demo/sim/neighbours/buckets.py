@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...jit import Call
-from ..grid import Cells
-from .structure import Structure
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.structure import Structure
 
 
 class Buckets(Structure):

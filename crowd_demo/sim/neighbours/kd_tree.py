@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...jit import Call
-from .boxes import POINTS, extents
-from .structure import Place
-from .trees import TreeStructure
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.neighbours.boxes import POINTS, extents
+from crowd_demo.sim.neighbours.structure import Place
+from crowd_demo.sim.neighbours.trees import TreeStructure
 
 
 class KdTree(TreeStructure):

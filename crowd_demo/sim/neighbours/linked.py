@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ...jit import Call, device, kernel, prange
-from ..grid import cell_of
-from ..see_lists import Lists
-from .structure import Place, Structure
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.sim.interaction.lists import Lists
+from crowd_demo.sim.neighbours.grid import cell_of
+from crowd_demo.sim.neighbours.structure import Place, Structure
 
 
 @device

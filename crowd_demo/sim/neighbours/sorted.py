@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...jit import Call, device, kernel, prange
-from ..curves import CURVES, cell_number
-from .buckets import Buckets
-from .structure import Place
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.sim.neighbours.buckets import Buckets
+from crowd_demo.sim.neighbours.curves import CURVES, cell_number
+from crowd_demo.sim.neighbours.structure import Place
 
 
 class Way(NamedTuple):

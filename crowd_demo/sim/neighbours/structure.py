@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ...jit import Call
-from ..agents import Agents
-from ..grid import Cells, Grid
-from ..see_lists import Lists
-from ..see_runs import Runs
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.interaction.lists import Lists
+from crowd_demo.sim.interaction.runs import Runs
+from crowd_demo.sim.neighbours.grid import Cells, Grid
+from crowd_demo.sim.store.agents import Agents
 
 Candidates = Cells | Runs | Lists
 

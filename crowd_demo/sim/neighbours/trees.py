@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...jit import Call, device, kernel, prange
-from ..lanes import take_block
-from ..see import due_among
-from ..see_runs import Runs, add_run, runs_of
-from .boxes import bound_nodes, extents, join_top
-from .structure import Place, Structure
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.simd import take_block
+from crowd_demo.sim.interaction.pairwise import due_among
+from crowd_demo.sim.interaction.runs import Runs, add_run, runs_of
+from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
+from crowd_demo.sim.neighbours.structure import Place, Structure
 
 ASKED = 16  # leaves that a worker asks for in a row
 SLACK = 1e-3  # of the radius, and

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ...jit import Call, device, kernel, prange
-from ..curves import morton, morton_place
-from ..grid import Floor, fitted
-from ..see import due_among
-from ..see_runs import Runs, add_run, runs_of
-from ..sorting import count_share, sort_calls, sort_space
-from .structure import Place, Structure
+from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.sim.interaction.pairwise import due_among
+from crowd_demo.sim.interaction.runs import Runs, add_run, runs_of
+from crowd_demo.sim.neighbours.curves import morton, morton_place
+from crowd_demo.sim.neighbours.grid import Floor, fitted
+from crowd_demo.sim.neighbours.structure import Place, Structure
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register

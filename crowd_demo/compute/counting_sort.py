@@ -1,0 +1,114 @@
+"""Counting sort with prefix sums: O(n + buckets), stable, parallel, nothing allocated.
+
+After the three passes have run, the items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each
+worker counts a contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each
+worker knows where its first item of a bucket belongs, and the result is the same for any number of workers.
+
+The first pass, `count_share`, is a part of whatever kernel finds the keys: each kernel started costs 30 us.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.jit import Call, device, kernel, prange
+
+
+class SortSpace(NamedTuple):
+    """Working memory of one sort."""
+
+    key: Any  # int32[n]: bucket of each item, the input
+    order: Any  # int32[n + 16]: items by bucket
+    start: Any  # int32[buckets + 1]: where each bucket begins in `order`
+    counts: Any  # int32[workers, buckets + 1]: private histograms, then private write cursors
+    sums: Any  # int64[workers, workers]: each worker's items in each worker's share of the buckets
+
+
+def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
+    return SortSpace(np.zeros(items + 16, np.int32), np.zeros(items + 16, np.int32), np.zeros(buckets + 1, np.int32),
+                     np.zeros((workers, buckets + 1), np.int32), np.zeros((workers, workers), np.int64))
+
+
+@device
+def count_share(worker: int, workers: int, space: Any, items: int, buckets: int) -> None:
+    """Count this worker's items by bucket, and by every worker's share of the buckets."""
+    mine, sums = space.counts[worker], space.sums[worker]
+    for bucket in range(buckets):
+        mine[bucket] = 0
+    for item in range(items * worker // workers, items * (worker + 1) // workers):
+        mine[np.uintp(space.key[item])] += np.int32(1)
+    for share in range(workers):
+        total = 0
+        for bucket in range(buckets * share // workers, buckets * (share + 1) // workers):
+            total += mine[bucket]
+        sums[share] = total
+
+
+@device
+def _place_buckets(worker: int, workers: int, space: Any, buckets: int) -> None:
+    at = 0
+    for other in range(workers):
+        for earlier in range(worker):
+            at += space.sums[other, earlier]
+    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
+        space.start[bucket] = at
+        for other in range(workers):
+            count = space.counts[other, bucket]
+            space.counts[other, bucket] = at
+            at += count
+    if worker == workers - 1:
+        space.start[buckets] = at
+
+
+@device
+def _place_items(worker: int, workers: int, space: Any, items: int) -> None:
+    cursor = space.counts[worker]
+    for item in range(items * worker // workers, items * (worker + 1) // workers):
+        bucket = np.uintp(space.key[item])
+        space.order[np.uintp(cursor[bucket])] = item
+        cursor[bucket] += np.int32(1)
+
+
+@kernel
+def place_buckets(workers: int, space: Any, buckets: int) -> None:
+    for worker in prange(workers):
+        _place_buckets(worker, workers, space, buckets)
+
+
+@kernel
+def place_items(workers: int, space: Any, items: int) -> None:
+    for worker in prange(workers):
+        _place_items(worker, workers, space, items)
+
+
+@device
+def _sort_buckets(worker: int, workers: int, space: Any, buckets: int, rank: Any) -> None:
+    """Shell's sort of each bucket: short runs, and mostly in order already."""
+    order = space.order
+    for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
+        first, last = space.start[bucket], space.start[bucket + 1]
+        gap = 1
+        while 3 * gap < last - first:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(first + gap, last):
+                item, at = order[k], k
+                while at >= first + gap and rank[order[at - gap]] > rank[item]:
+                    order[at] = order[at - gap]
+                    at -= gap
+                order[at] = item
+            gap //= 3
+
+
+@kernel
+def sort_buckets(workers: int, space: Any, buckets: int, rank: Any) -> None:
+    """Put the items of each bucket in ascending order of their rank, int32[n], no two alike."""
+    for worker in prange(workers):
+        _sort_buckets(worker, workers, space, buckets, rank)
+
+
+def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
+    """The second and third pass."""
+    return Call(place_buckets, (workers, space, buckets)), Call(place_items, (workers, space, items))

@@ -1,0 +1,118 @@
+"""Birds: sprites by look, flap and heading; dots whose colour is their heading.
+
+The colours go around a wheel that the colour-blind can tell apart; which of several birds in a pixel is seen depends on
+a hash of their ids. Birds beat their wings for a while and then glide, wings spread. Sprites are numbered (look, flap,
+heading).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.jit import device
+from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.dots import SINGLE_PX, Values, shapes
+from crowd_demo.render.figures.pose import Cell, sector, slopes
+from crowd_demo.render.figures.sprited import Sprited
+from crowd_demo.render.figures.sprites import load_sheet
+from crowd_demo.render.projection import Ints, Moving, hash_id, hash_ids
+
+UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
+HEADINGS, FLAPS = 32, 4
+HEADING_SLOPES = slopes(HEADINGS)
+FLAPS_HZ = 8.0  # frames a second
+GLIDING = 1  # the flap with spread wings
+REST = 0.55  # part of a bird's time spent gliding
+SHADES = 128  # of the wheel
+WHEEL = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # flying up, right, down, left
+DOT = 0b111_111_111
+
+
+class BirdManner(NamedTuple):
+    """The cell, and how its sprites are chosen."""
+
+    anchor_x: int
+    anchor_y: int
+    width: int
+    height: int
+    time_s: np.float64
+    looks: int
+
+
+class BirdLook(NamedTuple):
+    """Values of dots by heading, and the one shape."""
+
+    value: Values
+    shape: Ints
+    single: bool
+
+    def plain(self, slots: Ints, agents: Moving) -> tuple[Values, Ints]:
+        vx, vy = agents.vx[slots], agents.vy[slots]
+        length = np.abs(vx) + np.abs(vy)
+        down = np.divide(vy, length, out=np.zeros_like(vy), where=length > 0)
+        half = ((down + np.float32(1)) * np.float32(SHADES / 4)).astype(np.int64)
+        rank = (hash_ids(agents.id[slots]) | np.uint32(1 << 24)) & np.uint32(0xFF000000)
+        value = self.value[np.where(vx >= 0, half, (SHADES - half) % SHADES)] | rank
+        return value, np.broadcast_to(self.shape[0], len(slots))
+
+
+@device
+def _number(manner: Any, agents: Any, slot: Any) -> int:
+    seed = hash_id(agents.id[slot])
+    beats = manner.time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
+    glides = beats / 8.0 - np.floor(beats / 8.0) < REST
+    flap = GLIDING if glides else int(beats * FLAPS) % FLAPS
+    heading = sector(agents.vx[slot], agents.vy[slot], HEADING_SLOPES)
+    return (int(seed) % manner.looks * FLAPS + flap) * HEADINGS + heading
+
+
+@of(BirdManner)
+def sprite_of(manner: Any, agents: Any, slot: Any) -> int:
+    return _number(manner, agents, slot)
+
+
+@device
+def _shade(vx: Any, vy: Any) -> int:
+    """Place on the wheel, clockwise from up: the angle as |x| + |y| = 1 has it, which costs one division."""
+    length = abs(vx) + abs(vy)
+    down = vy / length if length > np.float32(0.0) else np.float32(0.0)
+    half = int((down + np.float32(1.0)) * np.float32(SHADES / 4))
+    return half if vx >= np.float32(0.0) else (SHADES - half) % SHADES
+
+
+@of(BirdLook)
+def dot_of(look: Any, agents: Any, slot: Any) -> Any:
+    rank = np.uint32((hash_id(agents.id[slot]) | np.uint32(1 << 24)) & np.uint32(0xFF000000))
+    return np.uint32(look.value[np.uintp(_shade(agents.vx[slot], agents.vy[slot]))] | rank), look.shape[0]
+
+
+def wheel() -> Values:
+    """uint32[SHADES]: colours once around, without rank."""
+    turn = np.arange(SHADES) / SHADES * len(WHEEL)
+    anchors = np.array([*WHEEL, WHEEL[0]], float)
+    colour = np.stack([np.interp(turn, np.arange(len(anchors)), channel).round() for channel in anchors.T])
+    red, green, blue = colour.astype(np.uint32)
+    values: Values = red << np.uint32(16) | green << np.uint32(8) | blue
+    return values
+
+
+class Birds(Sprited):
+    """Those of the sheet that `manifest` tells of."""
+
+    MARKS = False
+
+    def __init__(self, config: Any, folder: Path, manifest: Any) -> None:
+        about = manifest["birds"]
+        super().__init__(load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["centre"])), UNITS, SHEET_PX)
+        self._looks = about["looks"]
+        self._values = wheel()
+
+    def manner(self, shot: Shot, cell: Cell) -> BirdManner:
+        return BirdManner(*cell, shot.time_s, self._looks)
+
+    def look(self, shot: Shot, size_px: float) -> BirdLook:
+        return BirdLook(self._values, shapes(size_px, (DOT,)), size_px < SINGLE_PX)

@@ -1,0 +1,129 @@
+"""Boxes: squares that consist of a few rectangles of plain colour, painted in the order of a list.
+
+What a square of some side consists of is a row of a table that is made when the side is first met, and both ways of
+painting read it: `fill_calls` is a kernel, `fill_plain` is pygame's own `fill`, a rectangle a call. The screen is cut into
+strips; when the list is ordered by `middle`, a strip finds its part of it by bisection. Cost: the pixels of the rectangles
+in view, and a few ns for each rectangle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.bands import STRIPS_PER_WORKER, first_at
+from crowd_demo.render.pixels import Frame
+from crowd_demo.render.projection import Ints
+
+Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink
+Inks = NDArray[np.uint32]  # [tones, inks]: colours
+
+
+class Boxes(NamedTuple):
+    """int32[n] each; the square of an agent that nobody can see has side 0."""
+
+    left: Ints
+    top: Ints
+    side: Ints
+    middle: Ints  # pixel row of the centre
+    style: Ints
+    tone: Ints
+
+
+class Table(NamedTuple):
+    """A square consists of the parts [first[side, style], last[side, style])."""
+
+    first: Ints
+    last: Ints
+    parts: Ints  # [n, 5], as `Part`
+
+
+class Patterns:
+    """Owner of the table of what `design` says a square of (side, style) consists of, from back to front."""
+
+    def __init__(self, design: Callable[[int, int], Iterable[Part]], styles: int) -> None:
+        self._design, self._styles = design, styles
+        self._known = np.ones(1, bool)  # by side
+        nothing = np.zeros((1, styles), np.int32)
+        self.table = Table(nothing, nothing, np.zeros((0, 5), np.int32))
+
+    def ensure(self, sides: Ints) -> None:
+        """Add those of the given sides that are not known yet."""
+        asked = np.bincount(sides, minlength=len(self._known)) > 0
+        self._known.resize(len(asked), refcheck=False)
+        new = np.flatnonzero(asked & ~self._known)
+        if len(new):
+            self._add(new.tolist())
+            self._known[new] = True
+
+    def _add(self, sides: list[int]) -> None:
+        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
+        parts: list[Part] = []
+        for side in sides:
+            for style in range(self._styles):
+                first[side, style] = len(self.table.parts) + len(parts)
+                parts.extend(self._design(side, style))
+                last[side, style] = len(self.table.parts) + len(parts)
+        self.table = Table(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
+
+
+def fill_plain(surface: pygame.Surface, boxes: Boxes, table: Table, inks: Inks) -> None:
+    """The list by pygame's `fill`."""
+    first, last = (column[boxes.side, boxes.style] for column in table[:2])
+    count = last - first
+    box = np.repeat(np.arange(len(count)), count)
+    part = table.parts[np.arange(len(box)) + np.repeat(first - (np.cumsum(count) - count), count)]
+    left, top = boxes.left[box] + part[:, 0], boxes.top[box] + part[:, 1]
+    rects = zip(*(column.tolist() for column in (left, top, part[:, 2] - part[:, 0], part[:, 3] - part[:, 1])), strict=True)
+    for rect, colour in zip(rects, inks[boxes.tone[box], part[:, 4]].tolist(), strict=True):
+        surface.fill(colour, rect)
+
+
+@device
+def _fill(target: Any, width: int, left: int, top: int, right: int, bottom: int, colour: Any) -> None:
+    for row in range(top, bottom):
+        at = np.uintp(row * width)
+        for column in range(left, right):
+            target[at + np.uintp(column)] = colour
+
+
+@device
+def _fill_strip(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks: Any, first: int, last: int) -> None:
+    target, width = frame.reshape(-1), frame.shape[1]
+    for k in range(np.uintp(first), np.uintp(last)):
+        x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
+        if x < width and x + side > 0 and y < bottom and y + side > top:
+            style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
+            for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
+                part = table.parts[p]
+                _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
+                      min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
+
+
+@device
+def _fill_strips(worker: int, workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int,
+                 ordered: bool) -> None:
+    """Every `workers`-th strip."""
+    height, strips = frame.shape[0], STRIPS_PER_WORKER * workers
+    for strip in range(worker, strips, workers):
+        top, bottom = height * strip // strips, height * (strip + 1) // strips
+        first = first_at(boxes.middle, top - reach) if ordered else 0
+        last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
+        _fill_strip(frame, top, bottom, boxes, table, inks, first, last)
+
+
+@kernel
+def fill_boxes(workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int, ordered: bool) -> None:
+    for worker in prange(workers):
+        _fill_strips(worker, workers, frame, boxes, table, inks, reach, ordered)
+
+
+def fill_calls(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
+               ordered: bool) -> tuple[Call, ...]:
+    """`ordered`: the list ascends in `middle`. No pixel lies more than `reach` rows from the middle of its square."""
+    return (Call(fill_boxes, (workers, frame, boxes, table, inks, reach, ordered)),)

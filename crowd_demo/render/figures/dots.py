@@ -1,0 +1,148 @@
+"""Dots: agents too small for a sprite, one to three pixels each, a million of them in a few milliseconds.
+
+A dot is a value `rank << 24 | colour`, and a pixel keeps the largest value that anybody wrote; the ground's rank is
+0. So no order matters: dots need no depth sort, and workers need no lock. Each worker draws its share of the agents
+on a layer of its own, and the layers are then merged by maximum into the picture. The type of the look chooses the
+function that gives an agent its value and shape (`people`, `birds`).
+
+Measured for a million birds on one core: 12 ms where the maximum was an atomic operation, 7 ms with layers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.dispatch import asked
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.camera import View
+from crowd_demo.render.pixels import Frame
+from crowd_demo.render.projection import Ints, Moving, pixel
+
+LARGEST_PX = 4.0  # an agent of this size or more is a sprite
+SINGLE_PX = 1.5  # a smaller one is one pixel
+SIZES = (SINGLE_PX, 0b000_010_000), (3.0, 0b110_110_000)  # below so many pixels, this shape for everybody
+
+Values = NDArray[np.uint32]
+
+
+class Look(Protocol):
+    """What the dots of a frame look like: a NamedTuple, of a type for each behaviour."""
+
+    @property
+    def single(self) -> bool:
+        """Is every shape one pixel?"""
+
+    def plain(self, slots: Ints, agents: Moving) -> tuple[Values, Ints]:
+        """Value and shape of each slot: `dot_of` by NumPy."""
+
+
+@asked
+def dot_of(look: Any, agents: Any, slot: Any) -> Any:
+    """Value and shape of this agent's dot; a shape is 3x3 bits, the middle one bit 4."""
+
+
+def shapes(size_px: float, large: tuple[int, ...]) -> Ints:
+    """One shape a state for agents of that size; `large` where there is room for three pixels."""
+    for limit, shape in SIZES:
+        if size_px < limit:
+            return np.full(len(large), shape, np.int32)
+    return np.array(large, np.int32)
+
+
+@device
+def _at(slot: Any, agents: Any, ahead: Any, view: Any) -> Any:
+    """The pixel of an agent's place."""
+    x = pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)
+    y = pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)
+    return int(x), int(y)
+
+
+@device
+def _stamp(layers: Any, worker: int, x: int, y: int, value: Any, shape: Any) -> None:
+    for bit in range(9):
+        column, row = x + bit % 3 - 1, y + bit // 3 - 1
+        if shape >> bit & 1 and 0 <= column < layers.shape[2] and 0 <= row < layers.shape[1]:
+            layers[worker, row, column] = max(layers[worker, row, column], value)
+
+
+@device
+def _draw(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, view: Any, look: Any, layers: Any,
+          on_screen: Any) -> None:
+    listed, seen = slots.shape[0], 0
+    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
+        slot = np.uintp(slots[k])
+        value, shape = dot_of(look, agents, slot)
+        x, y = _at(slot, agents, ahead, view)
+        if 0 <= x < view.width and 0 <= y < view.height:
+            seen += 1
+            if look.single:
+                layers[worker, y, x] = max(layers[worker, y, x], value)
+        if not look.single:
+            _stamp(layers, worker, x, y, value, shape)
+    on_screen[worker] = seen
+
+
+@kernel
+def draw_dots(workers: int, slots: Any, agents: Any, ahead: Any, view: Any, look: Any, layers: Any,
+              on_screen: Any) -> None:
+    for worker in prange(workers):
+        _draw(worker, workers, slots, agents, ahead, view, look, layers, on_screen)
+
+
+@device
+def _merge(worker: int, workers: int, frame: Any, layers: Any) -> None:
+    """This worker's rows of all layers onto the picture; the layers are left empty."""
+    height, width = frame.shape
+    for row in range(height * worker // workers, height * (worker + 1) // workers):
+        for layer in range(workers):
+            for column in range(width):
+                frame[row, column] = max(frame[row, column], layers[layer, row, column])
+                layers[layer, row, column] = 0
+
+
+@kernel
+def merge(workers: int, frame: Any, layers: Any) -> None:
+    for worker in prange(workers):
+        _merge(worker, workers, frame, layers)
+
+
+class Dots:
+    """Owner of the layers. After the calls have run, `on_screen` says how many agents of them are on the screen."""
+
+    def __init__(self) -> None:
+        self._layers = np.zeros((0, 1, 1), np.uint32)
+        self._on_screen = np.zeros(1, np.int64)
+
+    @property
+    def on_screen(self) -> int:
+        return int(self._on_screen.sum())
+
+    def _fit(self, workers: int, frame: Frame) -> Frame:
+        if self._layers.shape[0] < workers or self._layers.shape[1:] != frame.shape:
+            self._layers = np.zeros((workers, *frame.shape), np.uint32)
+        if len(self._on_screen) != workers:
+            self._on_screen = np.zeros(workers, np.int64)
+        return self._layers
+
+    def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look,
+              frame: Frame) -> tuple[Call, ...]:
+        """Kernels that draw the slots."""
+        layers = self._fit(workers, frame)
+        return (Call(draw_dots, (workers, slots, agents, ahead, view, look, layers, self._on_screen)),
+                Call(merge, (workers, frame, layers)))
+
+
+def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, frame: Frame) -> int:
+    """The same picture by NumPy: one `maximum.at` a pixel of the shape. Returns how many are on the screen."""
+    x, y = (np.floor((place[slots] + velocity[slots] * ahead - corner) * view.zoom).astype(np.int64)
+            for place, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
+    values, shape = look.plain(slots, agents)
+    height, width = frame.shape
+    for bit in range(9):
+        column, row = x + bit % 3 - 1, y + bit // 3 - 1
+        drawn = (shape >> bit & 1 == 1) & (column >= 0) & (column < width) & (row >= 0) & (row < height)
+        np.maximum.at(frame.reshape(-1), (row * width + column)[drawn], values[drawn])
+    return int(((x >= 0) & (x < width) & (y >= 0) & (y < height)).sum())

@@ -1,0 +1,117 @@
+"""People: sprites by look, direction and pose; dots by state, those who are stuck on top. Destinations are marked.
+
+Where there are three pixels, states are full, hollow and cross. Who walks has one of four tints by a hash of the id, so
+that a dense crowd does not melt into one patch. Sprites are numbered (look, direction, pose).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.jit import device
+from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.dots import SINGLE_PX, Values, shapes
+from crowd_demo.render.figures.pose import Cell, sector, slopes
+from crowd_demo.render.figures.sprited import Sprited
+from crowd_demo.render.figures.sprites import load_sheet
+from crowd_demo.render.projection import Ints, Moving, hash_id, hash_ids
+
+UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
+DIRECTIONS, WALK_FRAMES = 8, 4
+DIRECTION_SLOPES = slopes(DIRECTIONS)
+WAIT, STUCK = 4, 5  # poses after the walk's
+POSES = 6
+LEAST_SPEED = 8.0  # units/s; below it people look where they want to go
+STEPS_HZ = 7.0  # frames a second
+STATES = "walking", "waiting", "stuck"
+TINTS: tuple[tuple[tuple[int, int, int], float], ...] = (  # of who walks: mixed with this, by this share
+    ((0, 0, 60), 0.3), ((0, 0, 60), 0.0), ((255, 255, 255), 0.22), ((255, 255, 255), 0.42))
+FULL, HOLLOW, CROSS = 0b111_111_111, 0b111_101_111, 0b101_010_101
+
+
+class PeopleManner(NamedTuple):
+    """The cell, how its sprites are chosen, and columns by slot."""
+
+    anchor_x: int
+    anchor_y: int
+    width: int
+    height: int
+    time_s: np.float64
+    looks: int
+    state: Ints  # 0 walking, 1 waiting, 2 stuck
+    way_x: NDArray[np.float32]  # unit heading that a person wants
+    way_y: NDArray[np.float32]
+
+
+class PeopleLook(NamedTuple):
+    """Values of dots by state and tint; shapes by state; and everybody's state."""
+
+    value: Values
+    shape: Ints
+    single: bool
+    state: Ints
+
+    def plain(self, slots: Ints, agents: Moving) -> tuple[Values, Ints]:
+        state, tint = self.state[slots], hash_ids(agents.id[slots]) % np.uint32(len(TINTS))
+        return self.value[state * len(TINTS) + tint], self.shape[state]
+
+
+@device
+def _number(manner: Any, agents: Any, slot: Any) -> int:
+    seed = hash_id(agents.id[slot])
+    vx, vy = agents.vx[slot], agents.vy[slot]
+    moves = vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
+    direction = (sector(vx, vy, DIRECTION_SLOPES) if moves
+                 else sector(manner.way_x[slot], manner.way_y[slot], DIRECTION_SLOPES))
+    pace = STEPS_HZ * (0.85 + 0.3 * ((seed >> np.uint32(8)) & np.uint32(255)) / 255.0)
+    stride = int(manner.time_s * pace + float(seed >> np.uint32(16))) % WALK_FRAMES if moves else 1
+    pose = stride if manner.state[slot] == 0 else WAIT if manner.state[slot] == 1 else STUCK
+    return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
+
+
+@of(PeopleManner)
+def sprite_of(manner: Any, agents: Any, slot: Any) -> int:
+    return _number(manner, agents, slot)
+
+
+@of(PeopleLook)
+def dot_of(look: Any, agents: Any, slot: Any) -> Any:
+    state = np.uintp(look.state[slot])
+    tint = np.uintp(hash_id(agents.id[slot]) % len(TINTS))
+    return look.value[state * np.uintp(len(TINTS)) + tint], look.shape[state]
+
+
+def values_of(colours: list[tuple[int, int, int]]) -> Values:
+    """uint32[3 * tints]: the colours of walking, waiting and stuck, which is also their rank."""
+    value = []
+    for state, colour in enumerate(colours):
+        for other, share in TINTS:
+            part = share if state == 0 else 0.0  # only who walks is tinted
+            r, g, b = (round(a + (z - a) * part) for a, z in zip(colour, other, strict=True))
+            value.append((state + 1) << 24 | r << 16 | g << 8 | b)
+    return np.array(value, np.uint32)
+
+
+class People(Sprited):
+    """Those of the sheet that `manifest` tells of."""
+
+    MARKS = True
+
+    def __init__(self, config: Any, folder: Path, manifest: Any) -> None:
+        about = manifest["people"]
+        super().__init__(load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["foot"])), UNITS, SHEET_PX)
+        self._looks = about["looks"]
+        self._values = values_of([tuple(manifest["colours"][state]) for state in STATES])
+
+    def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
+        columns = shot.columns
+        return PeopleManner(*cell, shot.time_s, self._looks, columns.state, columns.way_x, columns.way_y)
+
+    def look(self, shot: Shot, size_px: float) -> PeopleLook:
+        shape = shapes(size_px, (FULL, HOLLOW, CROSS))
+        return PeopleLook(self._values, shape, size_px < SINGLE_PX, shot.columns.state)

@@ -1,0 +1,118 @@
+"""Poses: which sprite shows an agent, and where it goes on the screen.
+
+The type of the manner chooses the function that names the sprite (`people`, `birds`). Everything that tells two agents
+apart is a hash of the id, so a reorder cannot change a picture. Directions are counted clockwise from east, by
+comparing slopes with the tangents of the borders: no arc tangent, the same on every machine. O(visible).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.dispatch import asked
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.render.camera import View
+from crowd_demo.render.figures.blit import DrawList
+from crowd_demo.render.projection import Ints, Moving, pixel
+
+
+class Cell(NamedTuple):
+    """Of the sheet, in pixels of the screen; `anchor` stands on the agent's place."""
+
+    anchor_x: int
+    anchor_y: int
+    width: int
+    height: int
+
+
+class Manner(Protocol):
+    """How the sprites of a frame are placed and chosen: a NamedTuple that begins like `Cell`, of a type for each behaviour."""
+
+    @property
+    def anchor_x(self) -> int: ...
+
+    @property
+    def anchor_y(self) -> int: ...
+
+    @property
+    def width(self) -> int: ...
+
+    @property
+    def height(self) -> int: ...
+
+
+@asked
+def sprite_of(manner: Any, agents: Any, slot: Any) -> int:  # type: ignore[empty-body]
+    """The number of the sprite that shows this agent."""
+
+
+def slopes(sectors: int) -> NDArray[np.float32]:
+    """Tangents of the borders between sectors, within the first eighth of a turn."""
+    borders = (np.arange(sectors // 8) + 0.5) * math.tau / sectors
+    return np.tan(borders).astype(np.float32)
+
+
+@device
+def sector(vx: Any, vy: Any, slopes: Any) -> int:
+    """The nearest of 8 * len(slopes) directions, 0 being east and counting clockwise; that of no motion is 0."""
+    quarter = 2 * slopes.shape[0]
+    across, down = abs(vx), abs(vy)
+    low, high = min(across, down), max(across, down)
+    turn = 0
+    for slope in slopes:
+        turn += low > slope * high
+    turn = quarter - turn if down > across else turn
+    turn = 2 * quarter - turn if vx < 0 else turn
+    return (4 * quarter - turn) % (4 * quarter) if vy < 0 else turn
+
+
+@device
+def _put(k: Any, slot: Any, sprite: int, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any) -> Any:
+    """Append to the draw list; does the sprite's cell touch the screen?"""
+    left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - manner.anchor_x
+    top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - manner.anchor_y
+    draws.sprite[k], draws.left[k], draws.top[k] = sprite, left, top
+    return left < view.width and left + manner.width > 0 and top < view.height and top + manner.height > 0
+
+
+@device
+def _pose(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any,
+          on_screen: Any) -> None:
+    listed, seen = slots.shape[0], 0
+    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
+        slot = np.uintp(slots[k])
+        seen += _put(k, slot, sprite_of(manner, agents, slot), agents, ahead, view, manner, draws)
+    on_screen[worker] = seen
+
+
+@kernel
+def pose(workers: int, slots: Any, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any, on_screen: Any) -> None:
+    for worker in prange(workers):
+        _pose(worker, workers, slots, agents, ahead, view, manner, draws, on_screen)
+
+
+class Poses:
+    """Owner of the draw list. After the call has run, `on_screen` says how many of the sprites touch the screen."""
+
+    def __init__(self) -> None:
+        self._lists = DrawList(*(np.empty(0, np.int32) for _ in range(3)))
+        self._on_screen = np.zeros(1, np.int64)
+
+    @property
+    def on_screen(self) -> int:
+        return int(self._on_screen.sum())
+
+    def draws(self, count: int) -> DrawList:
+        """The draw list of a frame: int32[count] each, this object's own until the next frame."""
+        if count > len(self._lists.sprite):
+            self._lists = DrawList(*(np.empty(count, np.int32) for _ in range(3)))
+        return DrawList(*(column[:count] for column in self._lists))
+
+    def call(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner) -> Call:
+        if len(self._on_screen) != workers:
+            self._on_screen = np.zeros(workers, np.int64)
+        return Call(pose, (workers, slots, agents, ahead, view, manner, self.draws(len(slots)), self._on_screen))

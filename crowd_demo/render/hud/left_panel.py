@@ -1,0 +1,198 @@
+"""The strips of the HUD's left panel that are about the crowd: what it does, what it costs, and how wrong its shortcuts are.
+
+A strip is a `Section`: a height, a rank, and how to draw it at a given top. Which strips there are follows from the techniques
+that are on, so the panel keeps its shape while a meter has not been read yet and shows a dash.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pygame
+
+from crowd_demo.render.hud.graph import GROUND, draw_curve
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, MUTED, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen
+from crowd_demo.sim.inactive import resting
+from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.interaction.capped import Bias
+    from crowd_demo.sim.metrics.push_error import PushError
+    from crowd_demo.sim.simulation import Simulation
+
+WIDTH = 272  # of the panel
+INNER = WIDTH - 2 * PAD
+FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35, 54, 44, 32
+BARS = pygame.Rect(PAD, 16, INNER * 2 // 3 - 14, 22)  # of the histogram, from the top of its strip
+DIAL_RADIUS, DIAL_FULL = 15, 0.5  # pixels; the bias that reaches its rim
+UNREAD = "-"
+
+
+class Section(NamedTuple):
+    """A strip of the left panel; the higher the rank, the sooner it is left out."""
+
+    height: int
+    rank: int
+    draw: Callable[[pygame.Surface, int], None]
+
+
+# --- what is said ----------------------------------------------------------------------------------------------------
+
+def percent(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
+def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
+    """Of those who looked around: whom they met, whom of these they perceived, and the one as a share of the other."""
+    met, perceived = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
+    return {"neighbours": f"{perceived:.1f}", "candidates": f"{met:.1f}",
+            "useful": percent(perceived / met) if met else UNREAD}
+
+
+def sorting_facts(sim: Simulation, rests: Set[str]) -> dict[str, str]:
+    """What the reordering did, where there is one, and how long a sort takes; the drift in cells, as its setting counts it."""
+    counters = sim.profile.counters
+    if "reorder.when" in rests or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
+        return {}
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
+            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
+
+
+def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
+    """How evenly the workers share the work, and how near in memory the neighbours lie."""
+    facts = {"imbalance": f"{counters['imbalance']:.2f}"} if "imbalance" in counters else {}
+    if score := readings.locality:
+        facts |= {"near reads": f"{score.same_or_next_line:.0%}", "L1 misses": f"{score.miss_rate:.1%}"}
+    return facts
+
+
+def mean_error(error: PushError | None) -> str:
+    return percent(error.mean) if error else UNREAD
+
+
+# --- how it is drawn -------------------------------------------------------------------------------------------------
+
+class Strips:
+    """All strips of a simulation; `colours` are those of its states."""
+
+    def __init__(self, pen: Pen, colours: Mapping[str, Colour]) -> None:
+        self.pen = pen
+        self.colours = colours
+
+    def sections(self, sim: Simulation, readings: Readings) -> list[Section]:
+        counters, states = sim.profile.counters, sim.states()
+        crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
+        more = {**sorting_facts(sim, resting(sim)), **memory_facts(counters, readings)}
+        rows = [dict(list(more.items())[at:at + 3]) for at in range(0, len(more), 3)]
+        return [
+            self._row({name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
+            self._row(work_facts(counters), 4),
+            *([Section(FACTS_HEIGHT, 6, lambda on, top: self._states(on, top, states))] if states else []),
+            *self._errors(sim, readings),
+            *([Section(CURVE_HEIGHT + 39, 7, lambda on, top: self._life(on, top, sim))] if sim.life.active else []),
+            *(self._row(facts, 8) for facts in rows),
+        ]
+
+    def _errors(self, sim: Simulation, readings: Readings) -> list[Section]:
+        """A strip for each approximation that is on."""
+        sections = []
+        if is_capped(sim):
+            sections.append(Section(BIAS_HEIGHT, 5, lambda on, top: self._cap(on, top, readings.cap, readings.bias)))
+        if has_field(sim):
+            worst = percent(readings.field.most) if readings.field else UNREAD
+            sections.append(self._row({"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
+        if is_staggered(sim):
+            period = sim.optimizations.stagger.avoidance
+            sections.append(Section(AGES_HEIGHT, 5, lambda on, top: self._ages(on, top, period, readings)))
+        return sections
+
+    def _row(self, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> Section:
+        return Section(FACTS_HEIGHT, rank, partial(self._facts, facts=facts, colour=colour))
+
+    def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
+        """Numbers side by side, each under its name."""
+        for place, (name, value) in enumerate(facts.items()):
+            x = PAD + place * INNER // 3
+            self.pen.left(on, name, x, top + 8, SMALL, FAINT)
+            self.pen.left(on, value, x, top + 22, NORMAL, colour)
+
+    def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
+        """Colour and shape of a state, so that it is told apart without colours."""
+        for place, (name, count) in enumerate(states.items()):
+            x = PAD + place * INNER // 3
+            draw_chip(on, place, self.colours.get(name, TEXT), (x + 5, top + 8))
+            self.pen.left(on, name, x + 15, top + 8, SMALL, FAINT)
+            self.pen.left(on, f"{count:,}", x, top + 22, NORMAL)
+
+    def _life(self, on: pygame.Surface, top: int, sim: Simulation) -> None:
+        """Births and deaths of the last step, and how many lived after each of the last steps."""
+        counters, lived = sim.profile.counters, sim.population
+        self._facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
+                              "peak": f"{lived.max():,}" if len(lived) else UNREAD})
+        draw_curve(on, pygame.Rect(PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
+
+    def _ages(self, on: pygame.Surface, top: int, period: int, readings: Readings) -> None:
+        """How many looked 0, 1, ... steps ago, and what not looking costs."""
+        self.pen.left(on, "steps since looking", PAD, top + 8, SMALL, FAINT)
+        box = BARS.move(0, top)
+        draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
+        self.pen.left(on, "0", box.left, box.bottom + 7, SMALL, FAINT)
+        self.pen.right(on, f"{period - 1}", box.right, box.bottom + 7, SMALL, FAINT)
+        x = PAD + 2 * INNER // 3
+        self.pen.left(on, "stagger error", x, top + 8, SMALL, FAINT)
+        self.pen.left(on, mean_error(readings.stagger), x, top + 22, NORMAL, WARM)
+
+    def _cap(self, on: pygame.Surface, top: int, error: PushError | None, bias: Bias | None) -> None:
+        """What meeting only some costs, and where those are that are met."""
+        self.pen.left(on, "cap error", PAD, top + 8, SMALL, FAINT)
+        self.pen.left(on, mean_error(error), PAD, top + 22, NORMAL, WARM)
+        middle = PAD + INNER // 3 + DIAL_RADIUS, top + 20
+        pygame.draw.circle(on, GROUND, middle, DIAL_RADIUS)
+        pygame.draw.circle(on, EDGE, middle, DIAL_RADIUS, width=1)
+        x = middle[0] + DIAL_RADIUS + 8
+        self.pen.left(on, "mean direction to", x, top + 8, SMALL, FAINT)
+        for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
+            text = UNREAD
+            if bias:
+                direction = bias.kept if name == "kept" else bias.all
+                draw_hand(on, middle, direction, colour)
+                text = " ".join(f"{round(part, 2) + 0.0:+.2f}" for part in direction)  # never -0.00
+            self.pen.left(on, name, x, top + 20 + 12 * line, SMALL, colour)
+            self.pen.left(on, text, x + 34, top + 20 + 12 * line, SMALL, colour)
+
+
+def draw_bars(on: pygame.Surface, box: pygame.Rect, values: Sequence[Any] | Any, colour: Colour) -> None:
+    """A bar a value, the largest as high as the box; any value above 0 shows."""
+    pygame.draw.rect(on, GROUND, box)
+    most = max(int(max(values)), 1)
+    for number, value in enumerate(values):
+        left, right = (box.left + box.width * at // len(values) for at in (number, number + 1))
+        height = math.ceil(box.height * int(value) / most)
+        pygame.draw.rect(on, colour, (left + 1, box.bottom - height, right - left - 2, height))
+
+
+def draw_hand(on: pygame.Surface, middle: tuple[int, int], direction: tuple[float, float], colour: Colour) -> None:
+    """From the middle of the dial, with a dot at its tip; at most to the rim."""
+    length = math.hypot(*direction)
+    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(length, DIAL_FULL))
+    tip = middle[0] + round(direction[0] * scale), middle[1] + round(direction[1] * scale)
+    pygame.draw.line(on, colour, middle, tip, width=2)
+    pygame.draw.circle(on, colour, tip, 2)
+
+
+def draw_chip(on: pygame.Surface, shape: int, colour: Colour, middle: tuple[int, int]) -> None:
+    """A disc, a square or a triangle with a light rim, 9 pixels wide."""
+    x, y = middle
+    rim = (240, 242, 245)
+    if shape % 3 == 0:
+        pygame.draw.circle(on, rim, middle, 5)
+        pygame.draw.circle(on, colour, middle, 4)
+    elif shape % 3 == 1:
+        pygame.draw.rect(on, rim, (x - 5, y - 5, 10, 10))
+        pygame.draw.rect(on, colour, (x - 4, y - 4, 8, 8))
+    else:
+        pygame.draw.polygon(on, rim, ((x, y - 6), (x - 6, y + 5), (x + 6, y + 5)))
+        pygame.draw.polygon(on, colour, ((x, y - 4), (x - 4, y + 4), (x + 4, y + 4)))

@@ -1,0 +1,117 @@
+"""The HUD's right panel: every technique of the registry with its key and its value.
+
+Faint is a technique whose value changes nothing at present. A bar marks the one that was touched last; its number, if it has
+one, stands between the keys that change it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pygame
+
+from crowd_demo.config.optimizations import range_of
+from crowd_demo.render.hud.theme import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    NORMAL,
+    PAD,
+    RESTING,
+    SMALL,
+    TEXT,
+    TOUCHED,
+    WARM,
+    Colour,
+    Pen,
+    key_cap,
+    key_cap_width,
+    panel,
+)
+from crowd_demo.sim.inactive import half_resting, resting
+from crowd_demo.techniques import TECHNIQUES, Technique, Value, is_approximate
+
+if TYPE_CHECKING:
+    from crowd_demo.render.hud.hud import Status
+    from crowd_demo.sim.simulation import Simulation
+
+WIDTH, ROW, LEAST_ROW = 254, 17, 13
+MARK = "~"
+NUMBER_KEYS = ("lower", "higher")
+
+Keys = Mapping[str, Sequence[str]]
+
+
+def shown(value: Value) -> str:
+    """A technique's value as the HUD writes it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def is_baseline(technique: Technique, value: Value) -> bool:
+    """The registry lists what a technique improves upon first."""
+    return value == technique.choices[0]
+
+
+def draw_switchboard(height: int, sim: Simulation, status: Status, keys: Keys, pen: Pen) -> pygame.Surface:
+    """A sheet of at most that height; what does not fit is left out, from the end of the registry."""
+    room = height - 2 * PAD - 2 * ROW
+    row = min(ROW, max(LEAST_ROW, room // len(TECHNIQUES)))
+    listed = TECHNIQUES[:max(room // row, 0)]
+    sheet, rests, left = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), resting(sim), half_resting(sim)
+    for number, technique in enumerate(listed):
+        place, path = Row(sheet, pen, keys, PAD + row // 2 + number * row, row), technique.path
+        value = sim.optimizations.get(path)
+        rough = is_approximate(technique, value, sim.optimizations.get)
+        place.draw(technique, value, status, path in rests, left.get(path, ""), rough)
+    _draw_foot(sheet, keys, pen)
+    return sheet
+
+
+def _draw_foot(on: pygame.Surface, keys: Keys, pen: Pen) -> None:
+    middle = on.get_height() - 17
+    pygame.draw.line(on, EDGE, (PAD, middle - 13), (WIDTH - PAD, middle - 13))
+    end = pen.left(on, MARK, PAD, middle, SMALL, WARM)
+    pen.left(on, " approximate", end, middle, SMALL, FAINT)
+    hints = "   ".join(f"{keys[action][0].upper()} {action}" for action in ("help", "hud") if keys.get(action))
+    pen.right(on, hints, WIDTH - PAD, middle, SMALL, FAINT)
+
+
+class Row:
+    """Where one technique is written."""
+
+    def __init__(self, on: pygame.Surface, pen: Pen, keys: Keys, middle: int, height: int) -> None:
+        self.on, self.pen, self.keys, self.middle, self.height = on, pen, keys, middle, height
+
+    def draw(self, technique: Technique, value: Value, status: Status, rests: bool, left: str, rough: bool) -> None:
+        """`left` is what it still does where it rests in part; `rough`: it changes the crowd."""
+        waits, touched, off = technique.path in status.pending, technique.path == status.touched, is_baseline(technique, value)
+        if touched:
+            box = 4, self.middle - self.height // 2, WIDTH - 8, self.height
+            pygame.draw.rect(self.on, TOUCHED, box, border_radius=5)
+        for key in list(self.keys.get(technique.path, ()))[:1]:
+            self._cap(key, PAD)
+        self.pen.left(self.on, technique.label, PAD + 26, self.middle, NORMAL, RESTING if rests else DIM if off else TEXT)
+        text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
+        text = f"{text}, {left}" if left else text
+        colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
+        start = self._value(text, colour, touched and range_of(technique) is not None)
+        if rough:
+            self.pen.right(self.on, MARK, start - 4, self.middle, NORMAL, RESTING if rests else FAINT if off else WARM)
+
+    def _value(self, text: str, colour: Colour, between_keys: bool) -> int:
+        """Returns where it begins. Keys with long names are left out: there is no room for them."""
+        lower, higher = (next(iter(self.keys.get(action, ())), "") for action in NUMBER_KEYS)
+        if not (between_keys and len(lower) == len(higher) == 1):
+            return self.pen.right(self.on, text, WIDTH - PAD, self.middle, NORMAL, colour)
+        end = WIDTH - PAD - key_cap_width(self.pen, higher)
+        self._cap(higher, end)
+        start = self.pen.right(self.on, text, end - 5, self.middle, NORMAL, colour) - 5 - key_cap_width(self.pen, lower)
+        self._cap(lower, start)
+        return start
+
+    def _cap(self, key: str, left: int) -> None:
+        key_cap(self.on, self.pen, key, left, self.middle, self.height - 3)

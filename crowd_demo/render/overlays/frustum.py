@@ -1,0 +1,26 @@
+"""What is drawn over the picture and in its coordinates; later overlays go here."""
+
+from __future__ import annotations
+
+import pygame
+
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.hud.theme import NORMAL, WARM, Pen, panel
+
+
+def draw_frustum(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
+    """The outline of the rectangle that culling still uses, with its name above it."""
+    left, top = camera.world_to_screen(frozen.left, frozen.top)
+    right, bottom = camera.world_to_screen(frozen.right, frozen.bottom)
+    far = 4 * max(on.get_size())  # keeps SDL's line drawing away from huge coordinates
+    left, top, right, bottom = (round(max(-far, min(far, value))) for value in (left, top, right, bottom))
+    box = pygame.Rect(left, top, max(right - left, 2), max(bottom - top, 2))
+    pygame.draw.rect(on, (0, 0, 0), box.inflate(4, 4), width=4)
+    pygame.draw.rect(on, WARM, box, width=2)
+    label = "frozen frustum"
+    sheet = panel((pen.width(label) + 16, 22))
+    pen.left(sheet, label, 8, 11, NORMAL, WARM)
+    x = max(8, min(on.get_width() - sheet.get_width() - 8, box.left))
+    above = box.top - 30
+    y = max(8, min(on.get_height() - 30, above if above >= 8 else box.top + 6))
+    on.blit(sheet, (x, y))

@@ -1,0 +1,205 @@
+"""The crates: squares of many sizes adrift in whirling water, who push each other apart; agents with extent (seed 003).
+
+    reach       half_i + half_j + gap
+    neighbours  j != i with max(|dx|, |dy|) < reach, where (dx, dy) = p_i - p_j
+    apart       sum over neighbours of (reach - max(|dx|, |dy|)) * min(1, half_j / (2 half_i)), along the axis of the maximum
+                and away from j, each term cut to 1/256
+    wanted      water(p) + push * (apart + what sticks out of the world, inwards)
+    v'          v + (wanted - v) * min(1, response * dt), its length at most speed_max
+    p'          p + dt * v', sliding along walls
+
+The smaller of two crates yields more. Sizes are drawn from half_min to half_max by the `rarity`-th power of a random number,
+so large ones are rare. That is what sets these agents apart for the structures: the cells of a grid must be as wide as two of
+the largest crates, whereas the boxes of a tree are as large as what is in them (docs/findings.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute import hashing as noise
+from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.sim.behaviours.steering import glide
+from crowd_demo.sim.store.agents import CrateColumns
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+    from crowd_demo.sim.simulation import Simulation, Stages
+
+FIXED = 256  # steps of a unit in the sums
+
+
+class CrateRules(NamedTuple):
+    """Constants of one step; lengths in world units, speeds in units/s."""
+
+    gap: np.float32
+    push: np.float32  # 1/s
+    follow: np.float32  # min(1, response * dt)
+    speed_max_sq: np.float32
+    speed_max: np.float32
+    flow_x: np.float32
+    flow_y: np.float32
+    turns_x: np.float32  # of a whirl, in a unit along x
+    turns_y: np.float32
+    dt: np.float32
+    width: np.float32
+    height: np.float32
+
+
+# --- see -------------------------------------------------------------------------------------------------------------
+
+@of(CrateRules)
+def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+    floats, _ = strip
+    half = take(columns.half, slots)
+    store(floats[0], at, take(columns.x, slots))
+    store(floats[1], at, take(columns.y, slots))
+    store(floats[2], at, half)
+    store(floats[3], at, np.float32(0.5) / half)
+
+
+@of(CrateRules)
+def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+    half = columns.half[slot]
+    return columns.x[slot], columns.y[slot], half, np.float32(0.5) / half
+
+
+@of(CrateRules)
+def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+    floats, _ = strip
+    return floats[0, at], floats[1, at], floats[2, at], floats[3, at]
+
+
+@of(CrateRules)
+def register(rules: Any, strip: Any, at: Any) -> Any:
+    floats, _ = strip
+    return load(floats[0], at), load(floats[1], at), load(floats[2], at), load(floats[3], at)
+
+
+@of(CrateRules)
+def nobody(rules: Any, like: Any) -> Any:
+    none = no_sum(like)
+    return none, none, none
+
+
+@of(CrateRules)
+def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+    x, y, half, lightness = me
+    count, sum_x, sum_y = sums
+    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    dx, dy = x - other[0], y - other[1]
+    away_x, away_y = _length(dx), _length(dy)
+    sideways = away_x > away_y
+    away = select(sideways, away_x, away_y)
+    depth = half + (other[2] + rules.gap) - away
+    touching = depth > np.float32(0)
+    share = other[2] * lightness
+    share = select(share < np.float32(1), share, splat(np.float32(1), x))
+    offset = select(sideways, dx, dy)
+    term = to_int(select(touching, depth, splat(np.float32(0), x)) * share * np.float32(FIXED))
+    term = select(offset < np.float32(0), none - term, term)
+    term = select(away > np.float32(0), term, none)  # in one place there is no direction to go, as with oneself
+    return (count + select(touching, one, none), sum_x + select(sideways, term, none),
+            sum_y + select(sideways, none, term))
+
+
+@of(CrateRules)
+def answer(rules: Any, me: Any, sums: Any) -> Any:
+    count, sum_x, sum_y = sums
+    unit = np.float32(1 / FIXED)
+    neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
+    return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
+
+
+@of(CrateRules)
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    away = max(_length(me[0] - other[0]), _length(me[1] - other[1]))
+    apart = away - (me[2] + (other[2] + rules.gap))
+    return apart < np.float32(0), apart
+
+
+@device
+def _length(value: Any) -> Any:
+    return select(value > np.float32(0), value, np.float32(0) - value)
+
+
+# --- act -------------------------------------------------------------------------------------------------------------
+
+@device
+def _wave(turns: Any) -> Any:
+    """Nearly the sine of so many turns, which are not negative: a parabola for each half."""
+    z = (turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1)
+    return np.float32(4) * z * (_length(z) - np.float32(1))
+
+
+@device
+def _water(rules: Any, x: Any, y: Any) -> Any:
+    """Its velocity: whirls side by side that turn in opposite directions, and never across the edge of the world."""
+    across, down, quarter = x * rules.turns_x, y * rules.turns_y, np.float32(0.25)
+    return (rules.flow_x * (_wave(across) * _wave(down + quarter)), rules.flow_y * (_wave(across + quarter) * _wave(down)))
+
+
+@device
+def _outside(position: Any, half: Any, length: Any) -> Any:
+    """How far an axis sticks out of the world: positive at the near end, negative at the far one."""
+    zero = splat(np.float32(0), position)
+    near, far = half - position, half - (length - position)
+    return select(near > zero, near, zero) - select(far > zero, far, zero)
+
+
+@of(CrateRules)
+def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
+    half, push_x, push_y = pick(columns.half, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
+    water_x, water_y = _water(rules, x, y)
+    wanted_x = water_x + rules.push * (push_x + _outside(x, half, rules.width))
+    wanted_y = water_y + rules.push * (push_y + _outside(y, half, rules.height))
+    vx, vy = vx + (wanted_x - vx) * rules.follow, vy + (wanted_y - vy) * rules.follow
+    speed_sq = vx * vx + vy * vy
+    fast, one = speed_sq > rules.speed_max_sq, splat(np.float32(1), x)
+    scale = select(fast, rules.speed_max / root(select(fast, speed_sq, one)), one)
+    return vx * scale, vy * scale
+
+
+# --- the behaviour ---------------------------------------------------------------------------------------------------
+
+class Crates:
+    """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
+
+    columns = CrateColumns
+    USES_PATHS = False
+    SEEN = ("x", "y", "half")  # columns that others read
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.settings = config.crates
+        self.contact = self.settings.gap
+        self.radius = 2 * self.settings.half_max + self.contact
+        self.band = self.radius  # most crates reach only a small part of that
+        self.top_speed = self.settings.speed_max
+        self.body, self.margin, self.destinations = 0.0, 0.0, 0
+
+    def born(self, ids: Any, x: Any, y: Any, seed: int, terrain: Any) -> dict[str, Any]:
+        """Newcomers at rest, each of its own size: products alone, so that every machine draws the same."""
+        low, high = self.settings.half_min, self.settings.half_max
+        chance = noise.unit(ids, noise.key(seed, 0, noise.SIZE)).astype(np.float64)
+        rare = np.ones_like(chance)
+        for _ in range(self.settings.rarity):
+            rare *= chance
+        return {"half": low + (high - low) * rare}
+
+    def rules(self, sim: Simulation) -> CrateRules:
+        settings, walls, f = self.settings, sim.terrain.walls, np.float32
+        width, height = float(walls.width), float(walls.height)
+        return CrateRules(
+            gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * sim.dt)),
+            speed_max_sq=f(settings.speed_max) ** 2, speed_max=f(settings.speed_max),
+            flow_x=f(settings.flow), flow_y=f(-settings.flow * height / width),
+            turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(sim.dt),
+            width=walls.width, height=walls.height)
+
+    def act(self, sim: Simulation, rules: CrateRules) -> Stages:
+        return glide(sim, rules)

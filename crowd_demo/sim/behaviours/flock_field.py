@@ -1,0 +1,216 @@
+"""Birds follow a smoothed field instead of each other (seed 004's fifth idea); only who is too near is met in pairs.
+
+Every cell of the grid holds the number of its birds and the sums of their positions and velocities. A bird aligns and
+coheres with the sums over the cells around its own, so that costs the same in any crowding; separation stays as it is, by
+pairs. With n others in the box of cells around bird i, sight s, and the box's centre c and side b,
+
+    push    align * (mean v - v_i) + cohere * (1 - n' / crowding) * (mean p - c) * 3 s^2 / b^2 + separate * (as in flock.py)
+    n'      n * pi s^2 / area of the box
+
+A box is no circle around the bird: its mean is compared with its centre, and the last factor is the ratio of the variances
+of circle and box. So this is **approximate**, and `field_error` says by how much. Sums are integers, so among themselves all
+orders, workers and widths agree. Walkers only ever avoid each other in pairs: for a crowd this is the sorted grid.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.sim.behaviours.flock import FIXED, FlockRules
+from crowd_demo.sim.metrics.push_error import EXACT, FRESH, PushError, push_error
+from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.sorted import Sorted
+from crowd_demo.sim.neighbours.structure import Place
+
+COUNT, X, Y, VX, VY = range(5)
+
+
+class FieldRules(NamedTuple):
+    """What is left to be done by pairs, and what the field has found for each slot."""
+
+    separation_sq: np.float32
+    separate: np.float32
+    pull_x: Any  # float32[n + 16]
+    pull_y: Any
+
+
+class Field(NamedTuple):
+    """Constants of the field and its memory."""
+
+    sums: Any  # int64[cells, 5]: birds of a cell, and their positions and velocities in fixed point
+    pull_x: Any  # float32[n + 16]: alignment and cohesion of the bird in each slot
+    pull_y: Any
+    cell: np.float32
+    sight_sq: np.float32
+    align: np.float32
+    cohere: np.float32
+    inv_crowding: np.float32
+
+
+# --- the field -------------------------------------------------------------------------------------------------------
+
+@device
+def _sum_cells(worker: int, workers: int, cells: Any, columns: Any, sums: Any) -> None:
+    count = cells.rows * cells.columns
+    for cell in range(count * worker // workers, count * (worker + 1) // workers):
+        x, y, vx, vy = 0, 0, 0, 0
+        for k in range(cells.start[cell], cells.start[cell + 1]):
+            slot = np.uintp(cells.order[k])
+            x, y = x + to_int(columns.x[slot] * np.float32(FIXED)), y + to_int(columns.y[slot] * np.float32(FIXED))
+            vx, vy = vx + to_int(columns.vx[slot] * np.float32(FIXED)), vy + to_int(columns.vy[slot] * np.float32(FIXED))
+        sums[cell, COUNT] = cells.start[cell + 1] - cells.start[cell]
+        sums[cell, X], sums[cell, Y], sums[cell, VX], sums[cell, VY] = x, y, vx, vy
+
+
+@device
+def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, low: int, high: int, cohere: Any,
+               field: Any) -> Any:
+    """Alignment and cohesion along one axis; the box reaches over the cells [low, high)."""
+    inverse = np.float32(1 / FIXED) / np.float32(others)
+    centre = np.int64(np.float32(low + high) * np.float32(FIXED / 2) * field.cell)
+    side = np.float32(high - low) * field.cell
+    mean = np.float32(total_p - own_p - others * centre) * inverse * (np.float32(3) * field.sight_sq / (side * side))
+    turn = np.float32(total_v - own_v) * inverse - np.float32(own_v) * np.float32(1 / FIXED)
+    return field.align * turn + cohere * mean
+
+
+@device
+def _pull(cells: Any, columns: Any, row: int, column: int, slot: Any, field: Any) -> None:
+    """What the field asks of one bird."""
+    top, bottom = max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)
+    left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
+    count, x, y, vx, vy = 0, 0, 0, 0, 0
+    for near in range(top, bottom):
+        for cell in range(near * cells.columns + left, near * cells.columns + right):
+            count += field.sums[cell, COUNT]
+            x, y = x + field.sums[cell, X], y + field.sums[cell, Y]
+            vx, vy = vx + field.sums[cell, VX], vy + field.sums[cell, VY]
+    field.pull_x[slot], field.pull_y[slot] = np.float32(0), np.float32(0)
+    if count > 1:
+        area = np.float32((bottom - top) * (right - left)) * field.cell * field.cell
+        crowd = np.float32(count - 1) * (np.float32(math.pi) * field.sight_sq / area)
+        cohere = field.cohere * max(np.float32(1) - crowd * field.inv_crowding, np.float32(-1))
+        fixed = np.float32(FIXED)
+        field.pull_x[slot] = _pull_axis(x, vx, to_int(columns.x[slot] * fixed), to_int(columns.vx[slot] * fixed), count - 1,
+                                        left, right, cohere, field)
+        field.pull_y[slot] = _pull_axis(y, vy, to_int(columns.y[slot] * fixed), to_int(columns.vy[slot] * fixed), count - 1,
+                                        top, bottom, cohere, field)
+
+
+@device
+def _pull_birds(worker: int, workers: int, cells: Any, columns: Any, turn: Any, field: Any) -> None:
+    for row in range(worker, cells.rows, workers):
+        for column in range(cells.columns):
+            cell = row * cells.columns + column
+            for k in range(cells.start[cell], cells.start[cell + 1]):
+                slot = np.uintp(cells.order[k])
+                if due(turn, columns.look_at[slot]):
+                    _pull(cells, columns, row, column, slot, field)
+
+
+@kernel
+def sum_cells(workers: int, cells: Any, columns: Any, sums: Any) -> None:
+    for worker in prange(workers):
+        _sum_cells(worker, workers, cells, columns, sums)
+
+
+@kernel
+def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) -> None:
+    """Alignment and cohesion of every bird that is due."""
+    for worker in prange(workers):
+        _pull_birds(worker, workers, cells, columns, turn, field)
+
+
+# --- see: separation by pairs ----------------------------------------------------------------------------------------
+
+@of(FieldRules)
+def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+    floats, ints = strip
+    x, y = take(columns.x, slots), take(columns.y, slots)
+    store(floats[0], at, x)
+    store(floats[1], at, y)
+    store(floats[2], at, take(rules.pull_x, slots))
+    store(floats[3], at, take(rules.pull_y, slots))
+    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[1], at, to_int(y * np.float32(FIXED)))
+
+
+@of(FieldRules)
+def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+    x, y = columns.x[slot], columns.y[slot]
+    return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
+
+
+@of(FieldRules)
+def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+    floats, ints = strip
+    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
+
+
+@of(FieldRules)
+def register(rules: Any, strip: Any, at: Any) -> Any:
+    floats, ints = strip
+    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
+            load(floats[3], at))
+
+
+@of(FieldRules)
+def nobody(rules: Any, like: Any) -> Any:
+    none = no_sum(like)
+    return none, none, none
+
+
+@of(FieldRules)
+def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+    x, y = me[0], me[1]
+    dx, dy = other[0] - x, other[1] - y
+    near = dx * dx + dy * dy < rules.separation_sq
+    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    return (sums[0] + select(near, one, none), sums[1] + select(near, splat(other[2], x), none),
+            sums[2] + select(near, splat(other[3], x), none))
+
+
+@of(FieldRules)
+def answer(rules: Any, me: Any, sums: Any) -> Any:
+    x, _, px, py, pull_x, pull_y = me
+    close, close_px, close_py = sums
+    unit = np.float32(1 / FIXED)
+    apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
+    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # not oneself
+    return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
+
+
+# --- the structure ---------------------------------------------------------------------------------------------------
+
+class FieldGrid(Sorted):
+    """The sorted grid, and for a flock the field over it."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.sums = np.zeros((place.grid.cells, 5), np.int64)
+        self.pull_x, self.pull_y = np.zeros((2, place.agents.capacity + LANES), np.float32)
+
+    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
+        if not isinstance(rules, FlockRules):
+            return ()
+        workers, cells, columns = self.place.workers, self.place.grid.view(), self.place.agents.columns
+        field = Field(self.sums, self.pull_x, self.pull_y, np.float32(self.place.grid.cell), rules.sight_sq, rules.align,
+                      rules.cohere, rules.inv_crowding)
+        return (Call(sum_cells, (workers, cells, columns, self.sums)),
+                Call(pull_birds, (workers, cells, columns, turn, field)))
+
+    def rules(self, rules: Any) -> Any:
+        if not isinstance(rules, FlockRules):
+            return rules
+        return FieldRules(rules.separation_sq, rules.separate, self.pull_x, self.pull_y)
+
+
+def field_error(sim: Any) -> PushError:
+    """How far the field's pushes are from the exact ones, for agents as they stand now; nothing for walkers."""
+    return push_error(sim, FRESH, EXACT)

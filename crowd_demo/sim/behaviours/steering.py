@@ -1,0 +1,68 @@
+"""Moving freely: turn the velocity, then slide along it. What all behaviours share whose agents have no states.
+
+Own state only. A formula is written once, for one agent or for sixteen, as the type of its arguments says.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crowd_demo.compute.dispatch import asked
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
+from crowd_demo.sim.terrain.ground import longer, slide
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation, Stages
+
+
+@asked
+def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
+    """The next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
+
+
+@device
+def _glide_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        x, y = columns.x[slot], columns.y[slot]
+        vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
+        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], to_x - x, to_y - y)
+        columns.x[slot], columns.y[slot] = to_x, to_y
+        columns.vx[slot], columns.vy[slot] = vx, vy
+
+
+@device
+def _glide_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    far_sq = load(farthest_sq[worker], 0)
+    registers = (agents + LANES - 1) // LANES
+    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
+        slot = register * LANES
+        x, y = load(columns.x, slot), load(columns.y, slot)
+        vx, vy = steer(rules, ground, columns, slot, x, y, load(columns.vx, slot), load(columns.vy, slot))
+        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        further_sq = longer(far_sq, to_x - x, to_y - y)
+        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may end beyond the agents
+        store(columns.x, slot, to_x)
+        store(columns.y, slot, to_y)
+        store(columns.vx, slot, vx)
+        store(columns.vy, slot, vy)
+    store(farthest_sq[worker], 0, far_sq)
+
+
+@kernel
+def glide_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    for worker in prange(workers):
+        _glide_scalar(worker, workers, columns, agents, rules, ground, farthest_sq)
+
+
+@kernel
+def glide_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+    for worker in prange(workers):
+        _glide_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
+
+
+def glide(sim: Simulation, rules: Any) -> Stages:
+    """The stage *move* of such a behaviour."""
+    move, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
+    yield "move", (Call(move, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)

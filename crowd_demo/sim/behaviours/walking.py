@@ -1,0 +1,181 @@
+"""How people walk: the part of a crowd's step that reads and writes own state alone (docs/model.md, "Move").
+
+A formula is written once and taken by one agent or by sixteen, as the type of its arguments says. Choosing a goal is rare
+and stays one by one.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.simd import (
+    LANES,
+    bits_xor,
+    chance,
+    count_set,
+    lane_numbers,
+    load,
+    root,
+    scramble,
+    select,
+    splat,
+    store,
+)
+from crowd_demo.sim.store.agents import STUCK, WAITING, WALKING
+from crowd_demo.sim.terrain.ground import is_solid, longer, slide
+
+SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
+NEARLY = 4.0  # times `arrive`: who is stuck that close has arrived, the place is taken
+
+
+@device
+def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> None:
+    """Another destination, and a free place somewhere in its square."""
+    count = places.x.shape[0]
+    if count == 0:
+        return
+    identity = columns.id[slot]
+    draw = np.uint32(scramble(bits_xor(identity, key)))
+    goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
+    x, y = places.x[goal], places.y[goal]
+    key = scramble(key)
+    place_x = x + places.spread[goal] * chance(identity, key)
+    place_y = y + places.spread[goal] * chance(identity, scramble(key))
+    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
+    if inside and not is_solid(ground, place_x, place_y):
+        x, y = place_x, place_y
+    columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
+    columns.sees[slot] = 0
+
+
+class Walker(NamedTuple):
+    """One agent, or sixteen: what `stride` reads."""
+
+    id: Any
+    x: Any
+    y: Any
+    vx: Any
+    vy: Any
+    push_x: Any
+    push_y: Any
+    speed: Any
+    goal_x: Any
+    goal_y: Any
+    way_x: Any
+    way_y: Any
+    state: Any
+    timer: Any
+
+
+@device
+def _leaves(state: Any, timer: Any, rules: Any) -> Any:
+    """Who has waited long enough."""
+    return (state == WAITING) & (timer - rules.dt <= np.float32(0))
+
+
+@device
+def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
+    """(state, timer) before the move: who has waited long enough sets out, who is there waits."""
+    waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
+    dx, dy = a.goal_x - a.x, a.goal_y - a.y
+    near_sq = select(a.state == STUCK, splat(rules.arrive_sq * np.float32(NEARLY * NEARLY), a.x), splat(rules.arrive_sq, a.x))
+    arrives = (a.state != WAITING) & (dx * dx + dy * dy < near_sq)
+    timer = select(a.state == WAITING, a.timer - rules.dt, a.timer)
+    timer = select(arrives, splat(rules.wait, a.x), select(leaves, splat(np.float32(0), a.x), timer))
+    return select(arrives, waiting, select(leaves, walking, a.state)), timer
+
+
+@device
+def _wanted(a: Any, rules: Any, state: Any) -> Any:
+    """The velocity an agent would like to have."""
+    walks, stuck = state != WAITING, state == STUCK
+    x, y = rules.push * a.push_x, rules.push * a.push_y
+    x, y = select(walks, x + a.way_x, x) * a.speed, select(walks, y + a.way_y, y) * a.speed
+    x = select(stuck, x + rules.wiggle * chance(a.id, rules.wiggle_key_x), x)
+    y = select(stuck, y + rules.wiggle * chance(a.id, rules.wiggle_key_y), y)
+    limit = a.speed * select(stuck, splat(rules.stuck_cap, x), splat(rules.cap, x))
+    length = root(x * x + y * y)
+    return select(length > limit, x * (limit / length), x), select(length > limit, y * (limit / length), y)
+
+
+@device
+def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y: Any) -> Any:
+    """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
+    held_up = moved_x * a.way_x + moved_y * a.way_y < np.float32(SLOW) * a.speed * rules.dt
+    most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
+    up, down = timer + rules.dt, timer - np.float32(2) * rules.dt
+    counted = select(held_up, select(up < most, up, most), select(down > none, down, none))
+    becomes = select((state == WALKING) & (counted > rules.patience), splat(np.int32(STUCK), a.x), state)
+    becomes = select((state == STUCK) & (counted <= none), splat(np.int32(WALKING), a.x), becomes)
+    walks = state != WAITING
+    return select(walks, becomes, state), select(walks, counted, timer)
+
+
+@device
+def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
+    """(x, y, vx, vy, state, timer) of the next step; the same code for one agent and for sixteen."""
+    state, timer = _next_state(a, rules, leaves)
+    wanted_x, wanted_y = _wanted(a, rules, state)
+    vx, vy = a.vx + (wanted_x - a.vx) * rules.follow, a.vy + (wanted_y - a.vy) * rules.follow
+    x, y = slide(ground, a.x, a.y, rules.dt * vx, rules.dt * vy)
+    state, timer = _progress(a, rules, state, timer, x - a.x, y - a.y)
+    still = splat(np.float32(0), a.x)
+    return x, y, select(x != a.x, vx, still), select(y != a.y, vy, still), state, timer
+
+
+@device
+def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+                 farthest_sq: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        leaves = _leaves(c.state[slot], c.timer[slot], rules)
+        if leaves:
+            choose_goal(c, slot, places, ground, rules.goal_key)
+        walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
+                        c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.way_x[slot], c.way_y[slot], c.state[slot],
+                        c.timer[slot])
+        x, y = walker.x, walker.y
+        c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(walker, rules, ground, leaves)
+        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
+
+
+@device
+def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+                farthest_sq: Any) -> None:
+    far_sq = load(farthest_sq[worker], 0)
+    registers = (agents + LANES - 1) // LANES
+    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
+        at = register * LANES
+        leaves = _leaves(load(c.state, at), load(c.timer, at), rules)
+        if count_set(leaves) > 0:  # seldom: one by one
+            for slot in range(at, min(at + LANES, agents)):
+                if _leaves(c.state[slot], c.timer[slot], rules):
+                    choose_goal(c, slot, places, ground, rules.goal_key)
+        walker = Walker(load(c.id, at), load(c.x, at), load(c.y, at), load(c.vx, at), load(c.vy, at),
+                        load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
+                        load(c.goal_y, at), load(c.way_x, at), load(c.way_y, at), load(c.state, at), load(c.timer, at))
+        x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
+        further_sq = longer(far_sq, x - walker.x, y - walker.y)
+        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may end beyond the agents
+        store(c.x, at, x)
+        store(c.y, at, y)
+        store(c.vx, at, vx)
+        store(c.vy, at, vy)
+        store(c.state, at, state)
+        store(c.timer, at, timer)
+    store(farthest_sq[worker], 0, far_sq)
+
+
+@kernel
+def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
+    """Own state only: goals, states, velocity, position."""
+    for worker in prange(workers):
+        _walk_scalar(worker, workers, columns, agents, rules, places, ground, farthest_sq)
+
+
+@kernel
+def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
+    for worker in prange(workers):
+        _walk_lanes(worker, workers, columns, agents, rules, places, ground, farthest_sq)

@@ -1,0 +1,131 @@
+"""See, where candidates come as lists: each cell knows its first agent, each agent the next one of its cell.
+
+The scalar path runs along the lists of the cells around an agent. For lanes a worker writes the lists of a few rows of cells
+out into an order of its own; from there on these rows are rows like any others.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody
+from crowd_demo.sim.interaction.rows import see_block
+from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.schedule import due
+
+
+class Lists(NamedTuple):
+    """What the kernels see of a neighbour structure made of lists; -1 ends one."""
+
+    head: Any  # int32[rows * columns]: first slot of each cell
+    next: Any  # int32[n]: the slot after each slot
+    columns: int
+    rows: int
+    reach: int  # cells to look at on each side
+
+
+class Written(NamedTuple):
+    """Lists written out, a row for each worker."""
+
+    order: Any  # int32[workers, n + 32]
+    start: Any  # int32[workers, cells of the rows that a block reaches, and one more]
+
+
+def written_of(lists: Lists, agents: int, workers: int) -> Written:
+    cells = min(BLOCK + 2 * lists.reach, lists.rows) * lists.columns
+    return Written(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1), np.int32))
+
+
+@device
+def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
+    me = from_columns(rules, columns, np.uintp(slot))
+    sums = nobody(rules, columns.x[slot])
+    for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
+        for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
+            other = lists.head[near * lists.columns + beside]
+            while other >= 0:
+                sums = meet(rules, me, from_columns(rules, columns, np.uintp(other)), sums)
+                counters[CANDIDATES] += 1
+                other = lists.next[other]
+    keep_one(rules, columns, slot, me, sums, turn, counters)
+
+
+@device
+def _see_row(lists: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
+    for column in range(lists.columns):
+        slot = lists.head[row * lists.columns + column]
+        while slot >= 0:
+            if due(turn, columns.look_at[slot]):
+                _see_one(lists, columns, rules, row, column, slot, turn, counters)
+            slot = lists.next[slot]
+
+
+@device
+def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> None:
+    """The lists of cells [first, last), one after the other."""
+    at = 0
+    for cell in range(first, last):
+        start[cell - first] = at
+        slot = lists.head[cell]
+        while slot >= 0:
+            order[at] = slot
+            at += 1
+            slot = lists.next[slot]
+    start[last - first] = at
+
+
+def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
+    """What writes all lists out as rows of cells, and where it does."""
+    cells = lists.rows * lists.columns
+    order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
+    return Call(_write_out, (lists, 0, cells, order, start)), Cells(order, start, lists.columns, lists.rows, lists.reach)
+
+
+def written_out(lists: Lists, agents: int) -> Cells:
+    """All lists as rows of cells, for who wants to look at them."""
+    call, cells = write_call(lists, agents)
+    call.run()
+    return cells
+
+
+# --- the kernels -----------------------------------------------------------------------------------------------------
+
+@device
+def _see_lists_scalar(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+    row = take_block(strip.queue, BLOCK)
+    while row < lists.rows:
+        for near in range(row, min(row + BLOCK, lists.rows)):
+            _see_row(lists, columns, rules, near, turn, strip.counters[worker])
+        row = take_block(strip.queue, BLOCK)
+
+
+@device
+def _see_lists_lanes(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, written: Any, strip: Any) -> None:
+    view = (strip.floats[worker], strip.ints[worker])
+    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
+    order, start = written.order[worker], written.start[worker]
+    first = take_block(strip.queue, BLOCK)
+    while first < lists.rows:
+        last = min(first + BLOCK, lists.rows)
+        top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
+        _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
+        cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
+        see_block(cells, columns, rules, first - top, last - top, turn, strip.waiting[worker], view, memory,
+                  strip.counters[worker])
+        first = take_block(strip.queue, BLOCK)
+
+
+@kernel
+def see_lists_scalar(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _see_lists_scalar(worker, lists, columns, rules, turn, strip)
+
+
+@kernel
+def see_lists_lanes(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, written: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _see_lists_lanes(worker, lists, columns, rules, turn, written, strip)

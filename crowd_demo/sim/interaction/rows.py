@@ -1,0 +1,166 @@
+"""See, where candidates come as rows of cells: each row is a run of the order, so those around an agent are a few runs.
+
+Workers take a block of rows at a time, a single one where it is crowded. Lanes copy these rows and the ones they reach into
+the worker's strip and go along each row with sixteen agents at once; a block is copied once, which costs
+(BLOCK + 2 reach) / BLOCK of its agents.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.sim.interaction.pairwise import (
+    CANDIDATES,
+    collect,
+    due_among,
+    due_of_sixteen,
+    fill,
+    from_columns,
+    from_strip,
+    keep_one,
+    keep_register,
+    meet,
+    name_members,
+    nobody,
+    pack,
+    register,
+    worth_all,
+    worth_registers,
+)
+from crowd_demo.sim.neighbours.schedule import due
+
+
+@device
+def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
+    """One agent of a cell meets all who stand within reach."""
+    me = from_columns(rules, columns, np.uintp(slot))
+    sums = nobody(rules, columns.x[slot])
+    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
+        for k in range(np.uintp(first), np.uintp(last)):
+            sums = meet(rules, me, from_columns(rules, columns, np.uintp(cells.order[k])), sums)
+        counters[CANDIDATES] += last - first
+    keep_one(rules, columns, slot, me, sums, turn, counters)
+
+
+@device
+def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
+    """Whoever is due, sixteen tests at a time: most rows have few or none."""
+    cell = row * cells.columns
+    end = cells.start[cell + cells.columns]
+    for first in range(cells.start[cell], end, LANES):
+        if due_of_sixteen(columns, cells.order, first, end, turn) == 0:
+            continue
+        for k in range(first, min(first + LANES, end)):
+            slot = cells.order[k]
+            if due(turn, columns.look_at[slot]):
+                while cells.start[cell + 1] <= k:
+                    cell += 1
+                _see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
+
+
+@device
+def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, strip: Any, base: int) -> Any:
+    """(sums, candidates) of a register whose agents stand in columns left..right of one row."""
+    sums = nobody(rules, me[0])
+    candidates = 0
+    left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
+    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
+        # Unsigned: a signed index carries code for negative ones, a fifth of the loop.
+        for at in range(np.uintp(first - base), np.uintp(last - base)):
+            sums = meet(rules, me, from_strip(rules, strip, at), sums)
+        candidates += last - first
+    return sums, candidates
+
+
+@device
+def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole: bool, turn: Any, strip: Any, base: int,
+                          memory: Any, counters: Any) -> None:
+    """Registers of a row: `whole` ones as the agents stand, or packed of those that are due."""
+    members = memory[0]
+    first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
+    k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
+    left = first_cell
+    while k < end:
+        if whole:
+            size, at = min(LANES, end - k), k - base
+            name_members(at, size, members)
+            k += size
+        else:
+            size, k = collect(columns, cells.order, k, end, turn, base, members)
+            if size == 0:
+                return
+            at = tail
+            pack(strip, members, size, strip, at)
+        while cells.start[left + 1] <= base + members[0]:
+            left += 1
+        right = left
+        while cells.start[right + 1] <= base + members[size - 1]:
+            right += 1
+        me = register(rules, strip, at)
+        sums, candidates = _meet_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
+        keep_register(rules, columns, cells.order, base, size, me, sums, candidates, turn, memory, counters)
+
+
+@device
+def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn: Any, waiting: Any, strip: Any, memory: Any,
+              counters: Any) -> None:
+    """Lanes for the rows [first, last), at most BLOCK."""
+    top, bottom = last, first
+    for row in range(first, last):
+        start, stop = cells.start[row * cells.columns], cells.start[(row + 1) * cells.columns]
+        waiting[row - first] = due_among(columns, cells.order, start, stop, turn)
+        if worth_registers(waiting[row - first], stop - start):
+            top, bottom = min(top, row), row + 1
+    base = cells.start[max(top - cells.reach, 0) * cells.columns]
+    if top < bottom:
+        stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
+        fill(rules, columns, cells.order, base, stop, base, strip, counters)
+    for row in range(first, last):
+        agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
+        count = waiting[row - first]
+        if worth_registers(count, agents):
+            _see_row_by_registers(cells, columns, rules, row, worth_all(count, agents), turn, strip, base, memory, counters)
+        elif count > 0:
+            _see_row_one_by_one(cells, columns, rules, row, turn, counters)
+
+
+# --- the kernels -----------------------------------------------------------------------------------------------------
+
+@device
+def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    block = take_block(strip.queue, 1)
+    while block < blocks.shape[0] - 1:
+        for row in range(blocks[block], blocks[block + 1]):
+            _see_row_one_by_one(cells, columns, rules, row, turn, strip.counters[worker])
+        block = take_block(strip.queue, 1)
+
+
+@device
+def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    view = (strip.floats[worker], strip.ints[worker])
+    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
+    block = take_block(strip.queue, 1)
+    while block < blocks.shape[0] - 1:
+        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strip.waiting[worker], view, memory,
+                  strip.counters[worker])
+        block = take_block(strip.queue, 1)
+
+
+@kernel
+def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _see_scalar(worker, cells, columns, rules, turn, blocks, strip)
+
+
+@kernel
+def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+    """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
+    for worker in prange(workers):
+        _see_lanes(worker, cells, columns, rules, turn, blocks, strip)

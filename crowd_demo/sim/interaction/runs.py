@@ -1,0 +1,186 @@
+"""See, where candidates come as runs of an order: for structures whose cells or leaves do not lie in rows.
+
+The order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of runs that
+together hold every agent within reach of any of its members. So a register of sixteen agents of a group meets a few
+contiguous stretches, as in a row of cells. Since a run may lie anywhere in the order, lanes copy the whole population into
+one snapshot first, a pass of its own; then everybody only reads it.
+
+A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
+That is slower but as true: a candidate who is no neighbour adds nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.sim.interaction.pairwise import (
+    CANDIDATES,
+    collect,
+    due_among,
+    fill,
+    from_columns,
+    from_strip,
+    keep_one,
+    keep_register,
+    meet,
+    name_members,
+    nobody,
+    pack,
+    register,
+    worth_all,
+    worth_registers,
+)
+from crowd_demo.sim.neighbours.schedule import due
+
+MOST_RUNS = 16  # a group: trees in a crowd that stands everywhere need 4 to 8
+GAP = 6  # agents between two runs that are cheaper to meet than to skip
+GROUPS = 16  # that a worker takes at a time
+
+
+class Runs(NamedTuple):
+    """What the kernels see of a neighbour structure made of groups."""
+
+    order: Any  # int32[n + 16]: slots by group
+    groups: Any  # int64[1]: how many there are
+    start: Any  # int32[groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
+    count: Any  # int32[groups]: runs of each group
+    first: Any  # int32[groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
+    last: Any  # int32[groups, MOST_RUNS]
+
+
+class Snapshot(NamedTuple):
+    """What can be seen of everybody, in the order of the structure."""
+
+    floats: Any  # float32[4, n + 32]
+    ints: Any  # int32[4, n + 32]
+
+
+def runs_of(order: Any, groups: int) -> Runs:
+    return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
+                np.zeros((groups, MOST_RUNS), np.int32), np.zeros((groups, MOST_RUNS), np.int32))
+
+
+def snapshot_of(agents: int) -> Snapshot:
+    return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
+
+
+@device
+def add_run(runs: Any, group: int, first: int, last: int) -> None:
+    """Append order[first:last] to the candidates of a group; runs come in ascending order."""
+    count = runs.count[group]
+    if last <= first:
+        return
+    if count > 0 and (first - runs.last[group, count - 1] <= GAP or count == MOST_RUNS):
+        runs.last[group, count - 1] = last
+        return
+    runs.first[group, count], runs.last[group, count] = first, last
+    runs.count[group] = count + 1
+
+
+# --- the two ways through a group ------------------------------------------------------------------------------------
+
+@device
+def _see_one_by_one(runs: Any, columns: Any, rules: Any, group: int, turn: Any, counters: Any) -> None:
+    for member in range(runs.start[group], runs.start[group + 1]):
+        slot = runs.order[member]
+        if due(turn, columns.look_at[slot]):
+            me = from_columns(rules, columns, np.uintp(slot))
+            sums = nobody(rules, columns.x[slot])
+            for run in range(runs.count[group]):
+                first, last = runs.first[group, run], runs.last[group, run]
+                for k in range(np.uintp(first), np.uintp(last)):
+                    sums = meet(rules, me, from_columns(rules, columns, np.uintp(runs.order[k])), sums)
+                counters[CANDIDATES] += last - first
+            keep_one(rules, columns, slot, me, sums, turn, counters)
+
+
+@device
+def _meet_all(runs: Any, rules: Any, group: int, me: Any, snapshot: Any) -> Any:
+    """(sums, candidates) of a register of a group."""
+    sums = nobody(rules, me[0])
+    candidates = 0
+    for run in range(runs.count[group]):
+        first, last = runs.first[group, run], runs.last[group, run]
+        for at in range(np.uintp(first), np.uintp(last)):
+            sums = meet(rules, me, from_strip(rules, snapshot, at), sums)
+        candidates += last - first
+    return sums, candidates
+
+
+@device
+def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, whole: bool, turn: Any, snapshot: Any, packed: Any,
+                      memory: Any, counters: Any) -> None:
+    members = memory[0]
+    k, end = runs.start[group], runs.start[group + 1]
+    while k < end:
+        if whole:
+            size = min(LANES, end - k)
+            name_members(k, size, members)
+            me = register(rules, snapshot, k)
+            k += size
+        else:
+            size, k = collect(columns, runs.order, k, end, turn, 0, members)
+            if size == 0:
+                return
+            pack(snapshot, members, size, packed, 0)
+            me = register(rules, packed, 0)
+        sums, candidates = _meet_all(runs, rules, group, me, snapshot)
+        keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
+
+
+# --- the kernels -----------------------------------------------------------------------------------------------------
+
+@device
+def _see_runs_scalar(worker: int, runs: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+    first = take_block(strip.queue, GROUPS)
+    while first < runs.groups[0]:
+        for group in range(first, min(first + GROUPS, runs.groups[0])):
+            _see_one_by_one(runs, columns, rules, group, turn, strip.counters[worker])
+        first = take_block(strip.queue, GROUPS)
+
+
+@device
+def _see_runs_lanes(worker: int, runs: Any, columns: Any, rules: Any, turn: Any, snapshot: Any, strip: Any) -> None:
+    view, packed = (snapshot.floats, snapshot.ints), (strip.floats[worker], strip.ints[worker])
+    memory, counters = (strip.members[worker], strip.pushes[worker], strip.met[worker]), strip.counters[worker]
+    first = take_block(strip.queue, GROUPS)
+    while first < runs.groups[0]:
+        for group in range(first, min(first + GROUPS, runs.groups[0])):
+            agents = runs.start[group + 1] - runs.start[group]
+            waiting = due_among(columns, runs.order, runs.start[group], runs.start[group + 1], turn)
+            whole = worth_all(waiting, agents)
+            if worth_registers(waiting, agents):
+                _see_by_registers(runs, columns, rules, group, whole, turn, view, packed, memory, counters)
+            elif waiting > 0:
+                _see_one_by_one(runs, columns, rules, group, turn, counters)
+        first = take_block(strip.queue, GROUPS)
+
+
+@device
+def _take_snapshot(worker: int, workers: int, order: Any, agents: int, columns: Any, rules: Any, snapshot: Any,
+                   strip: Any) -> None:
+    registers = (agents + LANES - 1) // LANES
+    first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
+    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strip.counters[worker])
+
+
+@kernel
+def take_snapshot(workers: int, order: Any, agents: int, columns: Any, rules: Any, snapshot: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _take_snapshot(worker, workers, order, agents, columns, rules, snapshot, strip)
+
+
+@kernel
+def see_runs_scalar(workers: int, runs: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _see_runs_scalar(worker, runs, columns, rules, turn, strip)
+
+
+@kernel
+def see_runs_lanes(workers: int, runs: Any, columns: Any, rules: Any, turn: Any, snapshot: Any, strip: Any) -> None:
+    for worker in prange(workers):
+        _see_runs_lanes(worker, runs, columns, rules, turn, snapshot, strip)

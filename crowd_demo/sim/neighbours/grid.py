@@ -1,0 +1,122 @@
+"""The grid: which agents stand in which cell.
+
+After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
+counting sort with prefix sums, O(n + cells), rebuilt every step. A cell is at least as wide as rounding can stretch the
+radius, so two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.sim.store.agents import Agents
+
+MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
+ROUNDING = 2.0**-22  # of the world and the radius: more than float32 can misplace a position or stretch a distance
+
+
+class Cells(NamedTuple):
+    """What the kernels see of a neighbour structure made of rows of cells."""
+
+    order: Any  # int32: slots by cell
+    start: Any  # int32[rows * columns + 1]
+    columns: int
+    rows: int
+    reach: int  # cells to look at on each side
+
+
+class Floor(NamedTuple):
+    """Where a cell lies in the world."""
+
+    inv_cell: np.float32
+    columns: int
+    rows: int
+
+
+@device
+def cell_of(x: Any, y: Any, floor: Any) -> int:
+    column = min(int(x * floor.inv_cell), floor.columns - 1)
+    row = min(int(y * floor.inv_cell), floor.rows - 1)
+    return row * floor.columns + column
+
+
+@device
+def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        space.key[slot] = cell_of(x[slot], y[slot], floor)
+    count_share(worker, workers, space, agents, floor.columns * floor.rows)
+
+
+@kernel
+def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+    """The cell of every agent, and how many stand in each."""
+    for worker in prange(workers):
+        _find_cells(worker, workers, x, y, agents, floor, space)
+
+
+def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:
+    """Side of a cell of about `cell` units (0: that just holds the radius), and how many cells to look at on each side.
+
+    Cells that would barely hold the radius, or barely a whole part of it, are widened by what is rounded: else two agents
+    at the radius could lie a cell farther apart. In a huge world cells are larger.
+    """
+    needed = radius + ROUNDING * (radius + max(width, height))
+    side = max(cell or max(needed, min(width, height) / 2048), smallest)
+    reach = max(1, math.ceil(radius / side))
+    return max(side, needed / reach), reach
+
+
+class Grid:
+    """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
+
+    def __init__(self, agents: Agents, width: float, height: float, radius: float, cell: float, workers: int) -> None:
+        self.agents = agents
+        self.workers = workers
+        smallest = max(math.sqrt(width * height / MAX_CELLS), 1e-3)
+        self.cell, self.reach = fitted(width, height, radius, cell, smallest)
+        self.columns = max(1, math.ceil(width / self.cell))
+        self.rows = max(1, math.ceil(height / self.cell))
+        self.floor = Floor(np.float32(1 / self.cell), self.columns, self.rows)
+        self.cells = self.columns * self.rows
+        self.space: SortSpace = sort_space(agents.capacity, self.cells, workers)
+        self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
+        self.order = self.space.order
+        self.layout = -1
+        self.by_id = False  # whether agents of a cell are to be in order of their ids
+
+    def calls(self) -> tuple[Call, ...]:
+        columns, count = self.agents.columns, self.agents.count
+        find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space))
+        ranks = (Call(sort_buckets, (self.workers, self.space, self.cells, columns.id)),) if self.by_id else ()
+        return (find, *sort_calls(self.workers, self.space, count, self.cells), *ranks)
+
+    def built(self) -> None:
+        """To be said after `calls` have run."""
+        self.order = self.space.order
+        self.layout = self.agents.layout
+
+    def reordered(self, order: Any) -> None:
+        """To be said after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
+        self.order = order
+        self.layout = self.agents.layout
+
+    def outdated(self) -> None:
+        """To be said after a step that moved agents without building this grid."""
+        self.layout = -1
+
+    @property
+    def fresh(self) -> bool:
+        """True while the order holds for the agents where they lie, and their cells are at most one step old."""
+        return self.layout == self.agents.layout
+
+    @property
+    def start(self) -> Any:
+        return self.space.start
+
+    def view(self) -> Cells:
+        return Cells(self.order, self.space.start, self.columns, self.rows, self.reach)

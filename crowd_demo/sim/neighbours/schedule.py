@@ -1,0 +1,107 @@
+"""Who is due this step.
+
+Avoidance is staggered by *place*, *tile* or *id*. By place the world is cut into bands of Y, and band b looks around at the
+ticks t with (t + b) % period == 0, so that the rows of cells which SIMD works on are full of agents that are due. By tile it
+is cut into squares with a hash for b, so that each step's work lies all over the world. By id it is b = id: nobody's turn ever
+shifts, but only a share of each register works. An agent keeps the tick at which it looks again; whoever walks into another
+band looks once when its old turn comes and falls into step with the new band, so nobody waits longer than the period, nor
+when the agents are sorted or the rule is changed. Sight and paths are staggered by *id*: they are work of one agent alone.
+Nothing depends on the slot, so re-sorting changes nothing.
+
+`look_at` packs that tick and the wait until then, 16 * tick + wait - 1, which also tells when the agent last looked. That
+serves 2^27 ticks, 26 days at 60 Hz.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.hashing import scramble
+from crowd_demo.compute.jit import device
+from crowd_demo.sim.metrics.push_error import FRESH, KEPT, PushError, push_error
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation
+
+BAND_RADII = 8  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
+BANDS = 1024  # at most so many along a side
+LONGEST = 16  # period
+
+
+class Turn(NamedTuple):
+    """The present step as staggering sees it."""
+
+    due_below: int  # packed: who looks now or should have looked before
+    due_above: int  # and who would look later than a period from now
+    period: int
+    inv_period: int  # 2^32 / period, rounded up
+    by_id: bool
+    inv_band: np.float32  # 1 / side of a band or tile, in world units
+    inv_column: np.float32  # the same along x; 0 for bands, which are as wide as the world
+    columns: int
+    next_look: Any  # int32[bands, tiles or period]: packed, the next time that each place, or phase of ids, looks around
+
+
+@lru_cache
+def phases(by: str, places: int, period: int) -> NDArray[np.int32]:
+    """Of each band, in turn, or of each tile, at random."""
+    numbers = np.arange(places, dtype=np.uint32)
+    return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)
+
+
+def turn(tick: int, period: int, by: str, width: float, height: float, band: float) -> Turn:
+    """The turn of a step in a world of `width` x `height` units, whose bands or tiles are to be `band` units high."""
+    longest = max(width, height) if by == "tile" else height
+    band = max(band, longest / BANDS)
+    columns = int(width / band) + 2 if by == "tile" else 1
+    wait = period - (tick + np.arange(period)) % period
+    inv_band = np.float32(1 / band)
+    times = ((tick + wait) * LONGEST + wait - 1).astype(np.int32)
+    next_look = times if by == "id" else times[phases(by, (int(height / band) + 2) * columns, period)]
+    return Turn((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, -(-(1 << 32) // period),
+                by == "id", inv_band,
+                inv_band if by == "tile" else np.float32(0), columns, next_look)
+
+
+def everybody_due(turn: Turn) -> Turn:
+    return turn._replace(due_below=(1 << 31) - 1)
+
+
+@device
+def due(turn: Any, look_at: Any) -> Any:
+    """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
+    return (look_at < turn.due_below) | (look_at > turn.due_above)
+
+
+@device
+def next_look(turn: Any, columns: Any, slot: Any) -> int:
+    """What becomes of `look_at` when the agent in that slot has looked."""
+    if turn.by_id:
+        # id % period by a product, exact below 2^28: LLVM hoists a division out of this branch, 30 ns for every agent
+        identity = np.int64(columns.id[slot])
+        return turn.next_look[np.uintp(identity - (identity * turn.inv_period >> 32) * turn.period)]
+    row, column = int(columns.y[slot] * turn.inv_band), int(columns.x[slot] * turn.inv_column)
+    return turn.next_look[np.uintp(row * turn.columns + column)]
+
+
+@device
+def due_by_id(identity: int, tick: int, period: int) -> bool:
+    return (tick + identity) % period == 0
+
+
+# --- what it costs the crowd -----------------------------------------------------------------------------------------
+
+def ages(sim: Simulation) -> NDArray[np.int64]:
+    """How many agents looked 0, 1, ... steps before the last step, int64[16]; more than a period only after it was lowered."""
+    look_at = sim.agents.columns.look_at[:sim.agents.count]
+    looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
+    return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
+
+
+def stagger_error(sim: Simulation) -> PushError:
+    """How far the pushes of the next step are from those of period 1."""
+    return push_error(sim, KEPT, FRESH)

@@ -1,0 +1,37 @@
+"""Where agents are born: each place is a function of the seed and the id alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.compute import hashing as noise
+from crowd_demo.config.model import Config
+from crowd_demo.sim.population import spring_patterns as patterns
+from crowd_demo.sim.terrain.step_out import step_out
+from crowd_demo.sim.terrain.tiles import Terrain
+
+
+def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all; or a pattern."""
+    if config.links.pattern != "none":
+        x, y = patterns.places(ids, config, terrain, seed)
+        step_out(terrain, x, y)
+        return x, y
+    x, y = terrain.random_walkable(ids.astype(np.int64), seed)
+    spawn = config.spawn
+    if spawn.pattern == "uniform" or not len(ids):
+        return x, y
+    centre_x, centre_y = (np.float32(side / 2) for side in (terrain.walls.width, terrain.walls.height))
+    if spawn.pattern == "point":
+        x[:], y[:] = centre_x, centre_y
+    else:
+        key = noise.key(seed, 0, noise.SPAWN)
+        inside = noise.unit(ids, key) < spawn.share
+        for axis, centre in ((x, centre_x), (y, centre_y)):
+            key = noise.next_key(key)
+            offset = (noise.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
+            axis[inside] = (centre + offset)[inside]
+    step_out(terrain, x, y)
+    return x, y

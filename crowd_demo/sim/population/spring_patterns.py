@@ -1,0 +1,72 @@
+"""Ropes, cloth and columns: where an agent begins, whom it is tied to, and whether it is pinned, each by its id alone.
+
+    rope    `length` agents hang from a pinned one; ropes stand in rows all over the world
+    cloth   `length` agents wide, as deep as there are agents; each is tied to the left and above, the top row is pinned
+    column  `length` agents one behind the other, the first of them free; only the one behind is pulled
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.sim.terrain.tiles import Terrain
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+
+Ints = NDArray[Any]
+TOP = 0.12  # of the world's height (or a row's): there ropes and cloth hang from
+
+
+def reaches(config: Config) -> tuple[int, ...]:
+    """An agent is tied to the agents whose ids are lower by these, as far as `tied` says so."""
+    return {"none": (), "rope": (1,), "column": (1,), "cloth": (1, config.links.length)}[config.links.pattern]
+
+
+def tied(ids: Ints, reach: int, config: Config) -> NDArray[np.bool_]:
+    """bool[n]: is each id tied to id - reach? The first of a rope or of a row of cloth has nobody before it."""
+    return (ids >= reach) & ((reach != 1) | (ids % config.links.length != 0))
+
+
+def pinned(ids: Ints, config: Config) -> NDArray[np.bool_]:
+    links = config.links
+    if links.pattern == "cloth":
+        return ids < links.length
+    return (ids % links.length == 0) & (links.pattern == "rope")
+
+
+def places(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(x, y) float32[n], inside the world but not always clear of walls."""
+    x, y = {"rope": _ropes, "cloth": _cloth, "column": _columns}[config.links.pattern](ids, config, terrain, seed)
+    walls = terrain.walls
+    inside = (np.nextafter(side, np.float32(0)) for side in (walls.width, walls.height))
+    x, y = (np.clip(axis, 0, limit).astype(np.float32) for axis, limit in zip((x, y), inside, strict=True))
+    return x, y
+
+
+def _ropes(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+    links, world = config.links, config.world
+    ropes = max(1, -(-config.agents // links.length))
+    rows = max(1, math.floor(world.height / max(links.length * links.rest * 1.2, 1.0)))
+    columns = -(-ropes // rows)
+    rope, bead = np.divmod(ids, links.length)
+    row, column = np.divmod(rope % ropes, columns)
+    shift = 0.25 + 0.5 * (row % 2)  # every other row stands in the gaps of the one before
+    return (column + shift) * (world.width / columns), (row + TOP) * (world.height / rows) + bead * links.rest
+
+
+def _cloth(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+    links, world = config.links, config.world
+    row, column = np.divmod(ids, links.length)
+    left = (world.width - (links.length - 1) * links.rest) / 2
+    return left + column * links.rest, TOP * world.height + row * links.rest
+
+
+def _columns(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+    column, place = np.divmod(ids, config.links.length)
+    x, y = terrain.random_walkable(column.astype(np.int64), seed)
+    return x - place * config.links.rest, y

@@ -1,0 +1,215 @@
+"""Links: references between agents that survive sorts and removals, and the springs that they are.
+
+    pull   sum over an agent's links of (stiffness * (d - rest) + damping * approach) along the link, d its length
+    v'     v + dt * (pull + gravity + wind * gust - drag * v); who is pinned heads for its place instead
+
+A link is two ids and the generations in which they were tied. Kernels want slots: these are looked up again when agents
+have moved in memory (after a sort or a removal), and links to agents that died are dropped. Each agent adds up its own
+pulls, as integers (1/256), so neither order nor threads can change a bit; velocities are written by a second kernel, when
+nobody reads them any more. O(links) a step, and as much again for each sort.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.simd import root, to_float, to_int, wrap32
+from crowd_demo.sim.population.spring_patterns import pinned, places, reaches, tied
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.sparse_set import Ints
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+    from crowd_demo.sim.simulation import Simulation
+
+FIXED = 256  # steps of 1 unit/s^2 in the sums
+STRONGEST = 1 << 15  # units/s^2: what one link can pull
+GUST_UNITS, GUST_S = 900.0, 4.0  # a gust is so wide, and passes a place in so many seconds
+
+
+class Web(NamedTuple):
+    """The links as kernels see them: node k's are first[k]:first[k + 1]."""
+
+    node: Any  # int32[n]: slots of the agents that links (or pins) act on
+    first: Any  # int32[n + 1]
+    other: Any  # int32[m]: slots of those at the other ends
+    pinned: Any  # int32[n]: 1 for who is pinned
+    pin_x: Any  # float32[n]: where
+    pin_y: Any
+    pull_x: Any  # float32[n], written: units/s^2
+    pull_y: Any
+
+
+class LinkRules(NamedTuple):
+    """Constants of one step."""
+
+    rest: np.float32
+    stiffness: np.float32
+    damping: np.float32
+    gravity: np.float32
+    wind: np.float32
+    drag: np.float32
+    dt: np.float32
+    inv_dt: np.float32
+    inv_gust: np.float32
+    phase: np.float32  # of the gusts, 1 .. 2
+
+
+@device
+def _pull(worker: int, workers: int, columns: Any, web: Any, rules: Any) -> None:
+    nodes = web.node.shape[0]
+    strongest = np.float32(STRONGEST)
+    for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
+        me = np.uintp(web.node[k])
+        sum_x, sum_y = 0, 0
+        for link in range(web.first[k], web.first[k + 1]):
+            other = np.uintp(web.other[link])
+            dx, dy = columns.x[other] - columns.x[me], columns.y[other] - columns.y[me]
+            length = root(dx * dx + dy * dy)
+            if length > np.float32(0):  # on one spot there is no direction to pull
+                apart = (columns.vx[other] - columns.vx[me]) * dx + (columns.vy[other] - columns.vy[me]) * dy
+                force = rules.stiffness * (length - rules.rest) + rules.damping * (apart / length)
+                scale = min(max(force, -strongest), strongest) / length * np.float32(FIXED)
+                sum_x += to_int(scale * dx)
+                sum_y += to_int(scale * dy)
+        web.pull_x[k] = to_float(wrap32(sum_x)) * np.float32(1 / FIXED)
+        web.pull_y[k] = to_float(wrap32(sum_y)) * np.float32(1 / FIXED)
+
+
+@device
+def gust(rules: Any, x: Any, y: Any) -> Any:
+    """-1 .. 1: waves that travel across the world."""
+    turns = (x + y * np.float32(0.5)) * rules.inv_gust + rules.phase
+    ramp = abs((turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1))
+    return ramp * ramp * (np.float32(3) - ramp * np.float32(2)) * np.float32(2) - np.float32(1)
+
+
+@device
+def _yield_to_pull(worker: int, workers: int, columns: Any, web: Any, rules: Any) -> None:
+    nodes = web.node.shape[0]
+    for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
+        me = np.uintp(web.node[k])
+        x, y, vx, vy = columns.x[me], columns.y[me], columns.vx[me], columns.vy[me]
+        if web.pinned[k] != 0:
+            columns.vx[me], columns.vy[me] = (web.pin_x[k] - x) * rules.inv_dt, (web.pin_y[k] - y) * rules.inv_dt
+        else:
+            ax = web.pull_x[k] + rules.wind * gust(rules, x, y) - rules.drag * vx
+            ay = web.pull_y[k] + rules.gravity - rules.drag * vy
+            columns.vx[me], columns.vy[me] = vx + rules.dt * ax, vy + rules.dt * ay
+
+
+@kernel
+def pull(workers: int, columns: Any, web: Any, rules: Any) -> None:
+    """What the links ask of each agent: reads everybody, writes only the web."""
+    for worker in prange(workers):
+        _pull(worker, workers, columns, web, rules)
+
+
+@kernel
+def yield_to_pull(workers: int, columns: Any, web: Any, rules: Any) -> None:
+    """Own velocity only."""
+    for worker in prange(workers):
+        _yield_to_pull(worker, workers, columns, web, rules)
+
+
+class Links:
+    """The links of a simulation; `ends` and `generations` hold one row a link, lower id first."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._config: Config = sim.config
+        self._agents: Agents = sim.agents
+        self._terrain = sim.terrain
+        self.active = self._config.links.pattern != "none"
+        self.ends: Ints = np.zeros((0, 2), np.int32)
+        self.generations: Ints = np.zeros((0, 2), np.int32)
+        self._deaths = self._layout = -1
+        self._weave()
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def tie(self, ends: Ints) -> None:
+        """Link agents, int32[n, 2] ids. Raises ValueError when one of them does not live."""
+        if not self._agents.handles.living(ends.reshape(-1)).all():
+            raise ValueError("only the living can be tied")
+        self.ends = np.concatenate((self.ends, ends.astype(np.int32)))
+        self.generations = np.concatenate((self.generations, self._agents.handles.generations[ends]))
+        self._weave()
+
+    def tie_newcomers(self, ids: Ints) -> None:
+        """Link newcomers to those whom the pattern puts beside them, as far as these live."""
+        if self.active:
+            pairs = [self._pairs_of(ids, reach) for reach in reaches(self._config)]
+            self.tie(np.concatenate(pairs))
+
+    def cut_dead(self) -> None:
+        """Drop the links whose agents died, even if their ids are borne again."""
+        handles = self._agents.handles
+        if self._deaths != handles.deaths:
+            stays = (handles.living(self.ends.reshape(-1)).reshape(-1, 2)
+                     & (handles.generations[self.ends] == self.generations)).all(axis=1)
+            self.ends, self.generations = self.ends[stays], self.generations[stays]
+            self._deaths = handles.deaths
+            self._weave()
+
+    def pairs(self) -> tuple[Ints, Ints]:
+        """int32[m] each: the slots of both ends of each link as agents lie now."""
+        self.cut_dead()
+        slots = self._agents.handles.slots_of(self.ends.reshape(-1)).reshape(-1, 2)
+        return slots[:, 0], slots[:, 1]
+
+    def calls(self, sim: Simulation) -> tuple[Call, ...]:
+        """One step of the springs."""
+        self.cut_dead()
+        if self._layout != self._agents.layout:
+            self._look_up()
+        rules = self.rules(sim)
+        return tuple(Call(run, (sim.workers, sim.agents.columns, self.web, rules)) for run in (pull, yield_to_pull))
+
+    def rules(self, sim: Simulation) -> LinkRules:
+        links, f = self._config.links, np.float32
+        return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
+                         wind=f(links.wind), drag=f(links.drag), dt=f(sim.dt), inv_dt=f(1 / sim.dt),
+                         inv_gust=f(1 / GUST_UNITS), phase=f(2 - sim.tick * sim.dt / GUST_S % 1))
+
+    # --- from ids to slots -------------------------------------------------------------------------------------------
+
+    def _pairs_of(self, ids: Ints, reach: int) -> Ints:
+        """Pairs (id - reach, id) with a newcomer in them, both alive."""
+        later = np.union1d(ids, ids + reach)
+        later = later[tied(later, reach, self._config)]
+        pairs = np.stack((later - reach, later), axis=1)
+        alive = self._agents.handles.living(pairs.reshape(-1)).reshape(-1, 2).all(axis=1)
+        return pairs[alive & np.isin(pairs, ids).any(axis=1)]
+
+    def _weave(self) -> None:
+        """Sort the links by the agent they act on: both ends, but only the follower in a column."""
+        lower, upper = self.ends[:, 0], self.ends[:, 1]
+        both = self._config.links.pattern != "column"
+        pulled, puller = (np.concatenate((upper, lower)), np.concatenate((lower, upper))) if both else (upper, lower)
+        by_node = np.argsort(pulled, kind="stable")
+        self._nodes = np.union1d(pulled, self._living_pins()).astype(np.int32)
+        self._others = puller[by_node]
+        count = len(self._nodes)
+        pin_x, pin_y = (places(self._nodes, self._config, self._terrain, self._config.seed) if self.active
+                        else (np.zeros(count, np.float32), np.zeros(count, np.float32)))
+        self.web = Web(np.zeros(count, np.int32),
+                       np.searchsorted(pulled[by_node], np.append(self._nodes, 2**31 - 1)).astype(np.int32),
+                       np.zeros(len(self._others), np.int32), pinned(self._nodes, self._config).astype(np.int32), pin_x, pin_y,
+                       np.zeros(count, np.float32), np.zeros(count, np.float32))
+        self._layout = -1
+
+    def _living_pins(self) -> NDArray[Any]:
+        ids = np.arange(self._agents.handles.limit)
+        ids = ids[pinned(ids, self._config)]
+        return ids[self._agents.handles.living(ids)]
+
+    def _look_up(self) -> None:
+        """References fixed up after a sort: where everybody lies now."""
+        self.web.node[:] = self._agents.handles.slots_of(self._nodes)
+        self.web.other[:] = self._agents.handles.slots_of(self._others)
+        self._layout = self._agents.layout

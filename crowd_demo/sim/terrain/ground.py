@@ -1,0 +1,83 @@
+"""Moving without entering walls or leaving the world: slide along what is in the way.
+
+A move is made axis by axis, first x, then y. An axis is refused when the leading edge, `body` units ahead of the agent,
+would stand in a solid tile; the other axis is then still free, so agents slide. A move is at most half a tile an axis, so
+no wall can be jumped, and never beyond [0, limit].
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import gather, select, splat, to_int
+from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.terrain.wall_field import Push
+
+
+class Ground(NamedTuple):
+    """What a step may stand on."""
+
+    solid: Any  # int32[rows * columns]: 1 where nobody can stand
+    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
+    away_y: Any
+    any_solid: bool
+    columns: int
+    inv_tile: np.float32
+    limit_x: np.float32  # largest float32 position inside the world
+    limit_y: np.float32
+    longest: np.float32  # longest move an axis in one step, at most half a tile
+    body: np.float32  # at most 0.45 of a tile
+
+
+@device
+def _between(value: Any, low: Any, high: Any) -> Any:
+    low, high = splat(low, value), splat(high, value)
+    value = select(value > low, value, low)  # in this order a NaN becomes `low`
+    return select(value < high, value, high)
+
+
+@device
+def tile_of(ground: Any, x: Any, y: Any) -> Any:
+    return to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
+
+
+@device
+def is_solid(ground: Any, x: Any, y: Any) -> Any:
+    """Is the tile under a point inside the world solid?"""
+    return gather(ground.solid, tile_of(ground, x, y)) != 0
+
+
+@device
+def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+    """(x, y) after trying to move by (dx, dy); the same code for one agent and for sixteen."""
+    zero = np.float32(0)
+    dx, dy = _between(dx, -ground.longest, ground.longest), _between(dy, -ground.longest, ground.longest)
+    to_x, to_y = _between(x + dx, zero, ground.limit_x), _between(y + dy, zero, ground.limit_y)
+    if not ground.any_solid:
+        return to_x, to_y
+    body, back = splat(ground.body, x), splat(-ground.body, x)
+    edge_x = _between(to_x + select(dx < zero, back, body), zero, ground.limit_x)
+    to_x = select(is_solid(ground, edge_x, y), x, to_x)
+    edge_y = _between(to_y + select(dy < zero, back, body), zero, ground.limit_y)
+    to_y = select(is_solid(ground, to_x, edge_y), y, to_y)
+    return to_x, to_y
+
+
+@device
+def longer(so_far_sq: Any, dx: Any, dy: Any) -> Any:
+    """The square of the longest move so far; the same code for one agent and for sixteen."""
+    length_sq = dx * dx + dy * dy
+    return select(length_sq > so_far_sq, length_sq, so_far_sq)
+
+
+def ground_of(terrain: Terrain, body: float, push: Push) -> Ground:
+    """The ground of a terrain, as its walls stand now."""
+    walls = terrain.walls
+    solid = terrain.blocked.reshape(-1).astype(np.int32)
+    zero, tile = np.float32(0), float(walls.tile)
+    return Ground(solid, push.away_x.reshape(-1), push.away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
+                  np.nextafter(walls.width, zero), np.nextafter(walls.height, zero), np.float32(tile / 2),
+                  np.float32(min(body, 0.45 * tile)))

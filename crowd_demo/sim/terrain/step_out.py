@@ -1,0 +1,25 @@
+"""The way out for whoever a wall was put on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowd_demo.sim.terrain.tiles import Terrain
+
+
+def step_out(terrain: Terrain, x: Any, y: Any) -> None:
+    """Put every agent that stands in a wall, in place, into the middle of the nearest free tile that lies in the world."""
+    walls = terrain.walls
+    rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
+    caught = np.flatnonzero(terrain.blocked[rows, columns])
+    free = np.argwhere(terrain.blocked == 0)
+    free = free[((free + 0.5) * float(walls.tile) < (float(walls.height), float(walls.width))).all(axis=1)]
+    if not len(caught) or not len(free):
+        return
+    tiles, which = np.unique(rows[caught] * terrain.columns + columns[caught], return_inverse=True)
+    for number, tile in enumerate(tiles):
+        row, column = divmod(int(tile), terrain.columns)
+        nearest = free[((free - (row, column)) ** 2).sum(axis=1).argmin()]
+        y[caught[which == number]], x[caught[which == number]] = (nearest + 0.5) * float(walls.tile)

@@ -1,0 +1,231 @@
+"""The ground: square tiles, which of them are blocked, where people come from and where they want to go.
+
+A tile's side is a multiple of 1/256 unit and the world at most 65536 units, so every border of a tile is exact in
+float32 and sight can count in integers. Walls can be set while the program runs: `version` then grows, `blocked` is
+changed in place (kernels keep their view), and what derives from it is made anew when next asked for, in O(tiles).
+
+A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; for 0 <= x < width this lies in the map.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute import hashing as noise
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
+
+TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
+OPEN_TILE = 64.0  # units a tile where there is no map, about
+SPOTS = 1024  # places a tile and axis at which a random position can lie, none on a border
+
+Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
+
+
+class Walls(NamedTuple):
+    """What kernels know of the ground."""
+
+    blocked: NDArray[np.uint8]  # [H, W]: 1 where nobody can stand
+    tile: np.float32  # side of a tile, units
+    inv_tile: np.float32
+    width: np.float32  # of the world, units
+    height: np.float32
+
+
+class Destination(NamedTuple):
+    """A place that people walk to: a point on one of its tiles, and half the side of a square as large as they are."""
+
+    x: float
+    y: float
+    spread: float
+
+
+class Terrain:
+    """The tiles of a world of about `width` x `height` units; with a map, the largest world of its shape that fits.
+
+    `kinds` uint8[H, W] and `blocked` uint8[H, W] are the tiles; `marks` int16[H, W] says which destination a tile is
+    part of (-1: none), and `destinations` where they are: the map's own, numbered from 0 without gaps, or else `count`
+    tiles drawn by `seed` from the largest area. Where nobody can stand there are none.
+    """
+
+    def __init__(self, data: MapData | None, width: float, height: float, count: int = 8, seed: int = 1) -> None:
+        if data is None:
+            tile = _open_tile(width, height)
+            self.kinds = np.full((math.ceil(height / tile), math.ceil(width / tile)), FLOOR, np.uint8)
+        else:
+            self.kinds = data.kinds.copy()
+            rows, columns = self.kinds.shape
+            tile = max(math.floor(min(width / columns, height / rows) * TILE_STEPS), 1) / TILE_STEPS
+            width, height = columns * tile, rows * tile
+        self.blocked = np.isin(self.kinds, (WALL, WATER)).astype(np.uint8)
+        self.walls = _walls(self.blocked, tile, width, height)
+        self.version = 0
+        self._under = np.where(self.kinds == WALL, FLOOR, self.kinds)  # what a wall leaves when it goes
+        self._labels, self._labels_version = np.empty(self.kinds.shape, np.int32), -1
+        self._stack = np.empty(self.kinds.size, np.int64)
+        self._ground = np.empty(0, np.int64)  # tiles of the largest area
+        self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
+        self.drawn = bool(self.marks.max() < 0)  # destinations by chance, not by the map
+        if self.drawn:
+            self._draw_destinations(count, seed)
+        self.destinations = tuple(self._destination(number) for number in range(self.marks.max() + 1))
+
+    @property
+    def rows(self) -> int:
+        return int(self.blocked.shape[0])
+
+    @property
+    def columns(self) -> int:
+        return int(self.blocked.shape[1])
+
+    def set_wall(self, column: int, row: int, wall: bool) -> None:
+        self.set_walls((column, row, column + 1, row + 1), wall)
+
+    def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
+        """Make walls, or take them away; what lies outside the map is ignored. Water stays water."""
+        left, top, right, bottom = rectangle
+        area = np.s_[max(top, 0):max(bottom, 0), max(left, 0):max(right, 0)]
+        after = np.full_like(self._under[area], WALL) if wall else self._under[area]
+        if not np.array_equal(self.kinds[area], after):
+            self.kinds[area] = after
+            self.blocked[area] = np.isin(after, (WALL, WATER))
+            self.version += 1
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """int32[H, W]: number of the area of tiles that can reach each other, 0 for the largest, -1 where blocked.
+
+        Diagonal steps do not cut corners, so they join nothing that straight ones do not. The rest is in reading order.
+        """
+        self._refresh()
+        return self._labels
+
+    def random_walkable(self, ids: NDArray[np.int64], seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """(x, y) float32[n] inside the world, uniform over the largest area, each a function of (seed, id) alone.
+
+        When all is wall, uniform over everything: there is no better place.
+        """
+        self._refresh()
+        ground = self._ground if self._ground.size else np.arange(self.blocked.size)
+        x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
+        todo, draw = np.arange(len(ids)), 0
+        while todo.size:  # again for those beyond the edge, where the last tiles of an open world hang over it
+            x[todo], y[todo] = self._random_points(ground, ids[todo], seed, draw)
+            todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
+            draw += 3
+        return x, y
+
+    def calls(self) -> tuple[Call, ...]:
+        """What this class runs compiled."""
+        return (Call(label_areas, (self.blocked, self._labels, self._stack)),)
+
+    def _random_points(self, ground: NDArray[np.int64], ids: NDArray[np.int64], seed: int,
+                       draw: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        tile, across, down = (_below(size, ids, noise.key(seed, draw + number, noise.PLACES))
+                              for number, size in enumerate((ground.size, SPOTS, SPOTS)))
+        row, column = np.divmod(ground[tile], self.columns)
+        side = float(self.walls.tile) / SPOTS
+        x, y = (column * SPOTS + across + 0.5) * side, (row * SPOTS + down + 0.5) * side
+        return x.astype(np.float32), y.astype(np.float32)
+
+    def _refresh(self) -> None:
+        """Bring the areas up to date with the walls."""
+        if self._labels_version == self.version:
+            return
+        count = label_areas(self.blocked, self._labels, self._stack)
+        if count > 1:
+            largest = int(np.bincount(self._labels[self._labels >= 0]).argmax())
+            rank = np.array([*range(1, largest + 1), 0, *range(largest + 1, count), -1], np.int32)
+            self._labels[:] = rank[self._labels]  # -1, a blocked tile, reads the last one
+        self._ground = np.flatnonzero(self._labels == 0)
+        self._labels_version = self.version
+
+    def _draw_destinations(self, count: int, seed: int) -> None:
+        """Mark up to `count` different tiles of the largest area: those whose numbers have the least hashes."""
+        self._refresh()
+        hashes = noise.scramble(self._ground.astype(np.uint32) ^ noise.key(seed, 0, noise.DESTINATIONS).view(np.uint32))
+        chosen = self._ground[np.argsort(hashes)[:count]]
+        self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
+
+    def _destination(self, number: int) -> Destination:
+        """The tile nearest to the middle of all stands for them; a tile that hangs over the edge counts up to there."""
+        rows, columns = np.nonzero(self.marks == number)
+        count = rows.size
+        nearest = ((rows * count - rows.sum()) ** 2 + (columns * count - columns.sum()) ** 2).argmin()
+        tile, width, height = float(self.walls.tile), float(self.walls.width), float(self.walls.height)
+        x, y = float(columns[nearest]) * tile, float(rows[nearest]) * tile
+        return Destination((x + min(x + tile, width)) / 2, (y + min(y + tile, height)) / 2, math.sqrt(count) * tile / 2)
+
+
+@device
+def label_areas(blocked: Any, labels: Any, stack: Any) -> int:
+    """Number the areas of free tiles that touch by their sides, from 0 in reading order; returns how many.
+
+    blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
+    """
+    rows, columns = blocked.shape
+    labels[:] = -1
+    count = 0
+    for start in range(rows * columns):
+        if not _claim(blocked, labels, start // columns, start % columns, count):
+            continue
+        stack[0], size = start, 1
+        while size > 0:
+            size -= 1
+            row, column = stack[size] // columns, stack[size] % columns
+            for near_row, near_column in ((row - 1, column), (row + 1, column), (row, column - 1), (row, column + 1)):
+                if _claim(blocked, labels, near_row, near_column, count):
+                    stack[size] = near_row * columns + near_column
+                    size += 1
+        count += 1
+    return count
+
+
+@device
+def _claim(blocked: Any, labels: Any, row: int, column: int, label: int) -> bool:
+    """Label a tile if it is on the map, free and not yet labelled; True if so."""
+    rows, columns = blocked.shape
+    if row < 0 or row >= rows or column < 0 or column >= columns or blocked[row, column] or labels[row, column] >= 0:
+        return False
+    labels[row, column] = label
+    return True
+
+
+@device
+def tile_at(walls: Any, x: Any, y: Any) -> tuple[int, int]:
+    """(column, row) of the tile under a point; the nearest one for points outside the world."""
+    rows, columns = walls.blocked.shape
+    return min(max(int(x * walls.inv_tile), 0), columns - 1), min(max(int(y * walls.inv_tile), 0), rows - 1)
+
+
+def _below(size: int, ids: NDArray[np.int64], key: np.int32) -> NDArray[np.int64]:
+    """int64[n] in [0, size), uniform, one an id."""
+    bits = noise.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
+    return ((bits.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
+
+
+def _open_tile(width: float, height: float) -> float:
+    """About 64 units, such that whole tiles make the longer side (up to 1/256 unit a tile)."""
+    longer = max(width, height)
+    return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * TILE_STEPS) / TILE_STEPS
+
+
+def _walls(blocked: NDArray[np.uint8], tile: float, width: float, height: float) -> Walls:
+    """The inverse is rounded so that no point below the world's edge falls on a tile beyond the map."""
+    rows, columns = blocked.shape
+    walls = Walls(blocked, np.float32(tile), np.float32(1 / tile), np.float32(width), np.float32(height))
+    last_x, last_y = np.nextafter(walls.width, np.float32(0)), np.nextafter(walls.height, np.float32(0))
+    inverse = walls.inv_tile
+    while last_x * inverse >= columns or last_y * inverse >= rows:
+        inverse = np.nextafter(inverse, np.float32(0))
+    return walls._replace(inv_tile=inverse)
+
+
+def _without_gaps(marks: NDArray[np.int16]) -> NDArray[np.int16]:
+    """The same areas numbered 0, 1, 2, ... in their former order."""
+    numbers = np.unique(marks[marks >= 0])
+    return np.where(marks >= 0, np.searchsorted(numbers, marks), -1).astype(np.int16)
