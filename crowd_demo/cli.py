@@ -169,18 +169,18 @@ def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
     """Options that stand for keys of the configuration; they win over --set."""
-    from crowd_demo.config.loader import Override, Place
+    from crowd_demo.config.loader import Location, Override
     from crowd_demo.config.yaml12 import scalar
 
     if args.seed is not None:
-        yield Override(Place("--seed"), ("seed",), scalar(args.seed))
+        yield Override(Location("--seed"), ("seed",), scalar(args.seed))
     if args.threads is not None:
-        yield Override(Place("--threads"), ("optimizations", "threads"), scalar(args.threads))
+        yield Override(Location("--threads"), ("optimizations", "threads"), scalar(args.threads))
     if args.size is not None:
-        yield Override(Place("--size"), ("window", "width"), args.size[0])
-        yield Override(Place("--size"), ("window", "height"), args.size[1])
+        yield Override(Location("--size"), ("window", "width"), args.size[0])
+        yield Override(Location("--size"), ("window", "height"), args.size[1])
     if args.fullscreen:
-        yield Override(Place("--fullscreen"), ("window", "fullscreen"), True)
+        yield Override(Location("--fullscreen"), ("window", "fullscreen"), True)
 
 
 def _list_configs() -> int:
@@ -195,7 +195,7 @@ def _list_keys(config: Config) -> int:
     from crowd_demo.config.keys import ACTIONS, keys_of
 
     for action, (_, what) in ACTIONS.items():
-        print(f"{' '.join(keys_of(config, action)) or '-':12} {action:18} {what}")
+        print(f"{' '.join(keys_of(config.keys, action)) or '-':12} {action:18} {what}")
     return FINE
 
 

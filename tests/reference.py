@@ -252,7 +252,7 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
     speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
     x, y = rules.push * a["push_x"], rules.push * a["push_y"]
     if state != WAITING:
-        x, y = x + a["way_x"], y + a["way_y"]
+        x, y = x + a["heading_x"], y + a["heading_y"]
     x, y = x * speed, y * speed
     if stuck:
         x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
@@ -263,7 +263,7 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
         x, y = x * (limit / length), y * (limit / length)
     vx, vy = a["vx"] + (x - a["vx"]) * rules.follow, a["vy"] + (y - a["vy"]) * rules.follow
     to_x, to_y = slide(ground, a["x"], a["y"], rules.dt * vx, rules.dt * vy)
-    along = (to_x - a["x"]) * a["way_x"] + (to_y - a["y"]) * a["way_y"]
+    along = (to_x - a["x"]) * a["heading_x"] + (to_y - a["y"]) * a["heading_y"]
     a["vx"], a["vy"] = (vx if to_x != a["x"] else F(0)), (vy if to_y != a["y"] else F(0))
     a["x"], a["y"] = to_x, to_y
     if state == WAITING:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 
 from crowd_demo.compute.jit import Call, compile_calls, is_compiled
-from crowd_demo.config.model import Config, World
+from crowd_demo.config.model import Config, Life, World
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
@@ -30,7 +30,7 @@ class Ahead:
 
     def __init__(self, config: Config, render: bool = True) -> None:
         world = World(width=min(config.world.width, TWIN_SIDE), height=min(config.world.height, TWIN_SIDE))
-        self._sim = Simulation(config.model_copy(update={"agents": TWIN_AGENTS, "map": None, "world": world}))
+        self._sim = Simulation(config.model_copy(update={"agents": TWIN_AGENTS, "map": None, "world": world, "life": Life()}))
         self._scene = Scene(self._sim, config, assets_folder()) if render else None
         self._camera = Camera((world.width, world.height), TWIN_PX)
         self._lock = threading.Lock()
@@ -44,10 +44,8 @@ class Ahead:
         return list(calls.values())
 
     def _calls(self) -> Iterator[Call]:
-        self._sim.renew()  # what was built in a walk before is built anew
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
-        for _, calls in self._sim.stages():
-            yield from calls
+        yield from self._sim.calls_ahead()
         if self._scene:
             yield from self._scene.calls(self._camera)
             yield from calls_ahead(self._sim)
@@ -55,7 +53,7 @@ class Ahead:
 
 def kernel_name(call: Call) -> str:
     """What a progress bar calls it."""
-    return str(call.kernel.__name__).replace("_", " ").strip()
+    return call.name.replace("_", " ").strip()
 
 
 def compile_one(call: Call) -> None:

@@ -30,7 +30,7 @@ from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.theme import Pen
-from crowd_demo.render.overlays.frustum import draw_frustum
+from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
@@ -60,13 +60,13 @@ class Loop:
             self._prepare_screen()
 
     def _prepare_screen(self) -> None:
-        keys = {action: keys_of(self.config, action) for action in ACTIONS}
+        keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
         colours = {name: tuple(colour) for name, colour in load_manifest(assets_folder())["colours"].items()}
         what = {action: text for action, (_, text) in ACTIONS.items()}
         self.pen = Pen()
         self.hud = Hud(keys, colours, self.pen)
         self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
-        self.input = Input(bindings(self.config), pygame.display.get_window_size())
+        self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
         self._fullscreen = self.program.fullscreen
 
     def run(self) -> None:
@@ -143,6 +143,7 @@ class Loop:
                 break
         if program.scene:
             alpha = self.pace.owed_s / self.pace.dt
+            program.sim.prepare_picture()
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
             if steps and program.hud_shown:
                 with program.sim.profile.stage("hud"):
@@ -151,8 +152,8 @@ class Loop:
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()
         with profile.stage("overlays"):
-            if program.frozen:
-                draw_frustum(picture, program.camera, program.frozen, self.pen)
+            looking = Looking(program.sim, program.camera, program.frozen)
+            draw_overlays(picture, program.overlays, looking, self.pen)
         with profile.stage("hud"):
             status = program.status()
             if program.hud_shown:

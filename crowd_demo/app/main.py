@@ -102,7 +102,7 @@ class Session:
             if self.options.headless:
                 tell_progress(job, progress)
             else:
-                events = Input(bindings(self.config), pygame.display.get_window_size())
+                events = Input(bindings(self.config.keys), pygame.display.get_window_size())
                 if not show_progress(job, progress, events.quits):
                     return None
         return job.result()

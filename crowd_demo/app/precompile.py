@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.techniques import TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 
 class Precompiler:

@@ -17,14 +17,15 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.pictures import free_name
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import range_of
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.hud import Status
 from crowd_demo.render.hud.switchboard import shown
-from crowd_demo.sim.actions import Action, Populate, Switch
-from crowd_demo.sim.inactive import resting
-from crowd_demo.sim.simulation import Simulation
-from crowd_demo.techniques import BY_PATH, Technique, Value
+from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.sim.inactive import inactive
+from crowd_demo.sim.simulation import Action, Simulation
 
 MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
@@ -62,7 +63,8 @@ class Program:
         self.speed = config.time.speed
         self.agents_asked = config.agents
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
-        self.frozen: Rect | None = None
+        self.overlays: set[str] = set()  # names of those that are shown
+        self.frozen: Rect | None = None  # by which is culled while the frustum is frozen
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
@@ -75,9 +77,10 @@ class Program:
             "more": lambda: self.populate(more(self.agents_asked)),
             "slower": partial(self.change_speed, -1), "faster": partial(self.change_speed, 1),
             "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
-            "fit": self.camera.fit, "freeze": self.freeze, "hud": partial(self._toggle, "hud_shown"),
+            "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "screenshot": self.ask_picture, "quit": self.close_or_quit,
+            **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
         }
 
     def perform(self, command: Command) -> None:
@@ -111,17 +114,17 @@ class Program:
     def change_number(self, direction: int) -> None:
         """Up or down, of the technique that was touched last; `auto` starts from what it stands for."""
         technique = BY_PATH[self.touched]
-        name, path, numbers = technique.label.strip(), technique.path, range_of(technique)
+        name, path, numbers = technique.label.strip(), technique.path, technique.numbers
         if not numbers:
             self.notify(f"{name} has no number to change", path)
             return
         asked = self._asked(path)
-        before = self.sim.stands_for(path) if asked == "auto" else asked
+        before = self.sim.world.stands_for(path) if asked == "auto" else asked
         value = next_number(numbers, float(before), direction)
         if value == before:
             self.notify(f"{name}: {shown(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            self.notify(f"{name}: {shown(value)}" + " (changes nothing at present)" * (path in resting(self.sim)), path)
+            self.notify(f"{name}: {shown(value)}" + " (changes nothing at present)" * (path in inactive(self.sim)), path)
             self._ask_for(technique, value)
 
     def _asked(self, path: str) -> Value:
@@ -184,7 +187,12 @@ class Program:
     # --- the view ----------------------------------------------------------------------------------------------------
 
     def freeze(self) -> None:
-        self.frozen = None if self.frozen else self.camera.view_rect()
+        """Cull by what is in view now, and show that rectangle; or follow the camera again."""
+        self.toggle_overlay("freeze")
+        self.frozen = self.camera.view_rect() if "freeze" in self.overlays else None
+
+    def toggle_overlay(self, name: str) -> None:
+        self.overlays ^= {name}
 
     def ask_picture(self) -> None:
         self.picture_asked = free_name(Path())

@@ -15,8 +15,8 @@ from contextlib import suppress
 from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
 from crowd_demo.app.loading import eager_threads
 from crowd_demo.compute.jit import Call, is_compiled
-from crowd_demo.config.optimizations import Optimizations, Range
-from crowd_demo.techniques import Technique, Value
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.entries import Range, Technique, Value
 
 NICENESS = 15  # of the compiling thread, where threads have one of their own
 EAGER_S = 0.00005  # the frame takes its turn within this; it asks some forty times a frame

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 
 
 class SortSpace(NamedTuple):
@@ -111,4 +111,4 @@ def sort_buckets(workers: int, space: Any, buckets: int, rank: Any) -> None:
 
 def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
     """The second and third pass."""
-    return Call(place_buckets, (workers, space, buckets)), Call(place_items, (workers, space, items))
+    return call(place_buckets, workers, space, buckets), call(place_items, workers, space, items)

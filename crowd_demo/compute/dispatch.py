@@ -1,35 +1,48 @@
-"""Functions of which every behaviour has its own: when a kernel is compiled, the type of `rules` chooses.
+"""Generic functions: when a kernel is compiled, the type of the first argument chooses the body.
 
-    @asked
-    def meet(rules, ...): '''What it is to do.'''        once, where kernels call it
+    @generic
+    def accumulate(rules, ...): '''What it has to do.'''         once, in the module that defines the contract
 
-    @of(FlockRules)
-    def meet(rules, ...): ...                            once a behaviour
+    @implements(pairwise.accumulate, FlockRules)
+    def accumulate(rules, ...): ...                              once for each behaviour
 
-So kernels are written once for all behaviours, and nothing is chosen while they run.
+So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
+it implements, so its module imports the contract: the order of imports cannot matter.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import ParamSpec, TypeVar
 
+from numba import types
 from numba.extending import overload
 
-Function = Callable[..., Any]
-_BODIES: dict[str, dict[Any, Function]] = {}
+P = ParamSpec("P")
+R = TypeVar("R")
+Body = TypeVar("Body", bound=Callable[..., object])
+
+_bodies: dict[Callable[..., object], dict[type, Callable[..., object]]] = {}
 
 
-def asked(function: Function) -> Function:
-    """Let the type of the first argument choose among the functions of this name; there must be one of that type."""
-    bodies = _BODIES.setdefault(function.__name__, {})
-    overload(function, strict=False)(lambda rules, *others: bodies.get(getattr(rules, "instance_class", None)))
+def generic(function: Callable[P, R]) -> Callable[P, R]:
+    """Let the type of the first argument choose among the implementations of this function."""
+    bodies = _bodies.setdefault(function, {})
+
+    def choose(first: types.Type, *others: types.Type) -> Callable[..., object] | None:
+        return bodies.get(getattr(first, "instance_class", None))  # type: ignore[arg-type]
+    overload(function, strict=False)(choose)
     return function
 
 
-def of(rules: type) -> Callable[[Function], Function]:
-    """The decorated function does what the `asked` one of its name is to do, for rules of this type."""
-    def define(body: Function) -> Function:
-        _BODIES[body.__name__][rules] = body
+def implements(function: Callable[..., object], rules: type) -> Callable[[Body], Body]:
+    """The decorated function is the body of a generic one for a first argument of this type."""
+    def define(body: Body) -> Body:
+        _bodies[function][rules] = body
         return body
     return define
+
+
+def implementations(function: Callable[..., object]) -> frozenset[type]:
+    """The types for which a generic function has a body."""
+    return frozenset(_bodies[function])

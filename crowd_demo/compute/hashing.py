@@ -1,13 +1,19 @@
 """Random numbers as a hash of (seed, id, tick, purpose): the same for any order, any thread, any machine.
 
-A `key` is made once a step from (seed, tick, purpose); a kernel hashes it with the id (`lanes.scramble`). The functions here
+A `key` is made once a step from (seed, tick, purpose); a kernel hashes it with the id (`simd.scramble`). The functions here
 are the same hash in NumPy, for spawning and for tests.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
-from numpy.typing import NDArray
+
+from crowd_demo.compute.arrays import Floats, Ints, Words
+
+T = TypeVar("T")
 
 # What a random number is for: no two purposes that meet in one run have the same number.
 WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH = range(7)
@@ -17,24 +23,24 @@ PLACES, DESTINATIONS = 64, 65  # of the terrain
 MASK = 0xFFFFFFFF
 
 
-def scramble(value: NDArray[np.uint32]) -> NDArray[np.uint32]:
+def lowbias32(value: T, xor: Callable[[T, T], T], shift_right: Callable[[T, int], T], times: Callable[[T, int], T]) -> T:
+    """The integer hash of Wellons, "Prospecting for hash functions": 32 bits -> 32 bits, every bit matters.
+
+    Written once; who calls it brings the arithmetic, modulo 2**32: of arrays, of one number or of LLVM's registers.
+    """
+    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+        value = times(xor(value, shift_right(value, shift)), factor)
+    return xor(value, shift_right(value, 16))
+
+
+def scramble(value: Words) -> Words:
     """`lowbias32`, elementwise: uint32 -> uint32."""
-    h = value.astype(np.uint32)
-    h ^= h >> np.uint32(16)
-    h *= np.uint32(0x7FEB352D)
-    h ^= h >> np.uint32(15)
-    h *= np.uint32(0x846CA68B)
-    h ^= h >> np.uint32(16)
-    return h
+    return lowbias32(value, np.bitwise_xor, lambda h, n: h >> np.uint32(n), lambda h, n: h * np.uint32(n))
 
 
-def _scramble_word(h: int) -> int:
+def _scramble_word(value: int) -> int:
     """The same for one number, without arrays: a step makes several keys, and each would cost 40 us."""
-    h ^= h >> 16
-    h = h * 0x7FEB352D & MASK
-    h ^= h >> 15
-    h = h * 0x846CA68B & MASK
-    return h ^ h >> 16
+    return lowbias32(value, int.__xor__, int.__rshift__, lambda h, n: h * n & MASK)
 
 
 def _as_int32(h: int) -> np.int32:
@@ -54,7 +60,7 @@ def next_key(key: np.int32) -> np.int32:
     return _as_int32(_scramble_word(int(key) & MASK))
 
 
-def unit(ids: NDArray[np.int32], key: np.int32) -> NDArray[np.float32]:
+def unit(ids: Ints, key: np.int32) -> Floats:
     """Uniform float32 in [0, 1), one an id, a multiple of 2**-24."""
     bits = scramble(ids.astype(np.uint32) ^ np.uint32(int(key) & MASK))
     return ((bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)).astype(np.float32)

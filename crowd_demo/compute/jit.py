@@ -27,7 +27,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 PACKAGE = Path(__file__).parent
 
@@ -78,59 +78,82 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import numba  # noqa: E402  (the cache folder has to be set first)
 from numba import njit, prange  # noqa: E402
 
-__all__ = ["CACHE_LASTS", "Call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "run",
+__all__ = ["CACHE_LASTS", "Call", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "run",
            "set_threads"]
 
-Kernel = Callable[..., Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def device(function: Callable[..., Any]) -> Kernel:
+class _Compiled(Protocol):
+    """What Numba makes of a function."""
+
+    overloads: dict[tuple[object, ...], object]
+
+    def compile(self, signature: tuple[object, ...]) -> object: ...
+
+
+def device(function: Callable[P, R]) -> Callable[P, R]:
     """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch.
 
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)
+    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """A compiled loop over workers; its body should be one call of a `@device` function."""
-    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
+    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)  # type: ignore[no-any-return]
 
 
 class Call(NamedTuple):
-    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted.
+    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted. `call` makes it.
 
     A kernel takes its number of workers first, and as many threads are woken for it; what has no workers may use all.
     """
 
-    kernel: Kernel
-    args: tuple[Any, ...]
+    kernel: Callable[..., object]
+    args: tuple[object, ...]
 
-    def run(self) -> Any:
+    def run(self) -> object:
         workers = self.args[0]
         set_threads(workers if isinstance(workers, int) else max_threads())
         return self.kernel(*self.args)
 
-    def signature(self) -> tuple[Any, ...]:
+    def signature(self) -> tuple[object, ...]:
         return tuple(numba.typeof(argument) for argument in self.args)
+
+    @property
+    def compiled(self) -> _Compiled:
+        return cast(_Compiled, self.kernel)
+
+    @property
+    def name(self) -> str:
+        return str(self.kernel.__name__)
+
+
+def call(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Call:
+    """The call of a kernel with these arguments, which the type checker holds against the kernel's signature."""
+    assert not kwargs, "kernels take their arguments by position"
+    return Call(kernel, args)
 
 
 def run(calls: Iterable[Call]) -> None:
     """All of them, in their order."""
-    for call in calls:
-        call.run()
+    for each in calls:
+        each.run()
 
 
 def is_compiled(call: Call) -> bool:
-    return call.signature() in call.kernel.overloads  # type: ignore[attr-defined]
+    return call.signature() in call.compiled.overloads
 
 
 def compile_calls(calls: Iterable[Call]) -> None:
     """Compile (or load from the cache) without running anything; safe in a background thread."""
-    for call in calls:
-        if not is_compiled(call):
-            call.kernel.compile(call.signature())  # type: ignore[attr-defined]
+    for each in calls:
+        if not is_compiled(each):
+            each.compiled.compile(each.signature())
 
 
 def max_threads() -> int:

@@ -22,6 +22,7 @@ from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
 
+from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 
 LANES = 16
@@ -173,14 +174,11 @@ def root(context, value):
 
 @intrinsic
 def scramble(context, value):
-    """The integer hash `lowbias32` (Wellons, "Prospecting for hash functions"): int32 -> int32, every bit matters."""
+    """The integer hash `lowbias32` (hashing.py): int32 -> int32."""
     def code(c, b, s, a):
-        h = a[0]
-        constant = lambda n: ir.Constant(h.type, [n] * LANES if isinstance(h.type, ir.VectorType) else n)  # noqa: E731
-        for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B), (16, None)):
-            h = b.xor(h, b.lshr(h, constant(shift)))
-            h = b.mul(h, constant(factor)) if factor else h
-        return h
+        def constant(n):
+            return ir.Constant(a[0].type, [n] * LANES if isinstance(a[0].type, ir.VectorType) else n)
+        return lowbias32(a[0], b.xor, lambda h, n: b.lshr(h, constant(n)), lambda h, n: b.mul(h, constant(n)))
     return value(value), code
 
 
@@ -195,7 +193,7 @@ def bits_xor(context, value, key):
 
 @device
 def chance(identity: Any, key: Any) -> Any:
-    """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see noise.py."""
+    """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see hashing.py."""
     return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
 
 

@@ -1,4 +1,4 @@
-"""Every number of the three behaviours. `docs/model.md` has the formulas in which they stand.
+"""Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
 
 Lengths are world units: one unit is one pixel at zoom 1. Zero is legal for every radius, speed and weight.
 """
@@ -28,14 +28,14 @@ def _in_order(section: Section, low: str, high: str) -> None:
         raise ValidationError.from_exception_data(type(section).__name__, [detail])
 
 
-class _Capped(Section):
-    """A behaviour whose agents can be made to meet only some of their neighbours."""
+class BehaviourSettings(Section):
+    """What every behaviour has: how many neighbours the technique `cap` lets an agent meet."""
 
     cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
     cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
 
-class _Paced(_Capped):
+class Paced(BehaviourSettings):
     """A behaviour whose agents draw a preferred speed between two bounds."""
 
     speed_min: float = number(60, 0, 10_000, SPEED, "slowest preferred speed")
@@ -47,7 +47,7 @@ class _Paced(_Capped):
         return self
 
 
-class Crowd(_Paced):
+class PeopleSettings(Paced):
     """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
 
     radius: float = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
@@ -65,7 +65,7 @@ class Crowd(_Paced):
     destination_spread: float = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
 
 
-class Flock(_Paced):
+class FlockSettings(Paced):
     """Birds that align, cohere and separate, and turn away from edges and walls."""
 
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
@@ -79,7 +79,7 @@ class Flock(_Paced):
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
 
 
-class Crates(_Capped):
+class CratesSettings(BehaviourSettings):
     """Squares of many sizes adrift in whirling water, who push each other apart."""
 
     half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate")

@@ -1,6 +1,6 @@
 """Which key does what: the one table of default bindings, and `keys:` of the YAML that changes them.
 
-An action is a technique (its path) or one of `PROGRAM`; it may have several keys, or none. Two actions on one key are
+An action is a technique (its path), one of `PROGRAM` or an overlay; it may have several keys, or none. Two actions on one key are
 an error that names both. Keys are named as pygame names them, but pygame is not imported.
 """
 
@@ -14,10 +14,8 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 from typing_extensions import TypeAliasType
 
 from crowd_demo.config.section import Section
-from crowd_demo.techniques import TECHNIQUES
-
-if TYPE_CHECKING:
-    from crowd_demo.config.model import Config
+from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.techniques import TECHNIQUES
 
 PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pause": (("space",), "pause or go on"),
@@ -34,7 +32,6 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pan_up": (("w", "up"), "move the camera up"),
     "pan_down": (("s", "down"), "move the camera down"),
     "fit": (("home",), "fit the whole world into the window"),
-    "freeze": (("f",), "freeze the culling frustum, to look at it from outside"),
     "hud": (("tab",), "show or hide the HUD"),
     "help": (("f1",), "show or hide all keys"),
     "fullscreen": (("f11",), "full screen or window"),
@@ -42,9 +39,14 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "quit": (("escape",), "close what is open, then quit"),
 }
 
+def _key(name: str) -> tuple[str, ...]:
+    return (name,) if name else ()
+
+
 ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    **{technique.path: ((technique.key,), technique.why) for technique in TECHNIQUES},
+    **{technique.path: (_key(technique.key), technique.why) for technique in TECHNIQUES},
     **PROGRAM,
+    **{overlay.name: (_key(overlay.key), overlay.why) for overlay in OVERLAYS.values()},
 }
 """Action -> its default keys and one line of what it does."""
 
@@ -113,11 +115,11 @@ else:
     Keys.__doc__ = _Bindings.__doc__
 
 
-def keys_of(config: Config, action: str) -> tuple[str, ...]:
-    keys: tuple[str, ...] = getattr(config.keys, action)
-    return keys
+def keys_of(keys: Keys, action: str) -> tuple[str, ...]:
+    names: tuple[str, ...] = getattr(keys, action)
+    return names
 
 
-def bindings(config: Config) -> dict[str, str]:
+def bindings(keys: Keys) -> dict[str, str]:
     """Key name -> action."""
-    return {key: action for action, key in config.keys.pairs()}
+    return {key: action for action, key in keys.pairs()}

@@ -1,6 +1,6 @@
 """From a name to a `Config`, or to one line for each mistake, all of them at once.
 
-A line reads `FILE:LINE: key.path: what is wrong (did you mean ...?)`; a value from elsewhere names its origin in place
+A line reads `FILE:LINE: key.path: what is wrong (did you mean ...?)`; a value from elsewhere names its origin in location
 of the file: `--set:1: agents: ...`.
 """
 
@@ -21,7 +21,7 @@ KeyPath = yaml12.KeyPath
 _MISSING = object()
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Where a value was given: a line of a file, the n-th `--set`, or (line 0) an option by its name."""
 
     origin: str
@@ -34,13 +34,13 @@ class Place(NamedTuple):
 class Mistake(NamedTuple):
     """What the user sees as one line, whatever the file held."""
 
-    place: Place
+    location: Location
     path: KeyPath
     text: str
 
     def __str__(self) -> str:
-        path = ".".join(map(str, self.path)) or ("file" if self.place.line else "")
-        line = f"{self.place}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.place}: "
+        path = ".".join(map(str, self.path)) or ("file" if self.location.line else "")
+        line = f"{self.location}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.location}: "
         return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line + self.text)
 
 
@@ -55,7 +55,7 @@ class ConfigError(ValueError):
 class Override(NamedTuple):
     """A value that replaces what the file says."""
 
-    place: Place
+    location: Location
     path: KeyPath
     value: Any
 
@@ -76,15 +76,15 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     """`key.path=value` each; the value is a YAML 1.2 scalar, or one in quotes, or a [list]. Raises ConfigError."""
     overrides, mistakes = [], []
     for number, text in enumerate(texts, 1):
-        place = Place(origin, number)
+        location = Location(origin, number)
         key, equals, value = (part.strip() for part in text.partition("="))
         path = _split(key or "?")
         try:
             if not equals or not key:
                 raise ValueError(f"must be key.path=value, not {text!r}")
-            overrides.append(Override(place, path, _value(value)))
+            overrides.append(Override(location, path, _value(value)))
         except (ValueError, yaml12.UnreadableError) as error:
-            mistakes.append(Mistake(place, path, str(error)))
+            mistakes.append(Mistake(location, path, str(error)))
     if mistakes:
         raise ConfigError(mistakes)
     return overrides
@@ -94,35 +94,35 @@ class Source(NamedTuple):
     """A configuration, and where its values came from."""
 
     config: Config
-    places: dict[KeyPath, Place]
+    locations: dict[KeyPath, Location]
 
     @classmethod
     def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
         """Raises ConfigError with every mistake of the file and of the overrides."""
         path, document = _read(name_or_path)
         data = document.data
-        places = {key: Place(str(path), line) for key, line in document.lines.items()}
-        mistakes = [Mistake(Place(str(path), line), key, text) for line, key, text in document.mistakes]
+        locations = {key: Location(str(path), line) for key, line in document.lines.items()}
+        mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
         for override in overrides:
-            _apply(override, data, places)
+            _apply(override, data, locations)
         config, found = _validate(data, path.parent)
-        mistakes += [Mistake(_place(places, key), key, text) for key, text in found]
+        mistakes += [Mistake(_location(locations, key), key, text) for key, text in found]
         if config is None or mistakes:
             raise ConfigError(mistakes)
-        return cls(config, places)
+        return cls(config, locations)
 
 
 def _read(name: str | Path) -> tuple[Path, yaml12.Document]:
     try:
         path = find_config(name)
     except ValueError as error:
-        raise ConfigError([Mistake(Place(str(name)), (), str(error))]) from None
+        raise ConfigError([Mistake(Location(str(name)), (), str(error))]) from None
     try:
         document = yaml12.read_file(path)
     except yaml12.UnreadableError as error:
-        raise ConfigError([Mistake(Place(str(path), line), key, text) for line, key, text in error.mistakes]) from None
+        raise ConfigError([Mistake(Location(str(path), line), key, text) for line, key, text in error.mistakes]) from None
     if not isinstance(document.data, dict):
-        raise ConfigError([Mistake(Place(str(path), 1), (), "must be lines of key: value")])
+        raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
     return path, document
 
 
@@ -162,7 +162,7 @@ def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[Override]:
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{key}.")
         else:
-            yield Override(Place("overrides"), _split(f"{prefix}{key}"), value)
+            yield Override(Location("overrides"), _split(f"{prefix}{key}"), value)
 
 
 def _split(key: str) -> KeyPath:
@@ -176,16 +176,16 @@ def _value(text: str) -> Any:
     return yaml12.scalar(text)
 
 
-def _apply(override: Override, data: dict[str, Any], places: dict[KeyPath, Place]) -> None:
+def _apply(override: Override, data: dict[str, Any], locations: dict[KeyPath, Location]) -> None:
     """Put the value into the data; sections that are not there yet are made on the way."""
     *parents, name = override.path
     for depth, parent in enumerate(parents, 1):
         if not isinstance(data.get(str(parent)), dict):
             data[str(parent)] = {}
-            places[override.path[:depth]] = override.place
+            locations[override.path[:depth]] = override.location
         data = data[str(parent)]
     data[str(name)] = override.value
-    places[override.path] = override.place
+    locations[override.path] = override.location
 
 
 def _remove(data: dict[str, Any], path: KeyPath) -> bool:
@@ -196,8 +196,8 @@ def _remove(data: dict[str, Any], path: KeyPath) -> bool:
     return data.pop(name, _MISSING) is not _MISSING
 
 
-def _place(places: dict[KeyPath, Place], path: KeyPath) -> Place:
+def _location(locations: dict[KeyPath, Location], path: KeyPath) -> Location:
     """Where the key was given, or else what contains it."""
-    while path not in places and path:
+    while path not in locations and path:
         path = path[:-1]
-    return places.get(path, Place("configuration"))
+    return locations.get(path, Location("configuration"))

@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
-from crowd_demo.config.behaviours import Crates, Crowd, Flock
+from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
+from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.entries import load
 
-__all__ = ["Cache", "Camera", "Config", "Crates", "Crowd", "Flock", "Keys", "Life", "Links", "Optimizations", "Scene", "Spawn",
-           "Time", "Window", "World"]
+if TYPE_CHECKING:
+    BehaviourName = str
+else:
+    BehaviourName = Literal[tuple(BEHAVIOURS)]
 
 Side = Annotated[float, Field(ge=0.1, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -103,12 +107,13 @@ class Cache(Section):
     ways: Whole = number(8, 1, 64, "lines", "places where a line can lie")
 
 
-class Config(Section):
-    """One run of crowd-demo: what is simulated, how, and how it is shown."""
+class _Common(Section):
+    """What comes before the behaviours."""
 
     agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
-    behaviour: Literal["crowd", "flock", "crates"] = Field("crowd", description="people with goals, birds, or crates")
+    behaviour: BehaviourName = Field("crowd", description="; ".join(
+        f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
     world: World = section(World)
     map: str | None = Field(None, max_length=4096, description=(
         "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
@@ -118,10 +123,29 @@ class Config(Section):
     links: Links = section(Links)
     time: Time = section(Time)
     optimizations: Optimizations = section(Optimizations)
-    crowd: Crowd = section(Crowd)
-    flock: Flock = section(Flock)
-    crates: Crates = section(Crates)
+
+
+if TYPE_CHECKING:
+    class _WithBehaviours(_Common):
+        crowd: PeopleSettings
+        flock: FlockSettings
+        crates: CratesSettings
+else:  # one section for each behaviour of the registry
+    _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{
+        name: (settings, section(settings)) for name, settings in (
+            (name, load(entry.settings)) for name, entry in BEHAVIOURS.items())})
+
+
+class Config(_WithBehaviours):
+    """One run of crowd-demo: what is simulated, how, and how it is shown."""
+
     window: Window = section(Window)
     camera: Camera = section(Camera)
     cache: Cache = section(Cache)
     keys: Keys = section(Keys)
+
+    @property
+    def behaviour_settings(self) -> BehaviourSettings:
+        """The section of the behaviour that is simulated."""
+        settings: BehaviourSettings = getattr(self, self.behaviour)
+        return settings

@@ -1,40 +1,20 @@
 """`optimizations:` in the YAML, built from the registry of techniques, and live: it may change while the crowd runs.
 
-Every assignment is validated. A technique of words or of true/false needs nothing here; a numeric one may name its
-range, else it takes what lies between its registered choices.
+Every assignment is validated against the choices and ranges of the registry.
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
 from crowd_demo.config.explain import explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
-from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique, Value, exactness
-
-
-class Range(NamedTuple):
-    """The numbers that a technique may have."""
-
-    kind: type
-    low: float
-    high: float
-
-
-RANGES = {
-    "reorder.every": Range(int, 1, 1000),
-    "reorder.drift": Range(float, 0.01, 100),
-    "stagger.avoidance": Range(int, 1, 16),
-    "stagger.sight": Range(int, 1, 16),
-    "stagger.paths": Range(int, 1, 16),
-    "rebuild": Range(int, 1, 1000),
-    "threads": Range(int, 1, 64),
-    "cell_size": Range(float, 1, 4096),
-}
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
 
 
 class _Live(Section):
@@ -71,19 +51,13 @@ def _known(path: str) -> None:
         raise ValueError(f"unknown technique {path!r}" + (f" (did you mean {close[0]}?)" if close else ""))
 
 
-def range_of(technique: Technique) -> Range | None:
-    """None for a technique of words or of true/false."""
-    numbers = [choice for choice in technique.choices if not isinstance(choice, str | bool)]
-    return RANGES.get(technique.path, Range(int, min(numbers), max(numbers))) if numbers else None
-
-
 def _annotation(technique: Technique) -> Any:
     """The type of the field: true/false, a word of a closed list, a number of a range, or a word or a number."""
     if all(isinstance(choice, bool) for choice in technique.choices):
         return bool
     words = tuple(choice for choice in technique.choices if isinstance(choice, str))
     options: list[Any] = [Literal[words]] if words else []
-    if numbers := range_of(technique):
+    if numbers := technique.numbers:
         limits = Field(ge=numbers.low, le=numbers.high)
         options.append(Annotated[int, limits, WITHOUT_POINT] if numbers.kind is int else Annotated[float, limits])
     return Union[tuple(options)]  # noqa: UP007  (made at run time)

@@ -21,11 +21,12 @@ from crowd_demo.app.loading import Progress, load
 from crowd_demo.app.window import open_window, screen
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import is_approximate
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.metrics.locality import locality
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.techniques import Technique, Value, is_approximate
 
 ROUND = 10  # steps of a turn: the first meets the caches of others, which a median does not mind
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
@@ -112,7 +113,11 @@ def _drawn(scene: Scene, config: Config) -> Callable[[], None]:
     walls, view = scene.sim.terrain.walls, config.camera
     camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
     camera.look_at(*(view.center or (camera.x, camera.y)), view.zoom or camera.zoom)
-    return lambda: scene.draw(screen(), camera)
+
+    def draw() -> None:
+        scene.sim.prepare_picture()
+        scene.draw(screen(), camera)
+    return draw
 
 
 def _take_turn(contender: Contender, steps: int) -> None:

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.lab.command import run
-from crowd_demo.sim.store.agents import CrowdColumns, Floats, FlockColumns
+from crowd_demo.sim.behaviours.flock_rules import FlockColumns
+from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.sim.store.columns import Columns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
@@ -84,9 +86,9 @@ def meet_records(workers: int, records: Any, order: Any, out: Any) -> None:
         _records_share(worker, workers, records, order, out)
 
 
-def record_of(kind: Any) -> np.dtype[Any]:
+def record_of(kind: type[Columns]) -> np.dtype[np.void]:
     """The columns of a behaviour as the fields of a record."""
-    return np.dtype([(name, np.float32 if column is Floats else np.int32) for name, column in kind.__annotations__.items()])
+    return np.dtype(list(dtypes_of(kind).items()))
 
 
 def sums_of(agents: int) -> Sums:
@@ -101,12 +103,12 @@ def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
     if scattered:
         rng.shuffle(order)
     columns = [rng.uniform(0, 60, size).astype(np.float32) for _ in range(4)]
-    calls = {"columns": Call(meet_columns, (workers, *columns, order, sums_of(agents)))}
-    for kind in (FlockColumns, CrowdColumns):
+    calls = {"columns": call(meet_columns, workers, *columns, order, sums_of(agents))}
+    for kind in (FlockColumns, PeopleColumns):
         records = np.zeros(size, record_of(kind))
         for name, column in zip(("x", "y", "vx", "vy"), columns, strict=True):
             records[name] = column
-        calls[f"records of {records.itemsize} bytes"] = Call(meet_records, (workers, records, order, sums_of(agents)))
+        calls[f"records of {records.itemsize} bytes"] = call(meet_records, workers, records, order, sums_of(agents))
     return calls
 
 
@@ -114,9 +116,9 @@ def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
     """Median milliseconds of each; all are warmed up first and then take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + 1):
-        for name, call in calls.items():
+        for name, contender in calls.items():
             start = time.perf_counter()
-            call.run()
+            contender.run()
             if turn:
                 times[name].append((time.perf_counter() - start) * 1e3)
     return {name: float(np.median(all_of_them)) for name, all_of_them in times.items()}

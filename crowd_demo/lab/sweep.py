@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from crowd_demo.app.options import STDOUT
 from crowd_demo.cli import CRASHED, DEFAULT_CONFIG, FINE, MISTAKEN, Parser, count, exit_code, unwritable
-from crowd_demo.config.loader import Override, Place, Source, parse_overrides
+from crowd_demo.config.loader import Location, Override, Source, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.yaml12 import scalar
-from crowd_demo.techniques import BY_PATH, Technique, Value, word
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import BY_PATH, word
 
 if TYPE_CHECKING:
     from crowd_demo.lab.contest import Contender, Result
@@ -74,7 +75,7 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
     """Raises ValueError with a line for each mistake; ConfigError is one."""
     overrides = parse_overrides(args.overrides, "--set")
     if args.agents is not None:
-        overrides.append(Override(Place("--agents"), ("agents",), scalar(args.agents)))
+        overrides.append(Override(Location("--agents"), ("agents",), scalar(args.agents)))
     config = Source.read(args.config, overrides).config
     trial = config.optimizations.model_copy(deep=True)
     trial.get(args.path)  # for a path that nobody knows
@@ -90,10 +91,10 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
 def expectations(technique: Technique, contenders: Sequence[Contender], steps: int) -> Iterator[str]:
     """What somebody should know before it starts."""
     from crowd_demo.lab.contest import ROUND
-    from crowd_demo.sim.inactive import resting
+    from crowd_demo.sim.inactive import inactive
 
-    if all(technique.path in resting(each.sim) for each in contenders):
-        yield f"{technique.path} rests here: another technique or the behaviour leaves it no work"
+    if all(technique.path in inactive(each.sim) for each in contenders):
+        yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
     for value, sim, *_ in contenders:
         pairs = sim.agents.count**2 if sim.optimizations.neighbours == "none" else 0
         seconds = pairs * (steps + ROUND) * PAIR_NS[sim.optimizations.simd] * 1e-9

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange, run
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.render.camera import Rect, clamp
-from crowd_demo.render.projection import Bounds, Ints, Moving, drawn
+from crowd_demo.render.projection import Bounds, Moving, drawn
 
 
 class Cells(NamedTuple):
@@ -181,13 +182,13 @@ class Cull:
         self.counters = {"tested": 0, "cells_visited": 0}
         if how == "off":
             return ()
-        last = Call(pack, (workers, self.found, self.slots))
+        last = call(pack, workers, self.found, self.slots)
         if how == "agents":
-            return Call(test_agents, (workers, count, agents, ahead, bounds, self.found)), last
+            return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
         looked_at = window(bounds, slack, grid.cell, grid.columns, grid.rows)
         self.counters["cells_visited"] = looked_at.cells
         cells = Cells(grid.order, grid.start, grid.columns)
-        return Call(visit_cells, (workers, cells, looked_at, agents, ahead, bounds, self.found)), last
+        return call(visit_cells, workers, cells, looked_at, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
         """The visible slots, int32[visible]; the array is the culler's own and holds until the next frame."""

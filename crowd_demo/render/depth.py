@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
-from crowd_demo.render.projection import Ints, Moving, drawn
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.render.projection import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096
@@ -31,7 +32,7 @@ class Scale(NamedTuple):
 
 
 class Pile(NamedTuple):
-    """Keys (drawn y in the high half, id in the low one) and the slots that bear them."""
+    """Keys (drawn y in the high half, id in the low one) and the slots that add_agents them."""
 
     keys: Any
     slots: Any
@@ -225,10 +226,10 @@ class Depth:
             self._reserve(max(len(slots), len(self.bands)), max(workers, len(self.counts)))
         pile, other = self.piles
         return (
-            Call(count_bands, (workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts)),
-            Call(add_up, (workers, scale.bands, self.counts, self.start)),
-            Call(scatter, (workers, slots, other.keys, self.bands, self.counts, pile)),
-            Call(sort_bands, (workers, scale.bands, self.start, pile, other, self.ends)),
+            call(count_bands, workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts),
+            call(add_up, workers, scale.bands, self.counts, self.start),
+            call(scatter, workers, slots, other.keys, self.bands, self.counts, pile),
+            call(sort_bands, workers, scale.bands, self.start, pile, other, self.ends),
         )
 
     def ordered(self, visible: int) -> Ints:

@@ -15,10 +15,10 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Ints
 from crowd_demo.render.tiles import TileSet, tile_numbers
 
 OUTSIDE = 18, 20, 26
@@ -133,7 +133,7 @@ class Ground:
             surface.fill(OUTSIDE, beside)
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
-        return (Call(pave, (workers, frame, self._paving, self._visited, self._wanted)),)
+        return (call(pave, workers, frame, self._paving, self._visited, self._wanted),)
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """The plain way. A picture may be a pixel larger than its tile; the next tile covers that, or the clip."""

@@ -1,9 +1,9 @@
 """Lines: the links of a crowd, thin and half transparent, on the ground and under whom they tie.
 
 `place_ends` finds the pixels of both ends of each link, where their agents are drawn; `draw_lines` walks from one to the
-other, a pixel at a time. The screen is cut into strips and a worker draws what lies in its own, all links in the order of the
+other, a pixel at a time. The screen is cut into slices and a worker draws what lies in its own, all links in the order of the
 list, so the picture does not depend on the number of workers. A link that does not meet the screen costs a comparison a
-strip. O(links * strips + pixels).
+slice. O(links * slices + pixels).
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import View
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Ints, Moving, pixel
+from crowd_demo.render.projection import Moving, pixel
 
 COLOUR = (255, 255, 255)
 LONGEST_PX = 8192  # a longer line is a mistake of somebody's, and would be slow
@@ -47,7 +48,7 @@ def place_ends(workers: int, a: Any, b: Any, agents: Any, ahead: Any, view: Any,
 
 @device
 def _draw_line(frame: Any, top: int, bottom: int, x0: int, y0: int, x1: int, y1: int) -> None:
-    """From end to end, those pixels that lie in the strip; places count 1/65536 of a pixel."""
+    """From end to end, those pixels that lie in the slice; places count 1/65536 of a pixel."""
     length = max(abs(x1 - x0), abs(y1 - y0))
     if length > LONGEST_PX:
         return
@@ -89,5 +90,5 @@ class Lines:
         a, b = (np.ascontiguousarray(slots, np.int32) for slots in pairs)
         if len(a) > self._ends.shape[1]:
             self._ends = np.zeros((4, len(a) + len(a) // 2), np.int32)
-        return (Call(place_ends, (workers, a, b, agents, ahead, view, self._ends)),
-                Call(draw_lines, (workers, self._ends, len(a), frame)))
+        return (call(place_ends, workers, a, b, agents, ahead, view, self._ends),
+                call(draw_lines, workers, self._ends, len(a), frame))

@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Kernel, device
+from crowd_demo.compute.jit import device
 
 # isort: split
 from llvmlite import ir
@@ -26,7 +26,7 @@ from numba.extending import intrinsic
 ROW = 16
 _ROW = ir.VectorType(ir.IntType(32), ROW)
 MASKS = 0xFF0000, 0xFF00, 0xFF
-_intrinsic: Callable[..., Kernel] = intrinsic
+_intrinsic: Callable[..., Callable[..., None]] = intrinsic
 _array: Any = cgutils.create_struct_proxy
 
 Frame = NDArray[np.uint32]

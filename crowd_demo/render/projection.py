@@ -7,15 +7,15 @@ pixel.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Words
 from crowd_demo.compute.jit import device
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int32]
+from crowd_demo.compute.simd import scramble
+from crowd_demo.sim.store.columns import Columns
 
 
 class Moving(NamedTuple):
@@ -37,35 +37,27 @@ class Bounds(NamedTuple):
     bottom: np.float32
 
 
-def moving(columns: Any) -> Moving:
+def moving(columns: Columns) -> Moving:
     return Moving(columns.id, columns.x, columns.y, columns.vx, columns.vy)
 
 
 @device
-def drawn(position: Any, velocity: Any, ahead: Any) -> Any:
+def drawn(position: Float, velocity: Float, ahead: Float) -> Float:
     return position + velocity * ahead
 
 
 @device
-def pixel(position: Any, velocity: Any, ahead: Any, corner: Any, zoom: Any) -> Any:
+def pixel(position: Float, velocity: Float, ahead: Float, corner: Float, zoom: Float) -> Float:
     """Floor of the screen position, still a float32."""
     return np.floor((drawn(position, velocity, ahead) - corner) * zoom)
 
 
-def hash_ids(numbers: Ints) -> NDArray[np.uint32]:
-    """`hash_id` of an array."""
-    h: NDArray[np.uint32] = numbers.astype(np.uint32)
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
-        h ^= h >> np.uint32(shift)
-        h *= np.uint32(factor)
-    h ^= h >> np.uint32(16)
-    return h
-
-
 @device
-def hash_id(number: Any) -> Any:
-    """A uint32 that looks random, from an id (`lowbias32` of Chris Wellons)."""
-    h = np.uint32(number)
-    h = np.uint32((h ^ (h >> np.uint32(16))) * np.uint32(0x7FEB352D))
-    h = np.uint32((h ^ (h >> np.uint32(15))) * np.uint32(0x846CA68B))
-    return np.uint32(h ^ (h >> np.uint32(16)))
+def hash_id(number: Int) -> Int:
+    """A uint32 that looks random, from an id."""
+    return np.uint32(scramble(np.int32(number)))
+
+
+def hash_ids(numbers: Ints) -> Words:
+    """`hash_id` of an array."""
+    return hashing.scramble(numbers.astype(np.uint32))

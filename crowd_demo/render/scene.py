@@ -1,6 +1,6 @@
 """The scene: one frame as a flat list of stages, cull -> depth -> ground (-> lines) -> blit.
 
-A scene reads the simulation and never writes it. Which kernels run is up to the live options; the picture is the same
+A scene reads the simulation and never writes it; call `Simulation.prepare_picture` before each picture. Which kernels run is up to the live options; the picture is the same
 for every culling, for both depth sorts, for any number of workers, and for both blitters. What stands for the agents is
 the business of their `Figures`. What a frame did is in `sim.profile`: the stages' times, and the counters
 
@@ -11,41 +11,40 @@ the business of their `Figures`. What a frame did is in `sim.profile`: the stage
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pygame
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, run
+from crowd_demo.config.model import Config
+from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import Cull, bounds_of
 from crowd_demo.render.figures.base import Figures, Shot
-from crowd_demo.render.figures.birds import Birds
-from crowd_demo.render.figures.crates import Crates
-from crowd_demo.render.figures.people import People
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.ground import Ground
 from crowd_demo.render.lines import Lines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import Ints, moving
+from crowd_demo.render.projection import moving
 from crowd_demo.render.tiles import TileSet
+from crowd_demo.sim.simulation import Simulation
 
 ROUNDING = 2.0**-20  # of the world's side: more than float32 can misplace an agent
-FIGURES: dict[str, Callable[[Any, Path, Any], Figures]] = {
-    "crowd": People, "flock": Birds, "crates": Crates}
 
 
 class Scene:
     """Draws `sim` as `config` wants it, with the sheets of `folder`. Kernels are compiled when first needed, or by
     whoever compiles what `calls` yields."""
 
-    def __init__(self, sim: Any, config: Any, folder: Path) -> None:
+    def __init__(self, sim: Simulation, config: Config, folder: Path) -> None:
         self.sim = sim
         manifest = load_manifest(folder)
-        self._figures = FIGURES[config.behaviour](config, folder, manifest)
+        self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
         self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
@@ -57,7 +56,7 @@ class Scene:
         profile = self.sim.profile
         with profile.stage("cull"):
             shot = self._shot(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_calls(shot), self.sim.light_workers, self.sim.agents.count)
+            slots = self._cull.run(self._cull_calls(shot), self.sim.world.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots = self._ordered(shot, slots)
         with profile.stage("ground"):
@@ -92,21 +91,20 @@ class Scene:
         ahead = np.float32(alpha * sim.dt)
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
         columns = sim.agents.columns
-        return Shot(sim.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(), rect,
+        return Shot(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(), rect,
                     bounds)
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
     def _cull_calls(self, shot: Shot) -> tuple[Call, ...]:
         """Since the grid was built an agent has moved by a step, and is drawn where its velocity leads from there."""
-        sim, how = self.sim, self.sim.optimizations.cull
+        world, how = self.sim.world, self.sim.optimizations.cull
         grid, slack = None, 0.0
         if how == "grid":
-            if not sim.grid.fresh:
-                sim.refresh_grid()
-            ahead = sim.top_speed * float(shot.ahead)
-            grid, slack = sim.grid, sim.max_step + ahead + ROUNDING * max(shot.camera.world)
-        return self._cull.calls(how, sim.light_workers, sim.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
+            assert world.grid.fresh, "Simulation.prepare_picture comes before a picture"
+            ahead = world.top_speed * float(shot.ahead)
+            grid, slack = world.grid, world.max_step + ahead + ROUNDING * max(shot.camera.world)
+        return self._cull.calls(how, world.light_workers, world.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
         how = self.sim.optimizations.depth
@@ -121,7 +119,7 @@ class Scene:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
         scale = depth.scale(top, bottom, shot.camera.zoom)
-        return self._depth.calls(self.sim.light_workers, slots, shot.agents, shot.ahead, scale)
+        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, scale)
 
     # --- ground and lines ---------------------------------------------------------------------------------------------------
 

@@ -8,12 +8,9 @@ of the same seed with as many agents and the techniques that it finds, and with 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from crowd_demo.techniques import Value
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -47,5 +44,3 @@ class SetWalls:
     def apply(self, sim: Simulation) -> None:
         sim.set_walls(self.rectangle, self.wall)
 
-
-Action = Populate | Switch | SetWalls

@@ -11,7 +11,7 @@ from driven import Driven
 from crowd_demo.app import loop
 from crowd_demo.app.precompile import Precompiler, all_choices
 from crowd_demo.config.loader import load_config
-from crowd_demo.techniques import TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 
 @pytest.mark.quick

@@ -16,9 +16,10 @@ from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from crowd_demo.app.switching import Switcher, next_choice, next_number
-from crowd_demo.compute.jit import Call
-from crowd_demo.config.optimizations import Optimizations, Range, range_of
-from crowd_demo.techniques import BY_PATH, TECHNIQUES, Technique
+from crowd_demo.compute.jit import Call, call
+from crowd_demo.config.optimizations import Optimizations, range_of
+from crowd_demo.registry.entries import Range, Technique
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
 
@@ -40,7 +41,7 @@ class FakeAhead:
 
     def missing(self, options: Any) -> list[Call]:
         kernel = self.kernels.get(options.get("depth"))
-        return [Call(kernel, ())] if kernel and not kernel.overloads else []
+        return [call(kernel, )] if kernel and not kernel.overloads else []
 
 
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:

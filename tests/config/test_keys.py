@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from crowd_demo.config.keys import ACTIONS, KEY_NAMES, PROGRAM, bindings
 from crowd_demo.config.model import Config
-from crowd_demo.techniques import TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
 

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from crowd_demo.config.model import Config
-from crowd_demo.techniques import TECHNIQUES
+from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
 

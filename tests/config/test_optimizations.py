@@ -4,8 +4,9 @@ import pytest
 from pydantic import ValidationError
 
 from crowd_demo.config import optimizations
-from crowd_demo.config.model import Optimizations
-from crowd_demo.techniques import TECHNIQUES, Technique
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
 

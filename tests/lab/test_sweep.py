@@ -15,7 +15,7 @@ from crowd_demo.lab import sweep
 from crowd_demo.lab.contest import ROUND, Contender, compete, counters_of, stages_ms
 from crowd_demo.lab.sweep import expectations, figure, main
 from crowd_demo.profile import Profile
-from crowd_demo.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",
          "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
@@ -68,7 +68,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
     command = [sys.executable, "-m", "crowd_demo.lab.sweep", *SMALL, "reorder.drift", "0.3", "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stderr == "sweep: reorder.drift rests here: another technique or the behaviour leaves it no work\n"
+    assert done.stderr == "sweep: reorder.drift inactive_paths here: another technique or the behaviour leaves it no work\n"
     found = json.loads(done.stdout)
     assert (found["technique"], found["agents"], found["steps"], found["one_crowd"]) == ("reorder.drift", 150, 4, True)
     assert [each["value"] for each in found["results"]] == [0.5, 0.3]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
@@ -33,14 +34,13 @@ from crowd_demo.render.hud.left_panel import (
     work_facts,
 )
 from crowd_demo.render.hud.switchboard import ROW, shown
-from crowd_demo.render.hud.theme import CAP, PAD, WARM, Pen, key_cap, key_cap_width
+from crowd_demo.render.hud.theme import CAP, PAD, WARM, Pen, draw_key, key_width
 from crowd_demo.render.overlays.frustum import draw_frustum
-from crowd_demo.sim.inactive import half_resting, resting
-from crowd_demo.sim.interaction.capped import Bias
+from crowd_demo.sim.inactive import inactive, partly_inactive
+from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings
-from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
 STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "present": 0.8}
@@ -112,7 +112,7 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     assert changed(before[1000:, top:top + ROW], drawn(Hud(KEYS), sim)[1000:, top:top + ROW]).width > 0
 
 
-@pytest.mark.parametrize(("change", "rests"), [
+@pytest.mark.parametrize(("change", "inactive_paths"), [
     ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "rebuild", "removal"}),
     ({"neighbours": "buckets"},
@@ -123,26 +123,26 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
     ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
-def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], rests: set[str]) -> None:
+def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], inactive_paths: set[str]) -> None:
     sim = crowd()
     for path, value in change.items():
         sim.optimizations.set(path, value)
-    assert resting(sim) == rests
+    assert inactive(sim) == inactive_paths
     sim.life.active, sim.behaviour.USES_PATHS = True, False
-    assert resting(sim) == rests - {"removal"} | {"stagger.sight", "stagger.paths"}
+    assert inactive(sim) == inactive_paths - {"removal"} | {"stagger.sight", "stagger.paths"}
 
 
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
     sim.optimizations.cap = "first"
     with_lanes = drawn(Hud(KEYS), sim)
-    assert half_resting(sim) == {"simd": "move only"}
+    assert partly_inactive(sim) == {"simd": "move only"}
     sim.optimizations.cap = "none"
-    assert half_resting(sim) == {}
+    assert partly_inactive(sim) == {}
     box = changed(with_lanes, drawn(Hud(KEYS), sim))
     assert box.top < 12 + PAD + 2 * ROW
     sim.optimizations.cap, sim.optimizations.simd = "first", False
-    assert half_resting(sim) == {}
+    assert partly_inactive(sim) == {}
 
 
 def test_the_row_of_a_resting_technique_is_dimmed() -> None:
@@ -377,7 +377,7 @@ def test_a_key_looks_the_same_however_it_is_spelt() -> None:
     for name in ("r", "R"), ("f11", "F11"), ("space", "SPACE"):
         for spelling in name:
             surface = picture((80, 20))
-            assert key_cap(surface, Pen(), spelling, 2, 10) == 2 + key_cap_width(Pen(), spelling)
+            assert draw_key(surface, Pen(), spelling, 2, 10) == 2 + key_width(Pen(), spelling)
             caps.append(pixels(surface).tobytes())
     assert caps[::2] == caps[1::2] and len(set(caps)) == 3
 

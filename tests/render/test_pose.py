@@ -28,7 +28,7 @@ def manner(agents, seed=0):
 
 
 def moved(manner, order):
-    return manner._replace(state=manner.state[order], way_x=manner.way_x[order], way_y=manner.way_y[order])
+    return manner._replace(state=manner.state[order], heading_x=manner.heading_x[order], heading_y=manner.heading_y[order])
 
 
 def posed(slots, agents, manner, workers=2):
@@ -78,8 +78,8 @@ def test_people_show_state_look_and_direction():
 def test_slow_people_look_where_they_want_to_go_and_stand():
     agents = crowds.crowd(1, 1)
     agents.vx[0], agents.vy[0] = 7.0, 0.0
-    wants = manner(agents)._replace(state=np.zeros(17, np.int32), way_x=np.full(17, -1, np.float32),
-                                    way_y=np.zeros(17, np.float32))
+    wants = manner(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
+                                    heading_y=np.zeros(17, np.float32))
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
     assert number % 48 == 4 * 6 + 1
     agents.vx[0] = 9.0

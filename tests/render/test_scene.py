@@ -28,7 +28,7 @@ class Simulation:
         rng = np.random.default_rng(seed)
         turn = rng.uniform(0, 6.28, count + 16)
         columns = dict(agents._asdict(), state=rng.integers(0, 3, count + 16).astype(np.int32),
-                       way_x=np.cos(turn).astype(np.float32), way_y=np.sin(turn).astype(np.float32),
+                       heading_x=np.cos(turn).astype(np.float32), heading_y=np.sin(turn).astype(np.float32),
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
         self.grid = crowds.grid(agents, count)

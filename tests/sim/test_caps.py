@@ -11,7 +11,8 @@ from crowds import shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.interaction.capped import bias, cap_error, caps_of
+from crowd_demo.sim.interaction.capped import cap_error, caps_of
+from crowd_demo.sim.metrics.bias import bias
 from crowd_demo.sim.metrics.push_error import EXACT, FRESH, pushes
 
 WORLD = {"map": "null", "world__width": 300, "world__height": 220}

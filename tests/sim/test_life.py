@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.population.births_deaths import who_dies
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.sparse_set import MODES
-from crowd_demo.techniques import BY_PATH
 
 STEPS = 30
 STRUCTURES = BY_PATH["neighbours"]
@@ -110,7 +110,7 @@ def test_a_recycled_id_leads_another_life() -> None:
     sim = simulation(**{**FLOCK, "life__births_per_s": 0, "life__deaths_per_s": 0, "agents": 50})
     before = sim.agents.by_id()
     sim.agents.remove(np.arange(50))
-    sim.bear(np.arange(50, dtype=np.int32), seed=77)
+    sim.add_agents(np.arange(50, dtype=np.int32), seed=77)
     after = sim.agents.by_id()
     assert np.array_equal(after.id, before.id) and not (after.x == before.x).any()
     assert (sim.agents.handles.generations[:50] == 1).all()

@@ -14,7 +14,7 @@ from crowd_demo.compute.jit import compile_calls
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.metrics.push_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, push_error, spread
 from crowd_demo.sim.metrics.readings import METERS, Readings, calls_ahead
-from crowd_demo.sim.neighbours import STRUCTURES
+from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 CROWD = {"name": "1k", "agents": 300, "map": "null", "world__width": 500, "world__height": 400}

@@ -104,7 +104,7 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
     tiles = sorted(range(COLUMNS * ROWS), key=lambda tile: page_hash(tile ^ key(SEED, 0, DESTINATIONS)))[:5]
     points = [(column * TILE + TILE / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2)
               for row, column in (divmod(tile, COLUMNS) for tile in tiles)]
-    assert points == list(zip(sim.places.x, sim.places.y, strict=True))
+    assert points == list(zip(sim.destinations.x, sim.destinations.y, strict=True))
     columns = sim.agents.by_id()
     assert columns.speed.tolist() == [F(40 + 80 * part(identity, key(SEED, 0, SPEED))) for identity in IDS]
     assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]
@@ -123,7 +123,7 @@ def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
 
 FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
 CRATES = FLOCK + ", half"
-CROWD = FLOCK + ", speed, goal, goal_x, goal_y, way_x, way_y, sees, state, timer"
+CROWD = FLOCK + ", speed, goal, goal_x, goal_y, heading_x, heading_y, sees, state, timer"
 WHOLE = {"id", "look_at", "goal", "sees", "state"}
 
 

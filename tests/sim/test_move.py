@@ -37,7 +37,7 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
         c.timer[:n] = rng.uniform(0, 3, n)
         c.goal_x[:n], c.goal_y[:n] = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
         angle = rng.uniform(0, 7, n)
-        c.way_x[:n], c.way_y[:n] = np.cos(angle), np.sin(angle)
+        c.heading_x[:n], c.heading_y[:n] = np.cos(angle), np.sin(angle)
     return sim
 
 
@@ -65,7 +65,7 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     elif behaviour == "crates":
         reference.crate_move(want, rules, sim.ground)
     else:
-        reference.crowd_move(want, rules, sim.places, sim.ground)
+        reference.crowd_move(want, rules, sim.destinations, sim.ground)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.neighbours import STRUCTURES
+from crowd_demo.registry.techniques import BY_PATH, is_approximate
+from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.techniques import BY_PATH, is_approximate
 
 CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
 FLOCK = {"name": "20k-flock", "agents": 500, "world__width": 500, "world__height": 400}

@@ -11,7 +11,7 @@ from terrains import REAL_MAPS, grids, town
 
 from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.config.maps import FLOOR, WALL, MapData, read_map
-from crowd_demo.sim.terrain.flow_fields import ARRIVED, NO_WAY, STEP_COLUMN, STEP_ROW, FlowFields, heading
+from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
 from crowd_demo.sim.terrain.tiles import Terrain, tile_at
 
 F = np.float32
@@ -36,8 +36,8 @@ def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
         if step >= ARRIVED:
             return int(step)
         for _ in range(12 if distance == left else 1):  # 12 eighths lead out of any tile
-            way_x, way_y = heading(fields.fields, terrain.walls, goal, x, y)
-            x, y = x + way_x * terrain.walls.tile / F(8), y + way_y * terrain.walls.tile / F(8)
+            heading_x, heading_y = heading(fields.fields, terrain.walls, goal, x, y)
+            x, y = x + heading_x * terrain.walls.tile / F(8), y + heading_y * terrain.walls.tile / F(8)
         left = distance
 
 
@@ -80,7 +80,7 @@ def test_whoever_follows_the_heading_arrives_or_has_no_way(blocked: np.ndarray, 
         side = terrain.walls.tile
         x, y = (F(column) + F(across) / F(256)) * side, (F(row) + F(down) / F(256)) * side
         last = follow(terrain, fields, 0, x, y)
-        assert last == (ARRIVED if terrain.labels[row, column] == 0 else NO_WAY)
+        assert last == (ARRIVED if terrain.labels[row, column] == 0 else UNREACHABLE)
 
 
 @pytest.mark.quick
@@ -106,7 +106,7 @@ def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
     fields.rebuild(terrain)
     assert fields.fields.distance[0].tolist() == [[20, 10, -1], [-1, 0, 10], [20, 10, 14]]
     directions = fields.fields.direction[0].tolist()
-    assert directions == [[0, 2, NO_WAY], [NO_WAY, ARRIVED, 4], [0, 6, 5]]
+    assert directions == [[0, 2, UNREACHABLE], [UNREACHABLE, ARRIVED, 4], [0, 6, 5]]
     assert [(STEP_COLUMN[step], STEP_ROW[step]) for step in (0, 2, 4, 6)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
 
 
@@ -120,7 +120,7 @@ def test_fields_are_rebuilt_when_walls_change_and_only_then() -> None:
     terrain.set_wall(0, 1, False)
     assert fields.rebuild(terrain) and view.distance[0, 2, 0] == 20
     terrain.set_wall(0, 0, True)  # the destination itself
-    assert fields.rebuild(terrain) and (view.direction == NO_WAY).all() and (view.distance == -1).all()
+    assert fields.rebuild(terrain) and (view.direction == UNREACHABLE).all() and (view.distance == -1).all()
 
 
 @pytest.mark.quick

@@ -10,7 +10,7 @@ from reference_terrain import reference_distance_sq
 from terrains import grids, terrain_of, town
 
 from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sim.terrain.wall_field import PushField, measure
+from crowd_demo.sim.terrain.wall_field import WallField, measure
 
 
 @settings(deadline=None)  # the first example compiles
@@ -25,7 +25,7 @@ def test_distances_are_exact(blocked: np.ndarray, reach: int) -> None:
 @given(grids, st.floats(1, 200))
 def test_the_push_is_never_longer_than_one_and_never_nan(blocked: np.ndarray, margin: float) -> None:
     terrain = terrain_of(blocked)
-    field = PushField(terrain, margin)
+    field = WallField(terrain, margin)
     assert field.rebuild(terrain) and not field.rebuild(terrain)
     length_sq = field.push.away_x.astype(float) ** 2 + field.push.away_y.astype(float) ** 2
     assert (length_sq <= 1.000001).all()  # the rounding of a unit vector in float32
@@ -34,7 +34,7 @@ def test_the_push_is_never_longer_than_one_and_never_nan(blocked: np.ndarray, ma
 @pytest.mark.quick
 def test_a_wall_pushes_straight_away_and_less_with_the_distance() -> None:
     terrain = town("@" * 9, *["." * 9] * 8, width=90, height=90)
-    field = PushField(terrain, 40.0)
+    field = WallField(terrain, 40.0)
     field.rebuild(terrain)
     assert not field.push.away_x.any()
     assert field.push.away_y[:, 4].tolist() == [1, 0.875, 0.625, 0.375, 0.125, 0, 0, 0, 0]
@@ -43,7 +43,7 @@ def test_a_wall_pushes_straight_away_and_less_with_the_distance() -> None:
 @pytest.mark.quick
 def test_the_middle_between_two_walls_pushes_nowhere_and_walls_push_out() -> None:
     terrain = town("@@...@@", "@@...@@", width=70, height=20)
-    field = PushField(terrain, 40.0)
+    field = WallField(terrain, 40.0)
     field.rebuild(terrain)
     assert field.push.away_x[0].tolist() == [1, 1, 0.875, 0, -0.875, -1, -1]
 
@@ -51,7 +51,7 @@ def test_the_middle_between_two_walls_pushes_nowhere_and_walls_push_out() -> Non
 @pytest.mark.quick
 def test_without_walls_nothing_pushes_and_new_walls_do() -> None:
     terrain = Terrain(None, 640, 640)
-    field = PushField(terrain, 200.0)
+    field = WallField(terrain, 200.0)
     push = field.push
     field.rebuild(terrain)
     assert not push.away_x.any() and not push.away_y.any()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.store.agents import Agents, FlockColumns
+from crowd_demo.sim.behaviours.flock_rules import FlockColumns
+from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.sparse_set import MODES
 
 pytestmark = pytest.mark.quick

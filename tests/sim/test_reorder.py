@@ -10,8 +10,8 @@ import pytest
 import reference
 from crowds import shuffle, simulation
 
+from crowd_demo.sim.interaction.stage import imbalance
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
-from crowd_demo.sim.simulation import imbalance
 
 WORLD = {"agents": 300, "map": "null", "world__width": 900, "world__height": 700}
 

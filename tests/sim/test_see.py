@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from crowd_demo.sim.interaction.pairwise import BLOCK, NEIGHBOURS
 from crowd_demo.sim.interaction.stage import HEAVY, blocks_of
-from crowd_demo.sim.neighbours import STRUCTURES
-from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
@@ -23,7 +23,7 @@ examples = settings(max_examples=25, deadline=None, suppress_health_check=[Healt
 
 
 def scatter(sim: Any, kind: str, seed: int) -> None:
-    """Place and speed agents at random."""
+    """Domain and speed agents at random."""
     n, rng, c = sim.agents.count, np.random.default_rng(seed), sim.agents.columns
     width, height = {"loose": (640, 400), "dense": (90, 60), "one spot": (0, 0), "lattice": (640, 400)}[kind]
     c.x[:n], c.y[:n] = rng.uniform(0, 1, n) * width, rng.uniform(0, 1, n) * height

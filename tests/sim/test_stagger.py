@@ -8,7 +8,7 @@ from crowds import shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.neighbours.schedule import ages, stagger_error
+from crowd_demo.sim.metrics.push_error import ages, stagger_error
 
 FLOCK = {"behaviour": "flock", "agents": 200, "map": "null", "world__width": 700, "world__height": 600,
          "flock__speed_max": 2000, "optimizations__reorder__every": 3}

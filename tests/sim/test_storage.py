@@ -9,7 +9,7 @@ from crowds import shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.compute import hashing as noise
+from crowd_demo.compute import hashing
 from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
 from crowd_demo.sim.actions import Populate, SetWalls, Switch
 from crowd_demo.sim.neighbours.grid import Grid
@@ -100,12 +100,12 @@ def test_actions_replay_a_run() -> None:
 
 @given(st.integers(0, 2**32 - 1))
 def test_numpy_and_kernel_share_one_hash(value: int) -> None:
-    assert int(noise.scramble(np.array([value], np.uint32)).view(np.int32)[0]) == reference.scramble(value)
+    assert int(hashing.scramble(np.array([value], np.uint32)).view(np.int32)[0]) == reference.scramble(value)
 
 
 def test_unit_draws_are_uniform_and_depend_on_all_they_should() -> None:
     ids = np.arange(20_000, dtype=np.int32)
-    draws = noise.unit(ids, noise.key(1, 2, 3))
+    draws = hashing.unit(ids, hashing.key(1, 2, 3))
     assert draws.min() >= 0 and draws.max() < 1
     assert (np.abs(np.histogram(draws, 10, (0, 1))[0] - 2000) < 250).all()
-    assert len({int(noise.key(seed, tick, purpose)) for seed in (1, 2, 2**40) for tick in (0, 1) for purpose in (0, 1)}) == 12
+    assert len({int(hashing.key(seed, tick, purpose)) for seed in (1, 2, 2**40) for tick in (0, 1) for purpose in (0, 1)}) == 12

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pygame
 
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.theme import WARM
-from crowd_demo.techniques import BY_PATH
 
 
 def pixels(path: Path) -> Any:

@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.render.figures.base import Shot
+from crowd_demo.config.model import Config
+from crowd_demo.render.figures import dots, pose
+from crowd_demo.render.figures.base import Manifest, Shot
 from crowd_demo.render.figures.dots import SINGLE_PX, Values, shapes
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import load_sheet
-from crowd_demo.render.projection import Ints, Moving, hash_id, hash_ids
+from crowd_demo.render.projection import Moving, hash_id, hash_ids
 
 UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
 HEADINGS, FLAPS = 32, 4
@@ -70,7 +73,7 @@ def _number(manner: Any, agents: Any, slot: Any) -> int:
     return (int(seed) % manner.looks * FLAPS + flap) * HEADINGS + heading
 
 
-@of(BirdManner)
+@implements(pose.sprite_of, BirdManner)
 def sprite_of(manner: Any, agents: Any, slot: Any) -> int:
     return _number(manner, agents, slot)
 
@@ -84,7 +87,7 @@ def _shade(vx: Any, vy: Any) -> int:
     return half if vx >= np.float32(0.0) else (SHADES - half) % SHADES
 
 
-@of(BirdLook)
+@implements(dots.dot_of, BirdLook)
 def dot_of(look: Any, agents: Any, slot: Any) -> Any:
     rank = np.uint32((hash_id(agents.id[slot]) | np.uint32(1 << 24)) & np.uint32(0xFF000000))
     return np.uint32(look.value[np.uintp(_shade(agents.vx[slot], agents.vy[slot]))] | rank), look.shape[0]
@@ -100,12 +103,12 @@ def wheel() -> Values:
     return values
 
 
-class Birds(Sprited):
+class BirdFigures(Sprited):
     """Those of the sheet that `manifest` tells of."""
 
     MARKS = False
 
-    def __init__(self, config: Any, folder: Path, manifest: Any) -> None:
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["birds"]
         super().__init__(load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["centre"])), UNITS, SHEET_PX)
         self._looks = about["looks"]

@@ -1,9 +1,9 @@
 """Blitting: a draw list (sprite, left, top), from back to front, onto the picture.
 
 `draw_fblits` is pygame's own way. `draw_calls` is the compiled one: rows of sixteen pixels straight into the surface.
-The screen is cut into strips; a worker draws all that touches its strip, in the order of the list, so the picture
+The screen is cut into slices; a worker draws all that touches its slice, in the order of the list, so the picture
 does not depend on the number of workers, and both ways give the same pixels. When the list is ordered by `top`, a
-strip finds its part of the list by bisection. Cost: the rows of the sprites in view, sixteen pixels a step.
+slice finds its part of the list by bisection. Cost: the rows of the sprites in view, sixteen pixels a step.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
-from crowd_demo.render.bands import STRIPS_PER_WORKER, first_at
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.pixels import ROW, Frame, over_pixel, over_row
-from crowd_demo.render.projection import Ints
+from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 
 class DrawList(NamedTuple):
@@ -58,7 +58,7 @@ def _draw_cut_rows(target: Any, width: int, x: int, y: int, rows: int, source: A
 
 
 @device
-def _draw_strip(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, first: int, last: int) -> None:
+def _draw_slice(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, first: int, last: int) -> None:
     target, source = frame.reshape(-1), sprites.pixels.reshape(-1)
     width, height, stride = frame.shape[1], sprites.pixels.shape[1], sprites.pixels.shape[2]
     for k in range(first, last):
@@ -74,22 +74,22 @@ def _draw_strip(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, fir
 
 
 @device
-def _draw_strips(worker: int, workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
-    """Every `workers`-th strip."""
-    height, strips = frame.shape[0], STRIPS_PER_WORKER * workers
-    for strip in range(worker, strips, workers):
-        top, bottom = height * strip // strips, height * (strip + 1) // strips
+def _draw_slices(worker: int, workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
+    """Every `workers`-th slice."""
+    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
+    for part in range(worker, slices, workers):
+        top, bottom = height * part // slices, height * (part + 1) // slices
         first = first_at(draws.top, top - sprites.pixels.shape[1] + 1) if ordered else 0
         last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
-        _draw_strip(frame, top, bottom, sprites, draws, first, last)
+        _draw_slice(frame, top, bottom, sprites, draws, first, last)
 
 
 @kernel
 def draw_sprites(workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
     for worker in prange(workers):
-        _draw_strips(worker, workers, frame, sprites, draws, ordered)
+        _draw_slices(worker, workers, frame, sprites, draws, ordered)
 
 
 def draw_calls(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> tuple[Call, ...]:
     """`ordered`: the list ascends in `top`."""
-    return (Call(draw_sprites, (workers, frame, sprites, draws, ordered)),)
+    return (call(draw_sprites, workers, frame, sprites, draws, ordered),)

@@ -2,7 +2,7 @@
 
 What a square of some side consists of is a row of a table that is made when the side is first met, and both ways of
 painting read it: `fill_calls` is a kernel, `fill_plain` is pygame's own `fill`, a rectangle a call. The screen is cut into
-strips; when the list is ordered by `middle`, a strip finds its part of it by bisection. Cost: the pixels of the rectangles
+slices; when the list is ordered by `middle`, a slice finds its part of it by bisection. Cost: the pixels of the rectangles
 in view, and a few ns for each rectangle.
 """
 
@@ -15,10 +15,10 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
-from crowd_demo.render.bands import STRIPS_PER_WORKER, first_at
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Ints
+from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink
 Inks = NDArray[np.uint32]  # [tones, inks]: colours
@@ -93,7 +93,7 @@ def _fill(target: Any, width: int, left: int, top: int, right: int, bottom: int,
 
 
 @device
-def _fill_strip(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks: Any, first: int, last: int) -> None:
+def _fill_slice(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks: Any, first: int, last: int) -> None:
     target, width = frame.reshape(-1), frame.shape[1]
     for k in range(np.uintp(first), np.uintp(last)):
         x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
@@ -106,24 +106,24 @@ def _fill_strip(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks:
 
 
 @device
-def _fill_strips(worker: int, workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int,
+def _fill_slices(worker: int, workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int,
                  ordered: bool) -> None:
-    """Every `workers`-th strip."""
-    height, strips = frame.shape[0], STRIPS_PER_WORKER * workers
-    for strip in range(worker, strips, workers):
-        top, bottom = height * strip // strips, height * (strip + 1) // strips
+    """Every `workers`-th slice."""
+    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
+    for part in range(worker, slices, workers):
+        top, bottom = height * part // slices, height * (part + 1) // slices
         first = first_at(boxes.middle, top - reach) if ordered else 0
         last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
-        _fill_strip(frame, top, bottom, boxes, table, inks, first, last)
+        _fill_slice(frame, top, bottom, boxes, table, inks, first, last)
 
 
 @kernel
 def fill_boxes(workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int, ordered: bool) -> None:
     for worker in prange(workers):
-        _fill_strips(worker, workers, frame, boxes, table, inks, reach, ordered)
+        _fill_slices(worker, workers, frame, boxes, table, inks, reach, ordered)
 
 
 def fill_calls(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
                ordered: bool) -> tuple[Call, ...]:
     """`ordered`: the list ascends in `middle`. No pixel lies more than `reach` rows from the middle of its square."""
-    return (Call(fill_boxes, (workers, frame, boxes, table, inks, reach, ordered)),)
+    return (call(fill_boxes, workers, frame, boxes, table, inks, reach, ordered),)

@@ -15,12 +15,14 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, kernel, prange, run
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
+from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.figures.base import MARGIN_PX, Shot
+from crowd_demo.render.figures.base import MARGIN_PX, Manifest, Shot
 from crowd_demo.render.figures.boxes import Boxes, Part, Patterns, fill_calls, fill_plain
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import Ints, drawn, hash_id, pixel
+from crowd_demo.render.projection import drawn, hash_id, pixel
 
 Colour = tuple[int, int, int]
 
@@ -137,12 +139,12 @@ def place_crates(workers: int, slots: Any, agents: Any, half: Any, ahead: Any, v
         _place(worker, workers, slots, agents, half, ahead, view, boxes, tally)
 
 
-class Crates:
+class CrateFigures:
     """Figures without sheets, sprites or dots; column `half` says how large each is."""
 
     MARKS = False
 
-    def __init__(self, config: Any, folder: Path, manifest: Any) -> None:
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         self._half_max = config.crates.half_max
         self._patterns, self._inks = Patterns(design, STYLES), inks()
         self._boxes = self._room(0)
@@ -173,8 +175,8 @@ class Crates:
     def _place_call(self, shot: Shot, slots: Ints) -> Call:
         if len(self._tally.largest) != shot.workers:
             self._tally = Tally(np.zeros(shot.workers, np.int64), np.zeros(shot.workers, np.int64))
-        return Call(place_crates, (shot.workers, slots, shot.agents, shot.columns.half, shot.ahead, shot.view,
-                                   self._list(len(slots)), self._tally))
+        return call(place_crates, shot.workers, slots, shot.agents, shot.columns.half, shot.ahead, shot.view,
+                                   self._list(len(slots)), self._tally)
 
     def _fill_calls(self, shot: Shot, boxes: Boxes, frame: Frame) -> tuple[Call, ...]:
         reach = int(self._tally.largest.max()) // 2 + ROUNDING_PX

@@ -15,11 +15,12 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.dispatch import asked
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import View
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Ints, Moving, pixel
+from crowd_demo.render.projection import Moving, pixel
 
 LARGEST_PX = 4.0  # an agent of this size or more is a sprite
 SINGLE_PX = 1.5  # a smaller one is one pixel
@@ -39,7 +40,7 @@ class Look(Protocol):
         """Value and shape of each slot: `dot_of` by NumPy."""
 
 
-@asked
+@generic
 def dot_of(look: Any, agents: Any, slot: Any) -> Any:
     """Value and shape of this agent's dot; a shape is 3x3 bits, the middle one bit 4."""
 
@@ -131,8 +132,8 @@ class Dots:
               frame: Frame) -> tuple[Call, ...]:
         """Kernels that draw the slots."""
         layers = self._fit(workers, frame)
-        return (Call(draw_dots, (workers, slots, agents, ahead, view, look, layers, self._on_screen)),
-                Call(merge, (workers, frame, layers)))
+        return (call(draw_dots, workers, slots, agents, ahead, view, look, layers, self._on_screen),
+                call(merge, workers, frame, layers))
 
 
 def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, frame: Frame) -> int:

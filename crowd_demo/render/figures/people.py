@@ -12,14 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.dispatch import of
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.render.figures.base import Shot
+from crowd_demo.config.model import Config
+from crowd_demo.render.figures import dots, pose
+from crowd_demo.render.figures.base import Manifest, Shot
 from crowd_demo.render.figures.dots import SINGLE_PX, Values, shapes
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import load_sheet
-from crowd_demo.render.projection import Ints, Moving, hash_id, hash_ids
+from crowd_demo.render.projection import Moving, hash_id, hash_ids
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 DIRECTIONS, WALK_FRAMES = 8, 4
@@ -44,8 +47,8 @@ class PeopleManner(NamedTuple):
     time_s: np.float64
     looks: int
     state: Ints  # 0 walking, 1 waiting, 2 stuck
-    way_x: NDArray[np.float32]  # unit heading that a person wants
-    way_y: NDArray[np.float32]
+    heading_x: NDArray[np.float32]  # unit heading that a person wants
+    heading_y: NDArray[np.float32]
 
 
 class PeopleLook(NamedTuple):
@@ -67,19 +70,19 @@ def _number(manner: Any, agents: Any, slot: Any) -> int:
     vx, vy = agents.vx[slot], agents.vy[slot]
     moves = vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
     direction = (sector(vx, vy, DIRECTION_SLOPES) if moves
-                 else sector(manner.way_x[slot], manner.way_y[slot], DIRECTION_SLOPES))
+                 else sector(manner.heading_x[slot], manner.heading_y[slot], DIRECTION_SLOPES))
     pace = STEPS_HZ * (0.85 + 0.3 * ((seed >> np.uint32(8)) & np.uint32(255)) / 255.0)
     stride = int(manner.time_s * pace + float(seed >> np.uint32(16))) % WALK_FRAMES if moves else 1
     pose = stride if manner.state[slot] == 0 else WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
 
-@of(PeopleManner)
+@implements(pose.sprite_of, PeopleManner)
 def sprite_of(manner: Any, agents: Any, slot: Any) -> int:
     return _number(manner, agents, slot)
 
 
-@of(PeopleLook)
+@implements(dots.dot_of, PeopleLook)
 def dot_of(look: Any, agents: Any, slot: Any) -> Any:
     state = np.uintp(look.state[slot])
     tint = np.uintp(hash_id(agents.id[slot]) % len(TINTS))
@@ -97,12 +100,12 @@ def values_of(colours: list[tuple[int, int, int]]) -> Values:
     return np.array(value, np.uint32)
 
 
-class People(Sprited):
+class PeopleFigures(Sprited):
     """Those of the sheet that `manifest` tells of."""
 
     MARKS = True
 
-    def __init__(self, config: Any, folder: Path, manifest: Any) -> None:
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
         super().__init__(load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["foot"])), UNITS, SHEET_PX)
         self._looks = about["looks"]
@@ -110,7 +113,7 @@ class People(Sprited):
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
         columns = shot.columns
-        return PeopleManner(*cell, shot.time_s, self._looks, columns.state, columns.way_x, columns.way_y)
+        return PeopleManner(*cell, shot.time_s, self._looks, columns.state, columns.heading_x, columns.heading_y)
 
     def look(self, shot: Shot, size_px: float) -> PeopleLook:
         shape = shapes(size_px, (FULL, HOLLOW, CROSS))

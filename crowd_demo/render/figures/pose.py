@@ -13,11 +13,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.dispatch import asked
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.blit import DrawList
-from crowd_demo.render.projection import Ints, Moving, pixel
+from crowd_demo.render.projection import Moving, pixel
 
 
 class Cell(NamedTuple):
@@ -45,7 +46,7 @@ class Manner(Protocol):
     def height(self) -> int: ...
 
 
-@asked
+@generic
 def sprite_of(manner: Any, agents: Any, slot: Any) -> int:  # type: ignore[empty-body]
     """The number of the sprite that shows this agent."""
 
@@ -115,4 +116,4 @@ class Poses:
     def call(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner) -> Call:
         if len(self._on_screen) != workers:
             self._on_screen = np.zeros(workers, np.int64)
-        return Call(pose, (workers, slots, agents, ahead, view, manner, self.draws(len(slots)), self._on_screen))
+        return call(pose, workers, slots, agents, ahead, view, manner, self.draws(len(slots)), self._on_screen)

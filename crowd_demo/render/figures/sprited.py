@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 import pygame
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
@@ -20,7 +21,6 @@ from crowd_demo.render.figures.dots import LARGEST_PX, Dots, Look, draw_plain
 from crowd_demo.render.figures.pose import Cell, Manner, Poses
 from crowd_demo.render.figures.sprites import Atlas, Sheet, Sprites
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import Ints
 
 
 class Sprited(ABC):

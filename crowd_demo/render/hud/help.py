@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.theme import (
     DIM,
     FAINT,
@@ -21,11 +22,10 @@ from crowd_demo.render.hud.theme import (
     TEXT,
     WARM,
     Pen,
-    key_cap,
-    key_cap_width,
+    draw_key,
+    key_width,
     panel,
 )
-from crowd_demo.techniques import BY_PATH, TECHNIQUES
 
 TWO_LINES = 22  # pixels of a row that has room for two
 
@@ -89,7 +89,7 @@ class Help:
         for number, entry in enumerate(entries):
             middle, x = 52 + number * row, left
             for key in entry.keys:
-                x = key_cap(on, self.pen, key, x, middle, min(row - 2, 16)) + 4
+                x = draw_key(on, self.pen, key, x, middle, min(row - 2, 16)) + 4
             x = left + caps
             if names:
                 self.pen.left(on, entry.name, x, middle, NORMAL, TEXT)
@@ -103,7 +103,7 @@ class Help:
 
     def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Widths of the widest keys and of the widest name."""
-        caps = (sum(key_cap_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
+        caps = (sum(key_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
         return max(caps) + 10, max(self.pen.width(entry.name) for entry in entries)
 
     def _width(self, entries: Sequence[Entry]) -> int:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pygame
 
+from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.graph import StageColours, draw_graph
-from crowd_demo.render.hud.left_panel import INNER, WIDTH, Section, Strips
+from crowd_demo.render.hud.left_panel import INNER, WIDTH, CrowdSections, Section
 from crowd_demo.render.hud.switchboard import Keys, draw_switchboard
 from crowd_demo.render.hud.theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen, panel
 from crowd_demo.sim.metrics.readings import Readings
-from crowd_demo.techniques import Value
 
 if TYPE_CHECKING:
     from crowd_demo.profile import Profile
@@ -57,7 +57,7 @@ class Hud:
     def __init__(self, keys: Keys, colours: Mapping[str, Colour] = STATE_COLOURS, pen: Pen | None = None) -> None:
         self.keys = keys
         self.pen = pen or Pen()
-        self.strips = Strips(self.pen, colours)
+        self.crowd_sections = CrowdSections(self.pen, colours)
         self.stage_colours = StageColours()
         self._sheets: list[pygame.Surface] = []
         self._drawn_at: list[float] = []
@@ -102,7 +102,7 @@ class Hud:
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
                 on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
             Section(table, 2, lambda on, top: self._stages(on, top, profile)),
-            *self.strips.sections(sim, status.readings),
+            *self.crowd_sections.sections(sim, status.readings),
         ]
 
     def _header(self, on: pygame.Surface, top: int, profile: Profile, status: Status) -> None:

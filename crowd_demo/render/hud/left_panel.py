@@ -1,6 +1,6 @@
-"""The strips of the HUD's left panel that are about the crowd: what it does, what it costs, and how wrong its shortcuts are.
+"""The sections of the HUD's left panel that are about the crowd: what it does, what it costs, and how wrong its shortcuts are.
 
-A strip is a `Section`: a height, a rank, and how to draw it at a given top. Which strips there are follows from the techniques
+A `Section` is a height, a rank, and how to draw it at a given top. Which there are follows from the techniques
 that are on, so the panel keeps its shape while a meter has not been read yet and shows a dash.
 """
 
@@ -15,24 +15,24 @@ import pygame
 
 from crowd_demo.render.hud.graph import GROUND, draw_curve
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, MUTED, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen
-from crowd_demo.sim.inactive import resting
+from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
 
 if TYPE_CHECKING:
-    from crowd_demo.sim.interaction.capped import Bias
+    from crowd_demo.sim.metrics.bias import Bias
     from crowd_demo.sim.metrics.push_error import PushError
     from crowd_demo.sim.simulation import Simulation
 
 WIDTH = 272  # of the panel
 INNER = WIDTH - 2 * PAD
 FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35, 54, 44, 32
-BARS = pygame.Rect(PAD, 16, INNER * 2 // 3 - 14, 22)  # of the histogram, from the top of its strip
+BARS = pygame.Rect(PAD, 16, INNER * 2 // 3 - 14, 22)  # of the histogram, from the top of its section
 DIAL_RADIUS, DIAL_FULL = 15, 0.5  # pixels; the bias that reaches its rim
 UNREAD = "-"
 
 
 class Section(NamedTuple):
-    """A strip of the left panel; the higher the rank, the sooner it is left out."""
+    """A part of the left panel; the higher the rank, the sooner it is left out."""
 
     height: int
     rank: int
@@ -52,13 +52,13 @@ def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
             "useful": percent(perceived / met) if met else UNREAD}
 
 
-def sorting_facts(sim: Simulation, rests: Set[str]) -> dict[str, str]:
+def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
     """What the reordering did, where there is one, and how long a sort takes; the drift in cells, as its setting counts it."""
     counters = sim.profile.counters
-    if "reorder.when" in rests or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
+    if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
     return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
-            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / sim.grid.cell:.2f} cells"}
+            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / sim.world.grid.cell:.2f} cells"}
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
@@ -75,8 +75,8 @@ def mean_error(error: PushError | None) -> str:
 
 # --- how it is drawn -------------------------------------------------------------------------------------------------
 
-class Strips:
-    """All strips of a simulation; `colours` are those of its states."""
+class CrowdSections:
+    """All sections of a simulation; `colours` are those of its states."""
 
     def __init__(self, pen: Pen, colours: Mapping[str, Colour]) -> None:
         self.pen = pen
@@ -85,7 +85,7 @@ class Strips:
     def sections(self, sim: Simulation, readings: Readings) -> list[Section]:
         counters, states = sim.profile.counters, sim.states()
         crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
-        more = {**sorting_facts(sim, resting(sim)), **memory_facts(counters, readings)}
+        more = {**sorting_facts(sim, inactive(sim)), **memory_facts(counters, readings)}
         rows = [dict(list(more.items())[at:at + 3]) for at in range(0, len(more), 3)]
         return [
             self._row({name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
@@ -97,7 +97,7 @@ class Strips:
         ]
 
     def _errors(self, sim: Simulation, readings: Readings) -> list[Section]:
-        """A strip for each approximation that is on."""
+        """A section for each approximation that is on."""
         sections = []
         if is_capped(sim):
             sections.append(Section(BIAS_HEIGHT, 5, lambda on, top: self._cap(on, top, readings.cap, readings.bias)))

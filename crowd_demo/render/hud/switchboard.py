@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from crowd_demo.config.optimizations import range_of
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
 from crowd_demo.render.hud.theme import (
     ACCENT,
     DIM,
     EDGE,
     FAINT,
+    INACTIVE,
     NORMAL,
     PAD,
-    RESTING,
     SMALL,
     TEXT,
     TOUCHED,
     WARM,
     Colour,
     Pen,
-    key_cap,
-    key_cap_width,
+    draw_key,
+    key_width,
     panel,
 )
-from crowd_demo.sim.inactive import half_resting, resting
-from crowd_demo.techniques import TECHNIQUES, Technique, Value, is_approximate
+from crowd_demo.sim.inactive import inactive, partly_inactive
 
 if TYPE_CHECKING:
     from crowd_demo.render.hud.hud import Status
@@ -61,12 +61,12 @@ def draw_switchboard(height: int, sim: Simulation, status: Status, keys: Keys, p
     room = height - 2 * PAD - 2 * ROW
     row = min(ROW, max(LEAST_ROW, room // len(TECHNIQUES)))
     listed = TECHNIQUES[:max(room // row, 0)]
-    sheet, rests, left = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), resting(sim), half_resting(sim)
+    sheet, unused, left = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), inactive(sim), partly_inactive(sim)
     for number, technique in enumerate(listed):
         place, path = Row(sheet, pen, keys, PAD + row // 2 + number * row, row), technique.path
         value = sim.optimizations.get(path)
         rough = is_approximate(technique, value, sim.optimizations.get)
-        place.draw(technique, value, status, path in rests, left.get(path, ""), rough)
+        place.draw(technique, value, status, path in unused, left.get(path, ""), rough)
     _draw_foot(sheet, keys, pen)
     return sheet
 
@@ -86,32 +86,32 @@ class Row:
     def __init__(self, on: pygame.Surface, pen: Pen, keys: Keys, middle: int, height: int) -> None:
         self.on, self.pen, self.keys, self.middle, self.height = on, pen, keys, middle, height
 
-    def draw(self, technique: Technique, value: Value, status: Status, rests: bool, left: str, rough: bool) -> None:
-        """`left` is what it still does where it rests in part; `rough`: it changes the crowd."""
+    def draw(self, technique: Technique, value: Value, status: Status, is_inactive: bool, left: str, rough: bool) -> None:
+        """`left` is what it still does where it is partly inactive; `rough`: it changes the crowd."""
         waits, touched, off = technique.path in status.pending, technique.path == status.touched, is_baseline(technique, value)
         if touched:
             box = 4, self.middle - self.height // 2, WIDTH - 8, self.height
             pygame.draw.rect(self.on, TOUCHED, box, border_radius=5)
         for key in list(self.keys.get(technique.path, ()))[:1]:
             self._cap(key, PAD)
-        self.pen.left(self.on, technique.label, PAD + 26, self.middle, NORMAL, RESTING if rests else DIM if off else TEXT)
+        self.pen.left(self.on, technique.label, PAD + 26, self.middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
         text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
         text = f"{text}, {left}" if left else text
-        colour = WARM if waits else RESTING if rests else FAINT if off else ACCENT
-        start = self._value(text, colour, touched and range_of(technique) is not None)
+        colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
+        start = self._value(text, colour, touched and technique.numbers is not None)
         if rough:
-            self.pen.right(self.on, MARK, start - 4, self.middle, NORMAL, RESTING if rests else FAINT if off else WARM)
+            self.pen.right(self.on, MARK, start - 4, self.middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
 
     def _value(self, text: str, colour: Colour, between_keys: bool) -> int:
         """Returns where it begins. Keys with long names are left out: there is no room for them."""
         lower, higher = (next(iter(self.keys.get(action, ())), "") for action in NUMBER_KEYS)
         if not (between_keys and len(lower) == len(higher) == 1):
             return self.pen.right(self.on, text, WIDTH - PAD, self.middle, NORMAL, colour)
-        end = WIDTH - PAD - key_cap_width(self.pen, higher)
+        end = WIDTH - PAD - key_width(self.pen, higher)
         self._cap(higher, end)
-        start = self.pen.right(self.on, text, end - 5, self.middle, NORMAL, colour) - 5 - key_cap_width(self.pen, lower)
+        start = self.pen.right(self.on, text, end - 5, self.middle, NORMAL, colour) - 5 - key_width(self.pen, lower)
         self._cap(lower, start)
         return start
 
     def _cap(self, key: str, left: int) -> None:
-        key_cap(self.on, self.pen, key, left, self.middle, self.height - 3)
+        draw_key(self.on, self.pen, key, left, self.middle, self.height - 3)

@@ -23,7 +23,7 @@ SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
 DIM: Colour = (164, 174, 186)
 FAINT: Colour = (122, 132, 146)
-RESTING: Colour = (84, 92, 104)
+INACTIVE: Colour = (84, 92, 104)
 ACCENT: Colour = (96, 190, 240)
 MUTED: Colour = (62, 120, 156)
 WARM: Colour = (240, 178, 62)
@@ -122,14 +122,14 @@ def panel(size: tuple[int, int], colour: Colour = PANEL) -> pygame.Surface:
     return surface
 
 
-def key_cap(on: pygame.Surface, pen: Pen, name: str, left: int, middle: int, height: int = 15) -> int:
+def draw_key(on: pygame.Surface, pen: Pen, name: str, left: int, middle: int, height: int = 15) -> int:
     """A key as it looks on a keyboard; returns where it ends."""
     label = name.upper()
-    box = pygame.Rect(left, middle - height // 2, key_cap_width(pen, name), height)
+    box = pygame.Rect(left, middle - height // 2, key_width(pen, name), height)
     pygame.draw.rect(on, CAP, box, border_radius=4)
     pen.left(on, label, box.centerx - pen.width(label, SMALL) // 2, middle, SMALL, TEXT)
     return box.right
 
 
-def key_cap_width(pen: Pen, name: str) -> int:
+def key_width(pen: Pen, name: str) -> int:
     return max(pen.width(name.upper(), SMALL) + 8, 17)

@@ -1,4 +1,4 @@
-"""What is drawn over the picture and in its coordinates; later overlays go here."""
+"""The frozen frustum: the rectangle by which is still culled while the camera flies on."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ import pygame
 
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.theme import NORMAL, WARM, Pen, panel
+from crowd_demo.render.overlays.base import Looking
 
 
-def draw_frustum(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
-    """The outline of the rectangle that culling still uses, with its name above it."""
+def draw_frustum(on: pygame.Surface, looking: Looking, pen: Pen) -> None:
+    """The outline of that rectangle, with its name above it."""
+    if looking.frozen:
+        outline(on, looking.camera, looking.frozen, pen)
+
+
+def outline(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
     left, top = camera.world_to_screen(frozen.left, frozen.top)
     right, bottom = camera.world_to_screen(frozen.right, frozen.bottom)
     far = 4 * max(on.get_size())  # keeps SDL's line drawing away from huge coordinates

@@ -1,4 +1,4 @@
-"""The crates: squares of many sizes adrift in whirling water, who push each other apart; agents with extent (seed 003).
+"""The crates: squares of many sizes adrift in whirling water, who push each other apart; agents with extent (after Tay).
 
     reach       half_i + half_j + gap
     neighbours  j != i with max(|dx|, |dy|) < reach, where (dx, dy) = p_i - p_j
@@ -15,22 +15,41 @@ the largest crates, whereas the boxes of a tree are as large as what is in them 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from crowd_demo.compute import hashing as noise
-from crowd_demo.compute.dispatch import of
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.steering import glide
-from crowd_demo.sim.store.agents import CrateColumns
-
-if TYPE_CHECKING:
-    from crowd_demo.config.model import Config
-    from crowd_demo.sim.simulation import Simulation, Stages
+from crowd_demo.config.model import Config
+from crowd_demo.sim.behaviours import steering
+from crowd_demo.sim.behaviours.steering import Glide
+from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.world import Needs, World
 
 FIXED = 256  # steps of a unit in the sums
+
+
+class CrateColumns(NamedTuple):
+    """Columns of crates: those of a flock and how large each is."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats
+    push_y: Floats
+    look_at: Ints
+    half: Floats  # half a side, world units; never changes
 
 
 class CrateRules(NamedTuple):
@@ -52,8 +71,8 @@ class CrateRules(NamedTuple):
 
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@of(CrateRules)
-def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+@implements(pairwise.copy_to_strip, CrateRules)
+def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, _ = strip
     half = take(columns.half, slots)
     store(floats[0], at, take(columns.x, slots))
@@ -62,32 +81,32 @@ def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     store(floats[3], at, np.float32(0.5) / half)
 
 
-@of(CrateRules)
-def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+@implements(pairwise.read_columns, CrateRules)
+def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
     half = columns.half[slot]
     return columns.x[slot], columns.y[slot], half, np.float32(0.5) / half
 
 
-@of(CrateRules)
-def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.read_strip, CrateRules)
+def read_strip(rules: Any, strip: Any, at: Any) -> Any:
     floats, _ = strip
     return floats[0, at], floats[1, at], floats[2, at], floats[3, at]
 
 
-@of(CrateRules)
-def register(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.load_register, CrateRules)
+def load_register(rules: Any, strip: Any, at: Any) -> Any:
     floats, _ = strip
     return load(floats[0], at), load(floats[1], at), load(floats[2], at), load(floats[3], at)
 
 
-@of(CrateRules)
-def nobody(rules: Any, like: Any) -> Any:
+@implements(pairwise.no_sums, CrateRules)
+def no_sums(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none
 
 
-@of(CrateRules)
-def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+@implements(pairwise.accumulate, CrateRules)
+def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y, half, lightness = me
     count, sum_x, sum_y = sums
     one, none = splat(np.int32(1), x), splat(np.int32(0), x)
@@ -107,15 +126,15 @@ def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
             sum_y + select(sideways, none, term))
 
 
-@of(CrateRules)
-def answer(rules: Any, me: Any, sums: Any) -> Any:
+@implements(pairwise.finish, CrateRules)
+def finish(rules: Any, me: Any, sums: Any) -> Any:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
     neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
-@of(CrateRules)
+@implements(pairwise.perceive, CrateRules)
 def perceive(rules: Any, me: Any, other: Any) -> Any:
     away = max(_length(me[0] - other[0]), _length(me[1] - other[1]))
     apart = away - (me[2] + (other[2] + rules.gap))
@@ -151,7 +170,7 @@ def _outside(position: Any, half: Any, length: Any) -> Any:
     return select(near > zero, near, zero) - select(far > zero, far, zero)
 
 
-@of(CrateRules)
+@implements(steering.steer, CrateRules)
 def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
     half, push_x, push_y = pick(columns.half, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     water_x, water_y = _water(rules, x, y)
@@ -167,39 +186,37 @@ def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: An
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class Crates:
-    """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
+    """Crates, as the simulation asks for them (base.py)."""
 
-    columns = CrateColumns
-    USES_PATHS = False
-    SEEN = ("x", "y", "half")  # columns that others read
+    seen = ("x", "y", "half")
+    states: tuple[str, ...] = ()
+    techniques: frozenset[str] = frozenset()
+    structures: Mapping[str, type[Structure]] = {}
 
     def __init__(self, config: Config) -> None:
-        self.config = config
-        self.settings = config.crates
-        self.contact = self.settings.gap
-        self.radius = 2 * self.settings.half_max + self.contact
-        self.band = self.radius  # most crates reach only a small part of that
-        self.top_speed = self.settings.speed_max
-        self.body, self.margin, self.destinations = 0.0, 0.0, 0
+        self.settings = settings = config.crates
+        radius = 2 * settings.half_max + settings.gap
+        self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most reach only a small part of that
+                           top_speed=settings.speed_max)
 
-    def born(self, ids: Any, x: Any, y: Any, seed: int, terrain: Any) -> dict[str, Any]:
+    def stages(self, world: World) -> Sequence[Stage]:
+        return (Glide(),)
+
+    def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Newcomers at rest, each of its own size: products alone, so that every machine draws the same."""
         low, high = self.settings.half_min, self.settings.half_max
-        chance = noise.unit(ids, noise.key(seed, 0, noise.SIZE)).astype(np.float64)
+        chance = hashing.unit(ids, hashing.key(seed, 0, hashing.SIZE)).astype(np.float64)
         rare = np.ones_like(chance)
         for _ in range(self.settings.rarity):
             rare *= chance
         return {"half": low + (high - low) * rare}
 
-    def rules(self, sim: Simulation) -> CrateRules:
-        settings, walls, f = self.settings, sim.terrain.walls, np.float32
+    def rules(self, world: World) -> CrateRules:
+        settings, walls, f = self.settings, world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)
         return CrateRules(
-            gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * sim.dt)),
+            gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * world.dt)),
             speed_max_sq=f(settings.speed_max) ** 2, speed_max=f(settings.speed_max),
             flow_x=f(settings.flow), flow_y=f(-settings.flow * height / width),
-            turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(sim.dt),
+            turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(world.dt),
             width=walls.width, height=walls.height)
-
-    def act(self, sim: Simulation, rules: CrateRules) -> Stages:
-        return glide(sim, rules)

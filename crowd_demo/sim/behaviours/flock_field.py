@@ -1,4 +1,4 @@
-"""Birds follow a smoothed field instead of each other (seed 004's fifth idea); only who is too near is met in pairs.
+"""Birds follow a smoothed field instead of each other (the fifth idea of Ihaa21's SIMD boids); only who is too near is met in pairs.
 
 Every cell of the grid holds the number of its birds and the sums of their positions and velocities. A bird aligns and
 coheres with the sums over the cells around its own, so that costs the same in any crowding; separation stays as it is, by
@@ -8,8 +8,8 @@ pairs. With n others in the box of cells around bird i, sight s, and the box's c
     n'      n * pi s^2 / area of the box
 
 A box is no circle around the bird: its mean is compared with its centre, and the last factor is the ratio of the variances
-of circle and box. So this is **approximate**, and `field_error` says by how much. Sums are integers, so among themselves all
-orders, workers and widths agree. Walkers only ever avoid each other in pairs: for a crowd this is the sorted grid.
+of circle and box. So this is **approximate**, and the meter *field* says by how much. Sums are integers, so among themselves all
+orders, workers and widths agree. For behaviours without a field of their own this is the sorted grid.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.dispatch import of
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.flock import FIXED, FlockRules
-from crowd_demo.sim.metrics.push_error import EXACT, FRESH, PushError, push_error
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.behaviours.flock_rules import FIXED, FlockRules
+from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.neighbours.sorted import Sorted
-from crowd_demo.sim.neighbours.structure import Place
+from crowd_demo.sim.neighbours.structure import Domain
 
 COUNT, X, Y, VX, VY = range(5)
 
@@ -129,8 +129,8 @@ def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) ->
 
 # --- see: separation by pairs ----------------------------------------------------------------------------------------
 
-@of(FieldRules)
-def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+@implements(pairwise.copy_to_strip, FieldRules)
+def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, ints = strip
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
@@ -141,33 +141,33 @@ def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     store(ints[1], at, to_int(y * np.float32(FIXED)))
 
 
-@of(FieldRules)
-def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+@implements(pairwise.read_columns, FieldRules)
+def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
     x, y = columns.x[slot], columns.y[slot]
     return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
 
 
-@of(FieldRules)
-def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.read_strip, FieldRules)
+def read_strip(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
 
 
-@of(FieldRules)
-def register(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.load_register, FieldRules)
+def load_register(rules: Any, strip: Any, at: Any) -> Any:
     floats, ints = strip
     return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
             load(floats[3], at))
 
 
-@of(FieldRules)
-def nobody(rules: Any, like: Any) -> Any:
+@implements(pairwise.no_sums, FieldRules)
+def no_sums(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none
 
 
-@of(FieldRules)
-def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+@implements(pairwise.accumulate, FieldRules)
+def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y = me[0], me[1]
     dx, dy = other[0] - x, other[1] - y
     near = dx * dx + dy * dy < rules.separation_sq
@@ -176,8 +176,8 @@ def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
             sums[2] + select(near, splat(other[3], x), none))
 
 
-@of(FieldRules)
-def answer(rules: Any, me: Any, sums: Any) -> Any:
+@implements(pairwise.finish, FieldRules)
+def finish(rules: Any, me: Any, sums: Any) -> Any:
     x, _, px, py, pull_x, pull_y = me
     close, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
@@ -189,28 +189,20 @@ def answer(rules: Any, me: Any, sums: Any) -> Any:
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 class FieldGrid(Sorted):
-    """The sorted grid, and for a flock the field over it."""
+    """The sorted grid and the field over it."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self.sums = np.zeros((place.grid.cells, 5), np.int64)
-        self.pull_x, self.pull_y = np.zeros((2, place.agents.capacity + LANES), np.float32)
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        self.sums = np.zeros((domain.grid.cells, 5), np.int64)
+        self.pull_x, self.pull_y = np.zeros((2, domain.agents.capacity + LANES), np.float32)
 
-    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        if not isinstance(rules, FlockRules):
-            return ()
-        workers, cells, columns = self.place.workers, self.place.grid.view(), self.place.agents.columns
-        field = Field(self.sums, self.pull_x, self.pull_y, np.float32(self.place.grid.cell), rules.sight_sq, rules.align,
+    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+        assert isinstance(rules, FlockRules)
+        workers, cells, columns = self.domain.workers, self.domain.grid.view(), self.domain.agents.columns
+        field = Field(self.sums, self.pull_x, self.pull_y, np.float32(self.domain.grid.cell), rules.sight_sq, rules.align,
                       rules.cohere, rules.inv_crowding)
-        return (Call(sum_cells, (workers, cells, columns, self.sums)),
-                Call(pull_birds, (workers, cells, columns, turn, field)))
+        return (call(sum_cells, workers, cells, columns, self.sums), call(pull_birds, workers, cells, columns, turn, field))
 
-    def rules(self, rules: Any) -> Any:
-        if not isinstance(rules, FlockRules):
-            return rules
+    def rules(self, rules: object) -> FieldRules:
+        assert isinstance(rules, FlockRules)
         return FieldRules(rules.separation_sq, rules.separate, self.pull_x, self.pull_y)
-
-
-def field_error(sim: Any) -> PushError:
-    """How far the field's pushes are from the exact ones, for agents as they stand now; nothing for walkers."""
-    return push_error(sim, FRESH, EXACT)

@@ -1,8 +1,8 @@
-"""The crowd (seed 000's rules): walk to a goal, wait there, choose another; keep clear of others; wiggle when stuck.
+"""The crowd (rules of navkit's crowd demo): walk to a goal, wait there, choose another; keep clear of others; wiggle when stuck.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     avoidance   sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
-    wanted      way * speed + push * speed * avoidance (+ wiggle), its length at most cap * speed
+    wanted      heading * speed + push * speed * avoidance (+ wiggle), its length at most cap * speed
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
 
@@ -12,87 +12,66 @@ progress its speed would give; WAITING ends after `wait_s` with a new goal; STUC
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from crowd_demo.compute import hashing as noise
-from crowd_demo.compute.dispatch import of
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.walking import walk_lanes, walk_scalar
+from crowd_demo.config.model import Config
+from crowd_demo.sim.behaviours.steering import Move
+from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
+from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
-from crowd_demo.sim.store.agents import WAITING, CrowdColumns
+from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.flow_fields import heading
 from crowd_demo.sim.terrain.line_of_sight import sees
-
-if TYPE_CHECKING:
-    from crowd_demo.config.model import Config
-    from crowd_demo.sim.simulation import Simulation, Stages
+from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.world import Needs, World
 
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
 FIXED = 4096  # steps of 1 in the sums of avoidance
 
 
-class CrowdRules(NamedTuple):
-    """Constants of one step; lengths in world units, times in seconds."""
-
-    radius_sq: np.float32
-    inv_radius: np.float32
-    push: np.float32
-    wiggle: np.float32
-    cap: np.float32
-    stuck_cap: np.float32
-    arrive_sq: np.float32
-    wait: np.float32
-    patience: np.float32
-    follow: np.float32  # min(1, response * dt)
-    dt: np.float32
-    goal_key: np.int32
-    wiggle_key_x: np.int32
-    wiggle_key_y: np.int32
-
-
-class Places(NamedTuple):
-    """The destinations; float32[D] each."""
-
-    x: Any
-    y: Any
-    spread: Any
-
-
 # --- see -------------------------------------------------------------------------------------------------------------
 
-@of(CrowdRules)
-def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+@implements(pairwise.copy_to_strip, PeopleRules)
+def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
     floats, _ = strip
     store(floats[0], at, take(columns.x, slots))
     store(floats[1], at, take(columns.y, slots))
 
 
-@of(CrowdRules)
-def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+@implements(pairwise.read_columns, PeopleRules)
+def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
     return columns.x[slot], columns.y[slot]
 
 
-@of(CrowdRules)
-def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.read_strip, PeopleRules)
+def read_strip(rules: Any, strip: Any, at: Any) -> Any:
     return strip[0][0, at], strip[0][1, at]
 
 
-@of(CrowdRules)
-def register(rules: Any, strip: Any, at: Any) -> Any:
+@implements(pairwise.load_register, PeopleRules)
+def load_register(rules: Any, strip: Any, at: Any) -> Any:
     return load(strip[0][0], at), load(strip[0][1], at)
 
 
-@of(CrowdRules)
-def nobody(rules: Any, like: Any) -> Any:
+@implements(pairwise.no_sums, PeopleRules)
+def no_sums(rules: Any, like: Any) -> Any:
     none = no_sum(like)
     return none, none, none
 
 
-@of(CrowdRules)
-def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+@implements(pairwise.accumulate, PeopleRules)
+def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
     x, y = me
     count, sum_x, sum_y = sums
     dx, dy = x - other[0], y - other[1]
@@ -107,15 +86,15 @@ def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
             sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
 
 
-@of(CrowdRules)
-def answer(rules: Any, me: Any, sums: Any) -> Any:
+@implements(pairwise.finish, PeopleRules)
+def finish(rules: Any, me: Any, sums: Any) -> Any:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
     neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
-@of(CrowdRules)
+@implements(pairwise.perceive, PeopleRules)
 def perceive(rules: Any, me: Any, other: Any) -> Any:
     dx, dy = other[0] - me[0], other[1] - me[1]
     distance_sq = dx * dx + dy * dy
@@ -143,7 +122,7 @@ def check_sight(workers: int, columns: Any, agents: int, walls: Any, any_solid: 
 
 
 @device
-def _find_way(worker: int, workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
+def _take_headings(worker: int, workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period):
             x, y = columns.x[slot], columns.y[slot]
@@ -151,64 +130,104 @@ def _find_way(worker: int, workers: int, columns: Any, agents: int, walls: Any, 
                 dx, dy = columns.goal_x[slot] - x, columns.goal_y[slot] - y
                 length = root(dx * dx + dy * dy)
                 if length > np.float32(0):
-                    columns.way_x[slot], columns.way_y[slot] = dx / length, dy / length
+                    columns.heading_x[slot], columns.heading_y[slot] = dx / length, dy / length
             else:
-                columns.way_x[slot], columns.way_y[slot] = heading(fields, walls, columns.goal[slot], x, y)
+                columns.heading_x[slot], columns.heading_y[slot] = heading(fields, walls, columns.goal[slot], x, y)
 
 
 @kernel
-def find_way(workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
+def take_headings(workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
     """Who is due takes a new heading: straight at a goal in sight, else along the flow field."""
     for worker in prange(workers):
-        _find_way(worker, workers, columns, agents, walls, fields, tick, period)
+        _take_headings(worker, workers, columns, agents, walls, fields, tick, period)
+
+
+# --- its stages ------------------------------------------------------------------------------------------------------
+
+class CheckSight(Stage):
+    """Who is due finds out whether its goal is in sight."""
+
+    name = "sight"
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.sight
+        return (call(check_sight, world.workers, agents.columns, agents.count, walls, world.ground.any_solid, world.tick, period),)
+
+
+class TakeHeadings(Stage):
+    """Who is due takes a new heading."""
+
+    name = "paths"
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.paths
+        fields = world.flow_fields.fields
+        return (call(take_headings, world.workers, agents.columns, agents.count, walls, fields, world.tick, period),)
+
+
+class Walk(Move):
+    """Everybody moves by a step, and starts or ends waiting."""
+
+    def __init__(self, destinations: Destinations) -> None:
+        self.destinations = destinations
+
+    def move(self, world: World) -> Call:
+        walk, workers = (walk_lanes, world.light_workers) if world.options.simd else (walk_scalar, world.workers)
+        agents = people_of(world)
+        return call(walk, workers, agents.columns, agents.count, rules_of(world), self.destinations, world.ground,
+                    world.farthest_sq)
+
+
+def people_of(world: World) -> Agents[PeopleColumns]:
+    """The agents of a world of people."""
+    return cast(Agents[PeopleColumns], world.agents)
+
+
+def rules_of(world: World) -> PeopleRules:
+    return cast(PeopleRules, world.rules)
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
-class Crowd:
-    """What `Simulation` asks of a behaviour: its columns, how agents are born, and its part of a step."""
+class People:
+    """People, as the simulation asks for them (base.py)."""
 
-    columns = CrowdColumns
-    USES_PATHS = True
-    SEEN = ("x", "y")  # columns that others read
+    seen = ("x", "y")
+    states: tuple[str, ...] = ("walking", "waiting", "stuck")
+    techniques = frozenset({"stagger.sight", "stagger.paths"})
+    structures: Mapping[str, type[Structure]] = {}
 
     def __init__(self, config: Config) -> None:
-        self.config = config
-        self.settings = config.crowd
-        self.radius = self.contact = self.settings.radius
-        self.band = BAND_RADII * self.radius
-        self.body, self.margin, self.destinations = self.settings.body, 0.0, self.settings.destinations
-        self.top_speed = self.settings.speed_max * max(self.settings.cap, self.settings.stuck_cap)
+        self.seed = config.seed
+        self.settings = settings = config.crowd
+        top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
+        self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
+                           body=settings.body, destinations=settings.destinations, paths=True)
 
-    def born(self, ids: Any, x: Any, y: Any, seed: int, terrain: Any) -> dict[str, Any]:
+    def stages(self, world: World) -> Sequence[Stage]:
+        return CheckSight(), TakeHeadings(), Walk(destinations_of(world.terrain, self.settings.destination_spread))
+
+    def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Columns of newcomers beside their place: a speed, and a goal chosen at their first step."""
         low, high = self.settings.speed_min, self.settings.speed_max
-        speed = low + (high - low) * noise.unit(ids, noise.key(seed, 0, noise.SPEED)).astype(np.float64)
-        goal = noise.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
+        speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
+        goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
-    def rules(self, sim: Simulation) -> CrowdRules:
+    def rules(self, world: World) -> PeopleRules:
         settings, f = self.settings, np.float32
-        wiggle = noise.key(self.config.seed, sim.tick // WIGGLE_STEPS, noise.WIGGLE)
-        return CrowdRules(
+        wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
+        return PeopleRules(
             radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
-            push=f(settings.push), wiggle=f(settings.wiggle), cap=f(settings.cap), stuck_cap=f(settings.stuck_cap),
+            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap), stuck_top_factor=f(settings.stuck_cap),
             arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s), patience=f(settings.stuck_s),
-            follow=f(min(1.0, settings.response * sim.dt)), dt=f(sim.dt),
-            goal_key=noise.key(self.config.seed, sim.tick, noise.GOAL), wiggle_key_x=wiggle,
-            wiggle_key_y=noise.next_key(wiggle))
-
-    def act(self, sim: Simulation, rules: CrowdRules) -> Stages:
-        agents, ground, walls, stagger = sim.agents, sim.ground, sim.terrain.walls, sim.optimizations.stagger
-        shared = agents.columns, agents.count
-        yield "sight", (Call(check_sight, (sim.workers, *shared, walls, ground.any_solid, sim.tick, stagger.sight)),)
-        yield "paths", (Call(find_way, (sim.workers, *shared, walls, sim.fields.fields, sim.tick, stagger.paths)),)
-        walk, workers = (walk_lanes, sim.light_workers) if sim.optimizations.simd else (walk_scalar, sim.workers)
-        yield "move", (Call(walk, (workers, *shared, rules, sim.places, ground, sim.farthest_sq)),)
+            follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
+            goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
+            wiggle_key_y=hashing.next_key(wiggle))
 
 
-def places_of(terrain: Any, spread: float) -> Places:
-    """The destinations of a terrain as columns; `spread` is that of places which no map marks."""
+def destinations_of(terrain: Terrain, spread: float) -> Destinations:
+    """The destinations of a terrain as columns; `spread` is that of those which no map marks."""
     table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
     table = table.reshape(-1, 3)
-    return Places(*(np.ascontiguousarray(column) for column in table.T))
+    return Destinations(*(np.ascontiguousarray(column) for column in table.T))

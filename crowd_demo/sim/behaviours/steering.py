@@ -5,18 +5,17 @@ Own state only. A formula is written once, for one agent or for sixteen, as the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from crowd_demo.compute.dispatch import asked
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.ground import longer, slide
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation, Stages
+from crowd_demo.sim.world import World
 
 
-@asked
+@generic
 def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
     """The next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
 
@@ -62,7 +61,26 @@ def glide_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any
         _glide_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
-def glide(sim: Simulation, rules: Any) -> Stages:
-    """The stage *move* of such a behaviour."""
-    move, workers = (glide_lanes, sim.light_workers) if sim.optimizations.simd else (glide_scalar, sim.workers)
-    yield "move", (Call(move, (workers, sim.agents.columns, sim.agents.count, rules, sim.ground, sim.farthest_sq)),)
+class Move(Stage):
+    """Base of the stage *move*: it tells how far agents have moved, which the drift of a sorted order adds up."""
+
+    name = "move"
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        world.farthest_sq[:] = 0
+        return (self.move(world),)
+
+    def move(self, world: World) -> Call:
+        """The kernel that moves everybody."""
+        raise NotImplementedError
+
+    def commit(self, world: World) -> None:
+        world.drift.moved(world.farthest_sq)
+
+
+class Glide(Move):
+    """The stage *move* of a behaviour that implements `steer`."""
+
+    def move(self, world: World) -> Call:
+        glide, workers = (glide_lanes, world.light_workers) if world.options.simd else (glide_scalar, world.workers)
+        return call(glide, workers, world.agents.columns, world.agents.count, world.rules, world.ground, world.farthest_sq)

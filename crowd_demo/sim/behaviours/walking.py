@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import (
     LANES,
@@ -24,26 +25,75 @@ from crowd_demo.compute.simd import (
     splat,
     store,
 )
-from crowd_demo.sim.store.agents import STUCK, WAITING, WALKING
 from crowd_demo.sim.terrain.ground import is_solid, longer, slide
 
+WALKING, WAITING, STUCK = range(3)
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
 NEARLY = 4.0  # times `arrive`: who is stuck that close has arrived, the place is taken
 
 
+class PeopleColumns(NamedTuple):
+    """Columns of a crowd: those of a flock and what a walk to a goal needs."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats
+    push_y: Floats
+    look_at: Ints
+    speed: Floats  # preferred, units/s
+    goal: Ints  # destination
+    goal_x: Floats  # the place inside it
+    goal_y: Floats
+    heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
+    heading_y: Floats
+    sees: Ints  # 1 when the goal is in sight
+    state: Ints  # WALKING, WAITING, STUCK
+    timer: Floats  # seconds: waiting left, or stuck so far
+
+
+class PeopleRules(NamedTuple):
+    """Constants of one step; lengths in world units, times in seconds."""
+
+    radius_sq: np.float32
+    inv_radius: np.float32
+    push: np.float32
+    wiggle: np.float32
+    top_factor: np.float32  # top speed as a multiple of the preferred speed
+    stuck_top_factor: np.float32
+    arrive_sq: np.float32
+    wait: np.float32
+    patience: np.float32
+    follow: np.float32  # min(1, response * dt)
+    dt: np.float32
+    goal_key: np.int32
+    wiggle_key_x: np.int32
+    wiggle_key_y: np.int32
+
+
+class Destinations(NamedTuple):
+    """The destinations; float32[D] each."""
+
+    x: Floats
+    y: Floats
+    spread: Floats
+
+
 @device
-def choose_goal(columns: Any, slot: int, places: Any, ground: Any, key: Any) -> None:
+def choose_goal(columns: Any, slot: int, destinations: Any, ground: Any, key: Any) -> None:
     """Another destination, and a free place somewhere in its square."""
-    count = places.x.shape[0]
+    count = destinations.x.shape[0]
     if count == 0:
         return
     identity = columns.id[slot]
     draw = np.uint32(scramble(bits_xor(identity, key)))
     goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
-    x, y = places.x[goal], places.y[goal]
+    x, y = destinations.x[goal], destinations.y[goal]
     key = scramble(key)
-    place_x = x + places.spread[goal] * chance(identity, key)
-    place_y = y + places.spread[goal] * chance(identity, scramble(key))
+    place_x = x + destinations.spread[goal] * chance(identity, key)
+    place_y = y + destinations.spread[goal] * chance(identity, scramble(key))
     inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
     if inside and not is_solid(ground, place_x, place_y):
         x, y = place_x, place_y
@@ -64,8 +114,8 @@ class Walker(NamedTuple):
     speed: Any
     goal_x: Any
     goal_y: Any
-    way_x: Any
-    way_y: Any
+    heading_x: Any
+    heading_y: Any
     state: Any
     timer: Any
 
@@ -93,10 +143,10 @@ def _wanted(a: Any, rules: Any, state: Any) -> Any:
     """The velocity an agent would like to have."""
     walks, stuck = state != WAITING, state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
-    x, y = select(walks, x + a.way_x, x) * a.speed, select(walks, y + a.way_y, y) * a.speed
+    x, y = select(walks, x + a.heading_x, x) * a.speed, select(walks, y + a.heading_y, y) * a.speed
     x = select(stuck, x + rules.wiggle * chance(a.id, rules.wiggle_key_x), x)
     y = select(stuck, y + rules.wiggle * chance(a.id, rules.wiggle_key_y), y)
-    limit = a.speed * select(stuck, splat(rules.stuck_cap, x), splat(rules.cap, x))
+    limit = a.speed * select(stuck, splat(rules.stuck_top_factor, x), splat(rules.top_factor, x))
     length = root(x * x + y * y)
     return select(length > limit, x * (limit / length), x), select(length > limit, y * (limit / length), y)
 
@@ -104,7 +154,7 @@ def _wanted(a: Any, rules: Any, state: Any) -> Any:
 @device
 def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y: Any) -> Any:
     """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
-    held_up = moved_x * a.way_x + moved_y * a.way_y < np.float32(SLOW) * a.speed * rules.dt
+    held_up = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
     most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
     up, down = timer + rules.dt, timer - np.float32(2) * rules.dt
     counted = select(held_up, select(up < most, up, most), select(down > none, down, none))
@@ -127,14 +177,14 @@ def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
 
 
 @device
-def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
                  farthest_sq: Any) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
-            choose_goal(c, slot, places, ground, rules.goal_key)
+            choose_goal(c, slot, destinations, ground, rules.goal_key)
         walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
-                        c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.way_x[slot], c.way_y[slot], c.state[slot],
+                        c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.heading_x[slot], c.heading_y[slot], c.state[slot],
                         c.timer[slot])
         x, y = walker.x, walker.y
         c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(walker, rules, ground, leaves)
@@ -142,7 +192,7 @@ def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, pla
 
 
 @device
-def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, places: Any, ground: Any,
+def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
                 farthest_sq: Any) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
@@ -152,10 +202,10 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, plac
         if count_set(leaves) > 0:  # seldom: one by one
             for slot in range(at, min(at + LANES, agents)):
                 if _leaves(c.state[slot], c.timer[slot], rules):
-                    choose_goal(c, slot, places, ground, rules.goal_key)
+                    choose_goal(c, slot, destinations, ground, rules.goal_key)
         walker = Walker(load(c.id, at), load(c.x, at), load(c.y, at), load(c.vx, at), load(c.vy, at),
                         load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
-                        load(c.goal_y, at), load(c.way_x, at), load(c.way_y, at), load(c.state, at), load(c.timer, at))
+                        load(c.goal_y, at), load(c.heading_x, at), load(c.heading_y, at), load(c.state, at), load(c.timer, at))
         x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
         further_sq = longer(far_sq, x - walker.x, y - walker.y)
         far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may end beyond the agents
@@ -169,13 +219,13 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, plac
 
 
 @kernel
-def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
+def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
     """Own state only: goals, states, velocity, position."""
     for worker in prange(workers):
-        _walk_scalar(worker, workers, columns, agents, rules, places, ground, farthest_sq)
+        _walk_scalar(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)
 
 
 @kernel
-def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, places: Any, ground: Any, farthest_sq: Any) -> None:
+def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
     for worker in prange(workers):
-        _walk_lanes(worker, workers, columns, agents, rules, places, ground, farthest_sq)
+        _walk_lanes(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)

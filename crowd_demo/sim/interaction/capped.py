@@ -1,28 +1,32 @@
 """Caps: an agent meets only some of its neighbours. Cheaper, and wrong in a direction that can be measured.
 
-    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours (seed 000)
+    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours (navkit)
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
 
 `first` depends on the order of scanning: rows of cells downwards, cells to the right, agents by id. So the grid's order is put
 in order of ids, cell by cell, and the result is the same for every cadence, structure and number of workers. But the first
-ones all lie up and to the left: `bias` says how far. Neither is work for lanes, whose sixteen agents meet the same candidates;
+ones all lie up and to the left: metrics/bias.py says how far. Neither is work for lanes, whose sixteen agents meet the same candidates;
 whatever structure and lanes are on, one agent at a time looks around in the grid.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import take_block
-from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody, perceive
-from crowd_demo.sim.metrics.push_error import EXACT, FRESH, PushError, affordable, push_error
+from crowd_demo.sim.interaction.pairwise import (
+    BLOCK,
+    CANDIDATES,
+    accumulate,
+    keep_one,
+    no_sums,
+    perceive,
+    read_columns,
+)
 from crowd_demo.sim.neighbours.schedule import due
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
 
 MOST_KEPT = 64  # neighbours: what `cap_neighbours` may ask for
 HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
@@ -49,11 +53,6 @@ def kept_of(workers: int) -> Kept:
                 np.zeros((workers, 4), np.int64))
 
 
-def caps_of(sim: Simulation) -> Caps:
-    settings = sim.behaviour.settings
-    return Caps(sim.optimizations.cap == "nearest", settings.cap_scanned, settings.cap_neighbours)
-
-
 # --- who is kept -----------------------------------------------------------------------------------------------------
 
 @device
@@ -76,7 +75,7 @@ def _keep_nearest(columns: Any, slot: int, distance: Any, size: int, most: int, 
 def choose(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, caps: Any, slots: Any,
            distances: Any) -> Any:
     """Fill `slots` with the neighbours that an agent keeps; returns (how many, found, scanned, whether a cap was hit)."""
-    me = from_columns(rules, columns, np.uintp(slot))
+    me = read_columns(rules, columns, np.uintp(slot))
     size, found, scanned = 0, 0, 0
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
@@ -87,7 +86,7 @@ def choose(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: in
             if not caps.nearest and (scanned == caps.scanned or found == caps.neighbours):
                 return size, found, scanned, True
             scanned += 1
-            is_neighbour, distance = perceive(rules, me, from_columns(rules, columns, np.uintp(other)))
+            is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
             if is_neighbour:
                 found += 1
                 if caps.nearest:
@@ -108,10 +107,10 @@ def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: An
             if not due(turn, columns.look_at[slot]):
                 continue
             size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
-            me = from_columns(rules, columns, np.uintp(slot))
-            sums = meet(rules, me, me, nobody(rules, columns.x[slot]))  # `answer` takes oneself off again
+            me = read_columns(rules, columns, np.uintp(slot))
+            sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` takes oneself off again
             for kept in range(size):
-                sums = meet(rules, me, from_columns(rules, columns, np.uintp(slots[kept])), sums)
+                sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(slots[kept])), sums)
             keep_one(rules, columns, slot, me, sums, turn, counters)
             counters[CANDIDATES] += scanned
             counted[HITS] += hit
@@ -142,75 +141,3 @@ def cap_counters(kept: Kept, due_count: int) -> dict[str, float]:
     total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
     return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
             "found_max": float(most[MOST_FOUND]), "cap_hits": float(total[HITS])}
-
-
-# --- what it costs the crowd -----------------------------------------------------------------------------------------
-
-class Bias(NamedTuple):
-    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they lie all around."""
-
-    kept: tuple[float, float]
-    all: tuple[float, float]
-    agents: int
-
-
-@device
-def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -> None:
-    x, y = 0.0, 0.0
-    for k in range(size):
-        dx, dy = float(columns.x[slots[k]] - columns.x[slot]), float(columns.y[slots[k]] - columns.y[slot])
-        length = np.sqrt(dx * dx + dy * dy)
-        if length > 0:
-            x, y = x + dx / length, y + dy / length
-    total[0] += x / max(size, 1)
-    total[1] += y / max(size, 1)
-
-
-@device
-def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances: Any,
-                   totals: Any) -> None:
-    """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
-
-    `slots` has room for all.
-    """
-    agents = cells.start[cells.columns * cells.rows]
-    for number in range(sample):
-        k = agents * number // sample
-        cell = np.searchsorted(cells.start, k, "right") - 1
-        row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, everybody, slots, distances)
-        totals[2, 1] += scanned
-        if size > 0:
-            _add_direction(columns, slot, slots, size, totals[1])
-            size, _, _, _ = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
-            _add_direction(columns, slot, slots, size, totals[0])
-            totals[2, 0] += 1
-
-
-def bias_call(sim: Simulation, sample: int) -> tuple[Call, Any]:
-    """The kernel with its arguments, and the float64[3, 2] that it fills."""
-    agents, caps, totals = sim.agents, caps_of(sim), np.zeros((3, 2))
-    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    kept = everybody if sim.optimizations.cap == "none" else caps
-    slots, distances = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
-    return Call(add_directions, (sim.grid.view(), agents.columns, sim.behaviour.rules(sim), min(sample, agents.count), kept,
-                                 everybody, slots, distances, totals)), totals
-
-
-def bias(sim: Simulation) -> Bias:
-    """Of a sample of agents evenly spread over the world, as they stand now; builds the grid for that."""
-    sim.refresh_grid()
-
-    def directions(sample: int) -> Any:
-        call, totals = bias_call(sim, sample)
-        call.run()
-        return totals
-
-    totals = directions(affordable(lambda few: int(directions(few)[2, 1])))
-    to_kept, to_all = (totals[:2] / max(totals[2, 0], 1)).tolist()
-    return Bias(tuple(to_kept), tuple(to_all), int(totals[2, 0]))
-
-
-def cap_error(sim: Simulation) -> PushError:
-    """How far the pushes by those whom the cap keeps are from the pushes by all neighbours."""
-    return push_error(sim, FRESH, EXACT)

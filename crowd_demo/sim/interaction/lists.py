@@ -10,45 +10,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
-from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, from_columns, keep_one, meet, nobody
+from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, accumulate, keep_one, no_sums, read_columns
 from crowd_demo.sim.interaction.rows import see_block
-from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.candidates import Cells, Lists
 from crowd_demo.sim.neighbours.schedule import due
 
 
-class Lists(NamedTuple):
-    """What the kernels see of a neighbour structure made of lists; -1 ends one."""
-
-    head: Any  # int32[rows * columns]: first slot of each cell
-    next: Any  # int32[n]: the slot after each slot
-    columns: int
-    rows: int
-    reach: int  # cells to look at on each side
-
-
-class Written(NamedTuple):
+class ListLayout(NamedTuple):
     """Lists written out, a row for each worker."""
 
     order: Any  # int32[workers, n + 32]
     start: Any  # int32[workers, cells of the rows that a block reaches, and one more]
 
 
-def written_of(lists: Lists, agents: int, workers: int) -> Written:
+def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
     cells = min(BLOCK + 2 * lists.reach, lists.rows) * lists.columns
-    return Written(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1), np.int32))
+    return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1), np.int32))
 
 
 @device
 def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
-    me = from_columns(rules, columns, np.uintp(slot))
-    sums = nobody(rules, columns.x[slot])
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums = no_sums(rules, columns.x[slot])
     for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
         for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
             other = lists.head[near * lists.columns + beside]
             while other >= 0:
-                sums = meet(rules, me, from_columns(rules, columns, np.uintp(other)), sums)
+                sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(other)), sums)
                 counters[CANDIDATES] += 1
                 other = lists.next[other]
     keep_one(rules, columns, slot, me, sums, turn, counters)
@@ -82,7 +72,7 @@ def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
     """What writes all lists out as rows of cells, and where it does."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
-    return Call(_write_out, (lists, 0, cells, order, start)), Cells(order, start, lists.columns, lists.rows, lists.reach)
+    return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
 
 
 def written_out(lists: Lists, agents: int) -> Cells:
@@ -104,10 +94,10 @@ def _see_lists_scalar(worker: int, lists: Any, columns: Any, rules: Any, turn: A
 
 
 @device
-def _see_lists_lanes(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, written: Any, strip: Any) -> None:
+def _see_lists_lanes(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
     view = (strip.floats[worker], strip.ints[worker])
     memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
-    order, start = written.order[worker], written.start[worker]
+    order, start = layout.order[worker], layout.start[worker]
     first = take_block(strip.queue, BLOCK)
     while first < lists.rows:
         last = min(first + BLOCK, lists.rows)
@@ -126,6 +116,6 @@ def see_lists_scalar(workers: int, lists: Any, columns: Any, rules: Any, turn: A
 
 
 @kernel
-def see_lists_lanes(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, written: Any, strip: Any) -> None:
+def see_lists_lanes(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
     for worker in prange(workers):
-        _see_lists_lanes(worker, lists, columns, rules, turn, written, strip)
+        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strip)

@@ -17,49 +17,49 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.dispatch import asked
+from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, store
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, load, store
 from crowd_demo.sim.neighbours.schedule import due, next_look
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
-@asked
-def copy_in(rules: Any, columns: Any, slots: Any, strip: Any, at: int) -> None:
+@generic
+def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: int) -> None:
     """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots or the first of a run."""
 
 
-@asked
-def from_columns(rules: Any, columns: Any, slot: Any) -> Any:
+@generic
+def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
     """What others can see of the agent in a slot."""
 
 
-@asked
-def from_strip(rules: Any, strip: Any, at: Any) -> Any:
+@generic
+def read_strip(rules: Any, strip: Any, at: Any) -> Any:
     """The same of the agent at a place of the strip."""
 
 
-@asked
-def register(rules: Any, strip: Any, at: Any) -> Any:
+@generic
+def load_register(rules: Any, strip: Any, at: Any) -> Any:
     """The same of sixteen agents that lie one after the other in the strip."""
 
 
-@asked
-def nobody(rules: Any, like: Any) -> Any:
+@generic
+def no_sums(rules: Any, like: Any) -> Any:
     """The sums before anybody was met."""
 
 
-@asked
-def meet(rules: Any, me: Any, other: Any, sums: Any) -> Any:
-    """The sums after meeting `other` (which may be oneself: that adds what `answer` takes off again)."""
+@generic
+def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+    """The sums after meeting `other` (which may be oneself: that adds what `finish` takes off again)."""
 
 
-@asked
-def answer(rules: Any, me: Any, sums: Any) -> Any:
+@generic
+def finish(rules: Any, me: Any, sums: Any) -> Any:
     """(push_x, push_y, neighbours) from the sums."""
 
 
-@asked
+@generic
 def perceive(rules: Any, me: Any, other: Any) -> Any:
     """(whether `other` is a neighbour, how far away, in any measure that puts neighbours in order); for caps."""
 
@@ -96,26 +96,10 @@ def strip_of(capacity: int, workers: int) -> Strip:
 @device
 def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any, counters: Any) -> None:
     """An agent keeps what its neighbours ask of it."""
-    columns.push_x[slot], columns.push_y[slot], met = answer(rules, me, sums)
+    columns.push_x[slot], columns.push_y[slot], met = finish(rules, me, sums)
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1
-
-
-@device
-def due_of_sixteen(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
-    """How many of the next sixteen agents of the order, or fewer at its end, are due."""
-    hits = due(turn, gather(columns.look_at, load(order, first)))
-    return count_set(hits & (lane_numbers() < end - first))
-
-
-@device
-def due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
-    """How many of the agents order[first:end] are due."""
-    count = 0
-    for k in range(first, end, LANES):
-        count += due_of_sixteen(columns, order, k, end, turn)
-    return count
 
 
 @device
@@ -136,16 +120,16 @@ def fill(rules: Any, columns: Any, order: Any, first: int, last: int, base: int,
     for k in range(first, last, LANES):
         slots = load(order, k)
         if count_set(slots - order[k] == lane_numbers()) == LANES:
-            copy_in(rules, columns, np.int64(order[k]), strip, k - base)
+            copy_to_strip(rules, columns, np.int64(order[k]), strip, k - base)
             counters[RUNS] += 1
         else:
-            copy_in(rules, columns, slots, strip, k - base)
+            copy_to_strip(rules, columns, slots, strip, k - base)
         counters[COPIES] += 1
 
 
 @device
 def collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, members: Any) -> Any:
-    """Places in the strip of the next agents that are due, at most sixteen; returns (how many, where to go on)."""
+    """Positions in the strip of the next agents that are due, at most sixteen; returns (how many, where to go on)."""
     size = 0
     while k < end and size < LANES:
         if due(turn, columns.look_at[order[k]]):
@@ -179,7 +163,7 @@ def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me
                   memory: Any, counters: Any) -> None:
     """`keep_one` for those members of a register that are due; each has met so many candidates."""
     members, pushes, met = memory
-    push_x, push_y, neighbours = answer(rules, me, sums)
+    push_x, push_y, neighbours = finish(rules, me, sums)
     store(pushes[0], 0, push_x)
     store(pushes[1], 0, push_y)
     store(met, 0, neighbours)

@@ -15,35 +15,33 @@ from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    accumulate,
     collect,
-    due_among,
-    due_of_sixteen,
     fill,
-    from_columns,
-    from_strip,
     keep_one,
     keep_register,
-    meet,
+    load_register,
     name_members,
-    nobody,
+    no_sums,
     pack,
-    register,
+    read_columns,
+    read_strip,
     worth_all,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.schedule import due, due_among, due_of_sixteen
 
 
 @device
 def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
     """One agent of a cell meets all who stand within reach."""
-    me = from_columns(rules, columns, np.uintp(slot))
-    sums = nobody(rules, columns.x[slot])
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums = no_sums(rules, columns.x[slot])
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
         for k in range(np.uintp(first), np.uintp(last)):
-            sums = meet(rules, me, from_columns(rules, columns, np.uintp(cells.order[k])), sums)
+            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(cells.order[k])), sums)
         counters[CANDIDATES] += last - first
     keep_one(rules, columns, slot, me, sums, turn, counters)
 
@@ -67,14 +65,14 @@ def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: An
 @device
 def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, strip: Any, base: int) -> Any:
     """(sums, candidates) of a register whose agents stand in columns left..right of one row."""
-    sums = nobody(rules, me[0])
+    sums = no_sums(rules, me[0])
     candidates = 0
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
         # Unsigned: a signed index carries code for negative ones, a fifth of the loop.
         for at in range(np.uintp(first - base), np.uintp(last - base)):
-            sums = meet(rules, me, from_strip(rules, strip, at), sums)
+            sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
         candidates += last - first
     return sums, candidates
 
@@ -103,7 +101,7 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole:
         right = left
         while cells.start[right + 1] <= base + members[size - 1]:
             right += 1
-        me = register(rules, strip, at)
+        me = load_register(rules, strip, at)
         sums, candidates = _meet_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
         keep_register(rules, columns, cells.order, base, size, me, sums, candidates, turn, memory, counters)
 

@@ -19,37 +19,23 @@ from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    accumulate,
     collect,
-    due_among,
     fill,
-    from_columns,
-    from_strip,
     keep_one,
     keep_register,
-    meet,
+    load_register,
     name_members,
-    nobody,
+    no_sums,
     pack,
-    register,
+    read_columns,
+    read_strip,
     worth_all,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.schedule import due, due_among
 
-MOST_RUNS = 16  # a group: trees in a crowd that stands everywhere need 4 to 8
-GAP = 6  # agents between two runs that are cheaper to meet than to skip
 GROUPS = 16  # that a worker takes at a time
-
-
-class Runs(NamedTuple):
-    """What the kernels see of a neighbour structure made of groups."""
-
-    order: Any  # int32[n + 16]: slots by group
-    groups: Any  # int64[1]: how many there are
-    start: Any  # int32[groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
-    count: Any  # int32[groups]: runs of each group
-    first: Any  # int32[groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
-    last: Any  # int32[groups, MOST_RUNS]
 
 
 class Snapshot(NamedTuple):
@@ -59,26 +45,8 @@ class Snapshot(NamedTuple):
     ints: Any  # int32[4, n + 32]
 
 
-def runs_of(order: Any, groups: int) -> Runs:
-    return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
-                np.zeros((groups, MOST_RUNS), np.int32), np.zeros((groups, MOST_RUNS), np.int32))
-
-
 def snapshot_of(agents: int) -> Snapshot:
     return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
-
-
-@device
-def add_run(runs: Any, group: int, first: int, last: int) -> None:
-    """Append order[first:last] to the candidates of a group; runs come in ascending order."""
-    count = runs.count[group]
-    if last <= first:
-        return
-    if count > 0 and (first - runs.last[group, count - 1] <= GAP or count == MOST_RUNS):
-        runs.last[group, count - 1] = last
-        return
-    runs.first[group, count], runs.last[group, count] = first, last
-    runs.count[group] = count + 1
 
 
 # --- the two ways through a group ------------------------------------------------------------------------------------
@@ -88,12 +56,12 @@ def _see_one_by_one(runs: Any, columns: Any, rules: Any, group: int, turn: Any, 
     for member in range(runs.start[group], runs.start[group + 1]):
         slot = runs.order[member]
         if due(turn, columns.look_at[slot]):
-            me = from_columns(rules, columns, np.uintp(slot))
-            sums = nobody(rules, columns.x[slot])
+            me = read_columns(rules, columns, np.uintp(slot))
+            sums = no_sums(rules, columns.x[slot])
             for run in range(runs.count[group]):
                 first, last = runs.first[group, run], runs.last[group, run]
                 for k in range(np.uintp(first), np.uintp(last)):
-                    sums = meet(rules, me, from_columns(rules, columns, np.uintp(runs.order[k])), sums)
+                    sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
                 counters[CANDIDATES] += last - first
             keep_one(rules, columns, slot, me, sums, turn, counters)
 
@@ -101,12 +69,12 @@ def _see_one_by_one(runs: Any, columns: Any, rules: Any, group: int, turn: Any, 
 @device
 def _meet_all(runs: Any, rules: Any, group: int, me: Any, snapshot: Any) -> Any:
     """(sums, candidates) of a register of a group."""
-    sums = nobody(rules, me[0])
+    sums = no_sums(rules, me[0])
     candidates = 0
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
         for at in range(np.uintp(first), np.uintp(last)):
-            sums = meet(rules, me, from_strip(rules, snapshot, at), sums)
+            sums = accumulate(rules, me, read_strip(rules, snapshot, at), sums)
         candidates += last - first
     return sums, candidates
 
@@ -120,14 +88,14 @@ def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, whole: bo
         if whole:
             size = min(LANES, end - k)
             name_members(k, size, members)
-            me = register(rules, snapshot, k)
+            me = load_register(rules, snapshot, k)
             k += size
         else:
             size, k = collect(columns, runs.order, k, end, turn, 0, members)
             if size == 0:
                 return
             pack(snapshot, members, size, packed, 0)
-            me = register(rules, packed, 0)
+            me = load_register(rules, packed, 0)
         sums, candidates = _meet_all(runs, rules, group, me, snapshot)
         keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
 

@@ -1,31 +1,103 @@
-"""The see stage: which kernels meet the candidates of a structure, and the memory they work in.
+"""The stage *see*: which kernels meet the candidates of a structure, and the memory they work in.
 
 Nothing is allocated in a step but what a crowd that has grown or condensed asks for: strips grow by half, so seldom.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.capped import Caps, Kept, kept_of, see_capped
-from crowd_demo.sim.interaction.lists import Lists, Written, see_lists_lanes, see_lists_scalar, written_of
-from crowd_demo.sim.interaction.pairwise import BLOCK, Strip, strip_of
+from crowd_demo.sim.interaction.capped import Caps, Kept, cap_counters, kept_of, see_capped
+from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, see_lists_lanes, see_lists_scalar
+from crowd_demo.sim.interaction.pairwise import (
+    BLOCK,
+    CANDIDATES,
+    COPIES,
+    DUE,
+    NEIGHBOURS,
+    REGISTERS,
+    RUNS,
+    Strip,
+    strip_of,
+)
 from crowd_demo.sim.interaction.rows import see_lanes, see_scalar
-from crowd_demo.sim.interaction.runs import Runs, Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
-from crowd_demo.sim.neighbours import Candidates
-from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.interaction.runs import Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
+from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
+from crowd_demo.sim.neighbours.schedule import Turn
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.world import Sizes, World
 
 HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows
 
 
-class SeeStage:
-    """Memory of so many workers for a crowd of at most `capacity`; made anew when either changes."""
+class Interact(Stage):
+    """Everybody who is due meets those whom the structure has found, or some of those around in the grid."""
+
+    name = "see"
+
+    def __init__(self, index: Index, cap_scanned: int, cap_neighbours: int) -> None:
+        """The two numbers are those of the technique *cap*: scan and keep at most so many."""
+        self.index = index
+        self._cap_scanned, self._cap_neighbours = cap_scanned, cap_neighbours
+        self._made_for: Sizes | None = None
+        self._memory: Memory
+
+    def memory(self, world: World) -> Memory:
+        """What the kernels work in; made anew when the sizes of memory have changed."""
+        if self._made_for is not world.sizes:
+            self._made_for = world.sizes
+            self._memory = Memory(world.workers, world.agents.capacity)
+        return self._memory
+
+    def caps(self, world: World) -> Caps:
+        return Caps(bool(world.options.cap == "nearest"), self._cap_scanned, self._cap_neighbours)
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        if world.options.cap == "none":
+            return self.all_calls(world, exact=False)
+        return self.memory(world).capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
+
+    def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
+        """Nobody is left out; `exact` also leaves a structure's own rules aside, so that nothing is approximate."""
+        structure = self.index.structure(world)
+        rules = world.rules if exact else structure.rules(world.rules)
+        return self.memory(world).calls(structure.candidates(), world.agents, rules, world.turn, world.options.simd)
+
+    def counters(self, world: World) -> dict[str, float]:
+        """The work of this step, a due agent: exact, whatever the machine does meanwhile."""
+        by_worker = self.memory(world).strip.counters
+        counted = by_worker.sum(axis=0)
+        due = max(int(counted[DUE]), 1)
+        return {
+            "due": float(counted[DUE]),
+            "candidates_per_agent": float(counted[CANDIDATES]) / due,
+            "neighbours_per_agent": float(counted[NEIGHBOURS]) / due,
+            "registers": float(counted[REGISTERS]),
+            "contiguous_copies": float(counted[RUNS]) / max(float(counted[COPIES]), 1.0),
+            "imbalance": imbalance(by_worker[:, CANDIDATES]),
+        }
+
+    def structure_counters(self, world: World) -> dict[str, float]:
+        """What only the present structure or cap counts."""
+        counters = self.index.structure(world).counters()
+        if world.options.cap != "none":
+            memory = self.memory(world)
+            counters |= cap_counters(memory.kept, int(memory.strip.counters[:, DUE].sum()))
+        return counters
+
+    def candidates_met(self, world: World) -> int:
+        """By all together when they looked around last."""
+        return int(self.memory(world).strip.counters[:, CANDIDATES].sum())
+
+
+class Memory:
+    """Memory of so many workers for a crowd of at most `capacity`."""
 
     def __init__(self, workers: int, capacity: int) -> None:
         self.workers = workers
@@ -33,43 +105,58 @@ class SeeStage:
         self.strip: Strip = strip_of(1024, workers)
         self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
-        self._written: Written | None = None
+        self._layout: ListLayout | None = None
 
-    def calls(self, candidates: Candidates, agents: Agents, rules: Any, turn: Any, simd: bool) -> tuple[Call, ...]:
+    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         """Everybody who is due meets the candidates; counters start at zero."""
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
-        columns = agents.columns
-        shared = self.workers, candidates, columns, rules, turn
-        if isinstance(candidates, Runs):
-            if not simd:
-                return (Call(see_runs_scalar, (*shared, self.strip)),)
-            snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-            return (Call(take_snapshot, (self.workers, candidates.order, agents.count, columns, rules, snapshot, self.strip)),
-                    Call(see_runs_lanes, (*shared, snapshot, self.strip)))
-        if isinstance(candidates, Lists):
-            if not simd:
-                return (Call(see_lists_scalar, (*shared, self.strip)),)
-            self._make_room(self.capacity)
-            written = self._written = self._written or written_of(candidates, self.capacity, self.workers)
-            return (Call(see_lists_lanes, (*shared, written, self.strip)),)
-        blocks = blocks_of(candidates, self.workers)
-        if simd:
-            self._make_room(_largest(blocks, candidates))
-        return (Call(see_lanes if simd else see_scalar, (*shared, blocks, self.strip)),)
+        self._reset()
+        match candidates:
+            case Runs():
+                return self._run_calls(candidates, agents, rules, turn, simd)
+            case Lists():
+                return self._list_calls(candidates, agents, rules, turn, simd)
+            case Cells():
+                blocks = blocks_of(candidates, self.workers)
+                if simd:
+                    self._make_room(_largest(blocks, candidates))
+                see = see_lanes if simd else see_scalar
+                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strip),)
 
-    def capped(self, cells: Cells, agents: Agents, rules: Any, turn: Any, caps: Caps) -> tuple[Call, ...]:
+    def capped_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
         """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
+        self._reset()
+        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip),)
+
+    def _run_calls(self, runs: Runs, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+        columns, strip = agents.columns, self.strip
+        if not simd:
+            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strip),)
+        snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
+        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strip),
+                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strip))
+
+    def _list_calls(self, lists: Lists, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+        if not simd:
+            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strip),)
+        self._make_room(self.capacity)
+        layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.workers)
+        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strip),)
+
+    def _reset(self) -> None:
         self.strip.queue[0] = 0
         self.strip.counters[:] = 0
-        return (Call(see_capped, (self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip)),)
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strip.floats.shape[2] - 2 * LANES:
             self.strip = strip_of(needed + needed // 2, self.workers)
 
 
-def blocks_of(cells: Cells, workers: int) -> NDArray[np.int32]:
+def imbalance(work: Longs) -> float:
+    """The largest share of the work over the mean one: 1 when the workers share it evenly, int64[workers]."""
+    return float(work.max() / work.mean()) if work.any() else 1.0
+
+
+def blocks_of(cells: Cells, workers: int) -> Ints:
     """Where each block of rows begins, and their end: BLOCK rows, or one where that many hold much of a worker's share."""
     first = np.arange(0, cells.rows, BLOCK)
     agents = np.diff(cells.start[np.append(first, cells.rows) * cells.columns])
@@ -80,7 +167,7 @@ def blocks_of(cells: Cells, workers: int) -> NDArray[np.int32]:
     return np.flatnonzero(begins).astype(np.int32)
 
 
-def _largest(blocks: NDArray[np.int32], cells: Cells) -> int:
+def _largest(blocks: Ints, cells: Cells) -> int:
     """Agents in the most crowded block of rows and the rows it reaches."""
     top = np.maximum(blocks[:-1] - cells.reach, 0) * cells.columns
     bottom = np.minimum(blocks[1:] + cells.reach, cells.rows) * cells.columns

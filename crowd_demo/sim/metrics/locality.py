@@ -14,18 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, run
-from crowd_demo.sim.interaction.lists import Lists, write_call, written_out
-from crowd_demo.sim.interaction.runs import Runs
-from crowd_demo.sim.neighbours import Candidates
+from crowd_demo.compute.jit import Call, call, device, run
+from crowd_demo.sim.interaction.lists import write_call, written_out
+from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import everybody_due
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.simulation import Simulation
 
 RUN = 32  # agents of a run: the first of them finds the cache empty
 MOST = 32_768  # reads, so that a point crowd does not hold up a frame
@@ -118,7 +115,7 @@ def candidates_of(sim: Simulation) -> Candidates:
     if not structure.fresh:
         run(structure.index(sim.tick))
         structure.built()
-    run(structure.query(sim.optimizations.simd, sim.behaviour.rules(sim), everybody_due(sim.turn)))
+    run(structure.query(sim.optimizations.simd, sim.world.rules, everybody_due(sim.world.turn)))
     candidates = structure.candidates()
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
@@ -127,11 +124,11 @@ def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) ->
     """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
-    fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.SEEN]) * agents.front.shape[1]
+    fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.seen]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
-    return Call(read_run_samples if isinstance(candidates, Runs) else read_samples,
-                (candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,
-                 empty_cache(settings), counted)), counted
+    return call(read_run_samples if isinstance(candidates, Runs) else read_samples,
+                candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,
+                 empty_cache(settings), counted), counted
 
 
 def calls_ahead(sim: Simulation) -> Iterator[Call]:
@@ -149,7 +146,7 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     call.run()
     reads, near, misses, _ = (int(count) for count in counted)
     some = max(reads, 1)
-    return Locality(near / some, misses / (some * len(sim.behaviour.SEEN)), reads)
+    return Locality(near / some, misses / (some * len(sim.behaviour.seen)), reads)
 
 
 def empty_cache(settings: Any) -> Any:

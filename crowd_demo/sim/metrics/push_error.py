@@ -1,39 +1,38 @@
-"""What agents would be asked for if they looked around now, in one way or another: how wrong an approximate technique is.
+"""What agents would be asked for if they looked around now, in one method or another: how wrong an approximate technique is.
 
-    error    mean |a - b| / mean |b| over a sample, a being the pushes of one way to look and b those of a truer one
+    error    mean |a - b| / mean |b| over a sample, a being the pushes of one method to look and b those of a truer one
 
 The sample is spread evenly over the slots and holds everybody in a small crowd; where an agent meets very many it is smaller,
 so a crowd on one point does not hold up a frame. Afterwards the crowd is as if nobody had asked; what the structure found last
 is what it found for the sample. Costs an index of the
-crowd, and per way what the sample meets.
+crowd, and per method what the sample meets.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import run
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.compute.jit import Call, run
+from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.simulation import Simulation
 
 SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots keep no step with turns by id
 FEW = 16  # agents that show what one meets
 MEETS = 1 << 21  # that a sample may cost
 
 
-class Way(NamedTuple):
+class Method(NamedTuple):
     """How to look: whose turn it is, or everybody; as the techniques have it, or at all neighbours by the exact rules."""
 
     everybody: bool = False
     exact: bool = False
 
 
-KEPT, FRESH, EXACT = Way(), Way(everybody=True), Way(everybody=True, exact=True)
+KEPT, FRESH, EXACT = Method(), Method(everybody=True), Method(everybody=True, exact=True)
 
 
 class PushError(NamedTuple):
@@ -43,38 +42,60 @@ class PushError(NamedTuple):
     most: float = 0.0
 
 
-def pushes(sim: Simulation, slots: NDArray[Any], *ways: Way) -> NDArray[np.float64]:
-    """float64[ways, 2, slots]: what these agents would be asked for, looking in each of the ways; after `sim.reindex()`."""
-    columns, rules = sim.agents.columns, sim.behaviour.rules(sim)
+def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
+    """float64[methods, 2, slots]: what these agents would be asked for by each method; after `sim.reindex()`."""
+    columns, world = sim.agents.columns, sim.world
     mine = columns.push_x, columns.push_y, columns.look_at
     before = [column.copy() for column in mine]
-    found = np.empty((len(ways), 2, len(slots)))
-    for way, into in zip(ways, found, strict=True):
-        columns.look_at[:] = sim.turn.due_below  # later than now
-        columns.look_at[slots] = 0 if way.everybody else before[2][slots]
-        run(sim.structure.query(sim.optimizations.simd, rules, sim.turn))
-        run(sim.see_calls(rules, way.exact))
+    found = np.empty((len(methods), 2, len(slots)))
+    for method, into in zip(methods, found, strict=True):
+        columns.look_at[:] = world.turn.due_below  # later than now
+        columns.look_at[slots] = 0 if method.everybody else before[2][slots]
+        run(sim.structure.query(sim.optimizations.simd, world.rules, world.turn))
+        run(sim.see.all_calls(world, exact=True) if method.exact else sim.see.calls(world))
         into[:] = columns.push_x[slots], columns.push_y[slots]
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found
 
 
-def push_error(sim: Simulation, way: Way, truth: Way) -> PushError:
-    """How far the pushes of one way are from those of another."""
+def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
+    """How far the pushes by one method are from those by another."""
     sim.reindex()
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
-    found, true = pushes(sim, slots, way, truth)
+    found, true = pushes(sim, slots, method, truth)
     away, length = np.hypot(*(found - true)), float(np.hypot(*true).mean()) if len(slots) else 0.0
     return PushError(float(away.mean()) / length, float(away.max()) / length) if length > 0 else PushError()
 
 
-def _met(sim: Simulation, agents: int, way: Way) -> int:
-    pushes(sim, spread(sim.agents.count, agents), way)
-    return sim.met
+def stagger_error(sim: Simulation) -> PushError:
+    """How far the pushes of the next step are from those of period 1."""
+    return push_error(sim, KEPT, FRESH)
 
 
-def spread(count: int, sample: int) -> NDArray[np.int64]:
+def exact_error(sim: Simulation) -> PushError:
+    """How far the pushes by those whom a cap keeps, or by a smoothed field, are from the pushes by all neighbours."""
+    return push_error(sim, FRESH, EXACT)
+
+
+def exact_calls(sim: Simulation) -> tuple[Call, ...]:
+    """Everybody meets all neighbours by the behaviour's own rules: what `exact_error` calls and a step does not."""
+    return sim.see.all_calls(sim.world, exact=True)
+
+
+def ages(sim: Simulation) -> Longs:
+    """How many agents looked 0, 1, ... steps before the last step, int64[16]; more than a period only after it was lowered."""
+    look_at = sim.agents.columns.look_at[:sim.agents.count]
+    looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
+    return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
+
+
+def _met(sim: Simulation, agents: int, method: Method) -> int:
+    pushes(sim, spread(sim.agents.count, agents), method)
+    return sim.see.candidates_met(sim.world)
+
+
+def spread(count: int, sample: int) -> Longs:
     """Evenly spaced numbers below `count`, at most `sample` of them."""
     size = min(count, sample)
     return np.arange(size) * count // max(size, 1)

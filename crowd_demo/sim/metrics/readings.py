@@ -7,20 +7,15 @@ compiled with those of the step. One that does not apply at present has nothing 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
-from numpy.typing import NDArray
-
+from crowd_demo.compute.arrays import Longs
 from crowd_demo.compute.jit import Call
-from crowd_demo.sim.behaviours.flock_field import field_error
-from crowd_demo.sim.interaction.capped import Bias, bias, bias_call, cap_error
 from crowd_demo.sim.metrics import locality as near
+from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
 from crowd_demo.sim.metrics.locality import Locality
-from crowd_demo.sim.metrics.push_error import PushError
-from crowd_demo.sim.neighbours.schedule import ages, stagger_error
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exact_error, stagger_error
+from crowd_demo.sim.simulation import Simulation
 
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
 
@@ -29,7 +24,7 @@ class Readings(NamedTuple):
     """The last value of each meter, None where it does not apply or has not been read yet."""
 
     stagger: PushError | None = None
-    ages: NDArray[Any] | None = None
+    ages: Longs | None = None
     cap: PushError | None = None
     bias: Bias | None = None
     field: PushError | None = None
@@ -40,13 +35,8 @@ class Meter(NamedTuple):
     """`calls` are those that `measure` will make and a step does not."""
 
     applies: Callable[[Simulation], bool]
-    measure: Callable[[Simulation], Any]
+    measure: Callable[[Simulation], PushError | Longs | Bias | Locality | None]
     calls: Callable[[Simulation], Iterable[Call]]
-
-
-def exact_calls(sim: Simulation) -> tuple[Call, ...]:
-    """Everybody meets all neighbours by the behaviour's own rules."""
-    return sim.see_calls(sim.behaviour.rules(sim), exact=True)
 
 
 def is_staggered(sim: Simulation) -> bool:
@@ -58,8 +48,8 @@ def is_capped(sim: Simulation) -> bool:
 
 
 def has_field(sim: Simulation) -> bool:
-    """Only birds follow the field, and capped ones meet each other in pairs."""
-    return sim.optimizations.neighbours == "field" and sim.config.behaviour == "flock" and not is_capped(sim)
+    """Only some behaviours have a field, and capped agents meet each other in pairs."""
+    return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
 
 
 def cheap_locality(sim: Simulation) -> Locality | None:
@@ -71,9 +61,9 @@ def cheap_locality(sim: Simulation) -> Locality | None:
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: ()),
     "ages": Meter(is_staggered, ages, lambda sim: ()),
-    "cap": Meter(is_capped, cap_error, exact_calls),
+    "cap": Meter(is_capped, exact_error, exact_calls),
     "bias": Meter(is_capped, bias, lambda sim: (bias_call(sim, 1)[0],)),
-    "field": Meter(has_field, field_error, exact_calls),
+    "field": Meter(has_field, exact_error, exact_calls),
     "locality": Meter(lambda sim: True, cheap_locality, near.calls_ahead),
 }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structure import Structure
 
 ROW = 64
@@ -17,7 +17,7 @@ class Brute(Structure):
     """One row of cells a group of slots."""
 
     def candidates(self) -> Cells:
-        count = self.place.agents.count
+        count = self.domain.agents.count
         rows = max(1, -(-count // ROW))
         start = np.minimum(np.arange(rows + 1) * ROW, count).astype(np.int32)
-        return Cells(self.place.grid.identity, start, 1, rows, rows)
+        return Cells(self.domain.grid.identity, start, 1, rows, rows)

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowd_demo.compute.jit import Call
-from crowd_demo.sim.neighbours.grid import Cells
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structure import Structure
 
 
 class Buckets(Structure):
-    """The place's grid."""
+    """The domain's grid."""
 
     USES_GRID = True
-
-    @property
-    def order(self) -> Any:
-        return self.place.grid.order
+    OBEYS = frozenset({"cell_size"})
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        return self.place.grid.calls()
+        return self.domain.grid.calls()
 
     def built(self) -> None:
         super().built()
-        self.place.grid.built()
+        self.domain.grid.built()
+        self.order = self.domain.grid.order
 
     def candidates(self) -> Cells:
-        return self.place.grid.view()
+        return self.domain.grid.view()

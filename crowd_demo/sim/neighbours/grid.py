@@ -12,22 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
 ROUNDING = 2.0**-22  # of the world and the radius: more than float32 can misplace a position or stretch a distance
-
-
-class Cells(NamedTuple):
-    """What the kernels see of a neighbour structure made of rows of cells."""
-
-    order: Any  # int32: slots by cell
-    start: Any  # int32[rows * columns + 1]
-    columns: int
-    rows: int
-    reach: int  # cells to look at on each side
 
 
 class Floor(NamedTuple):
@@ -74,7 +67,7 @@ def fitted(width: float, height: float, radius: float, cell: float, smallest: fl
 class Grid:
     """Cells over a world of `width` x `height` units for a perception `radius`; `cell` is a size, or 0 to fit."""
 
-    def __init__(self, agents: Agents, width: float, height: float, radius: float, cell: float, workers: int) -> None:
+    def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float, workers: int) -> None:
         self.agents = agents
         self.workers = workers
         smallest = max(math.sqrt(width * height / MAX_CELLS), 1e-3)
@@ -91,22 +84,22 @@ class Grid:
 
     def calls(self) -> tuple[Call, ...]:
         columns, count = self.agents.columns, self.agents.count
-        find = Call(find_cells, (self.workers, columns.x, columns.y, count, self.floor, self.space))
-        ranks = (Call(sort_buckets, (self.workers, self.space, self.cells, columns.id)),) if self.by_id else ()
+        find = call(find_cells, self.workers, columns.x, columns.y, count, self.floor, self.space)
+        ranks = (call(sort_buckets, self.workers, self.space, self.cells, columns.id),) if self.by_id else ()
         return (find, *sort_calls(self.workers, self.space, count, self.cells), *ranks)
 
     def built(self) -> None:
-        """To be said after `calls` have run."""
+        """Call after the kernels of `calls` have run."""
         self.order = self.space.order
         self.layout = self.agents.layout
 
-    def reordered(self, order: Any) -> None:
-        """To be said after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
+    def reordered(self, order: Ints) -> None:
+        """Call after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
         self.order = order
         self.layout = self.agents.layout
 
     def outdated(self) -> None:
-        """To be said after a step that moved agents without building this grid."""
+        """Call after a step that moved agents without building this grid."""
         self.layout = -1
 
     @property
@@ -115,7 +108,7 @@ class Grid:
         return self.layout == self.agents.layout
 
     @property
-    def start(self) -> Any:
+    def start(self) -> Ints:
         return self.space.start
 
     def view(self) -> Cells:

@@ -10,16 +10,16 @@ import numpy as np
 
 from crowd_demo.compute.jit import Call
 from crowd_demo.sim.neighbours.boxes import POINTS, extents
-from crowd_demo.sim.neighbours.structure import Place
+from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.neighbours.trees import TreeStructure
 
 
 class KdTree(TreeStructure):
     """Boxes are the regions that were cut, and what sticks out of them."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        self.stick_out = extents(place.agents.columns) is not POINTS
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        self.stick_out = extents(domain.agents.columns) is not POINTS
         if self.stick_out:
             self.box = np.zeros_like(self.tree.region)
 

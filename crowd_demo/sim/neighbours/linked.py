@@ -1,4 +1,4 @@
-"""Cell lists as one writes them first (seed 004): each cell has its first agent, each agent the next one of its cell.
+"""Cell lists as one writes them first (as in Ihaa21's boids): each cell has its first agent, each agent the next one of its cell.
 
 Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and to know the next one must have read
 the one before. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
-from crowd_demo.sim.interaction.lists import Lists
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.sim.neighbours.candidates import Lists
 from crowd_demo.sim.neighbours.grid import cell_of
-from crowd_demo.sim.neighbours.structure import Place, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 
 @device
@@ -37,18 +37,20 @@ def link_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, lists: Any
 
 
 class Linked(Structure):
-    """Lists over the cells of the place's grid, which itself is not built."""
+    """Lists over the cells of the domain's grid, which itself is not built."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        grid = place.grid
-        self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(place.agents.capacity, np.int32), grid.columns,
+    OBEYS = frozenset({"cell_size"})
+
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        grid = domain.grid
+        self.lists = Lists(np.zeros(grid.cells, np.int32), np.zeros(domain.agents.capacity, np.int32), grid.columns,
                            grid.rows, grid.reach)
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        agents, workers = self.place.agents, self.place.workers
+        agents, workers = self.domain.agents, self.domain.workers
         columns = agents.columns
-        return (Call(link_cells, (workers, columns.x, columns.y, agents.count, self.place.grid.floor, self.lists)),)
+        return (call(link_cells, workers, columns.x, columns.y, agents.count, self.domain.grid.floor, self.lists),)
 
     def candidates(self) -> Lists:
         return self.lists

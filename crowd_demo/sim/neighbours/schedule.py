@@ -15,17 +15,14 @@ serves 2^27 ticks, 26 days at 60 Hz.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
-from crowd_demo.sim.metrics.push_error import FRESH, KEPT, PushError, push_error
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load
 
 BAND_RADII = 8  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
 BANDS = 1024  # at most so many along a side
@@ -93,15 +90,17 @@ def due_by_id(identity: int, tick: int, period: int) -> bool:
     return (tick + identity) % period == 0
 
 
-# --- what it costs the crowd -----------------------------------------------------------------------------------------
-
-def ages(sim: Simulation) -> NDArray[np.int64]:
-    """How many agents looked 0, 1, ... steps before the last step, int64[16]; more than a period only after it was lowered."""
-    look_at = sim.agents.columns.look_at[:sim.agents.count]
-    looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
-    return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
+@device
+def due_of_sixteen(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+    """How many of the next sixteen agents of the order, or fewer at its end, are due."""
+    hits = due(turn, gather(columns.look_at, load(order, first)))
+    return count_set(hits & (lane_numbers() < end - first))
 
 
-def stagger_error(sim: Simulation) -> PushError:
-    """How far the pushes of the next step are from those of period 1."""
-    return push_error(sim, KEPT, FRESH)
+@device
+def due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+    """How many of the agents order[first:end] are due."""
+    count = 0
+    for k in range(first, end, LANES):
+        count += due_of_sixteen(columns, order, k, end, turn)
+    return count

@@ -12,23 +12,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.buckets import Buckets
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
-from crowd_demo.sim.neighbours.structure import Place
+from crowd_demo.sim.neighbours.structure import Domain
 
 
-class Way(NamedTuple):
+class CurveOrder(NamedTuple):
     """A curve through the cells of a grid, and room for an order along it."""
 
-    cells: Any  # int32[cells]: along the curve
-    target: Any  # int32[n + 16]: the slots along the curve, before the move
-    order: Any  # int32[n + 16]: the slots by cell, after it
-    sums: Any  # int64[workers]: agents in each worker's share of the curve
+    cells: Ints  # int32[cells]: along the curve
+    target: Ints  # int32[n + 16]: the slots along the curve, before the move
+    order: Ints  # int32[n + 16]: the slots by cell, after it
+    sums: Longs  # int64[workers]: agents in each worker's share of the curve
 
 
 @device
-def find_way(cells: Any, curve: int, columns: int, rows: int) -> None:
+def order_cells(cells: Any, curve: int, columns: int, rows: int) -> None:
     """Sort all cells of a grid along a curve."""
     bits = 0
     while 1 << bits < max(columns, rows):
@@ -41,72 +42,75 @@ def find_way(cells: Any, curve: int, columns: int, rows: int) -> None:
 
 
 @device
-def _count_along(worker: int, workers: int, way: Any, start: Any) -> None:
-    count, cells = 0, way.cells.shape[0]
+def _count_along(worker: int, workers: int, curve_order: Any, start: Any) -> None:
+    count, cells = 0, curve_order.cells.shape[0]
     for k in range(cells * worker // workers, cells * (worker + 1) // workers):
-        cell = way.cells[k]
+        cell = curve_order.cells[k]
         count += start[cell + 1] - start[cell]
-    way.sums[worker] = count
+    curve_order.sums[worker] = count
 
 
 @device
-def _place_along(worker: int, workers: int, way: Any, start: Any, order: Any) -> None:
-    at, cells = 0, way.cells.shape[0]
+def _place_along(worker: int, workers: int, curve_order: Any, start: Any, order: Any) -> None:
+    at, cells = 0, curve_order.cells.shape[0]
     for earlier in range(worker):
-        at += way.sums[earlier]
+        at += curve_order.sums[earlier]
     for number in range(cells * worker // workers, cells * (worker + 1) // workers):
-        cell = way.cells[number]
+        cell = curve_order.cells[number]
         for k in range(start[cell], start[cell + 1]):
-            way.target[at] = order[k]
-            way.order[k] = at
+            curve_order.target[at] = order[k]
+            curve_order.order[k] = at
             at += 1
 
 
 @kernel
-def count_along(workers: int, way: Any, start: Any) -> None:
+def count_along(workers: int, curve_order: Any, start: Any) -> None:
     for worker in prange(workers):
-        _count_along(worker, workers, way, start)
+        _count_along(worker, workers, curve_order, start)
 
 
 @kernel
-def place_along(workers: int, way: Any, start: Any, order: Any) -> None:
+def place_along(workers: int, curve_order: Any, start: Any, order: Any) -> None:
     """Where each agent goes, and the order of the cells once all have gone there."""
     for worker in prange(workers):
-        _place_along(worker, workers, way, start, order)
+        _place_along(worker, workers, curve_order, start, order)
 
 
 class Sorted(Buckets):
-    """The place's grid, whose order, or a curve through whose cells, the agents take."""
+    """The domain's grid, whose order, or a curve through whose cells, the agents take."""
 
     REORDERS = True
+    OBEYS = frozenset({"cell_size", "reorder.when", "curve"})
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
         self._curve = "row"
-        self._ways: dict[str, Way] = {}
+        self._orders: dict[str, CurveOrder] = {}
 
     def along(self, curve: str) -> tuple[Call, ...]:
         self._curve = curve
         if curve == "row":
+            self.order = self.domain.grid.order
             return ()
-        grid, workers = self.place.grid, self.place.workers
-        find = () if curve in self._ways else (self._new_way(curve),)  # once a grid and curve
-        way = self._ways[curve]
-        return (*find, Call(count_along, (workers, way, grid.start)),
-                Call(place_along, (workers, way, grid.start, grid.order)))
+        grid, workers = self.domain.grid, self.domain.workers
+        find = () if curve in self._orders else (self._new_order(curve),)  # once a grid and curve
+        curve_order = self._orders[curve]
+        self.order = curve_order.target
+        return (*find, call(count_along, workers, curve_order, grid.start),
+                call(place_along, workers, curve_order, grid.start, grid.order))
 
-    def _new_way(self, curve: str) -> Call:
-        grid, room = self.place.grid, self.place.agents.capacity + 16
+    def _new_order(self, curve: str) -> Call:
+        grid, room = self.domain.grid, self.domain.agents.capacity + 16
         cells = np.zeros(grid.cells, np.int32)
-        self._ways[curve] = Way(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
-                                np.zeros(self.place.workers, np.int64))
-        return Call(find_way, (cells, CURVES[curve], grid.columns, grid.rows))
-
-    @property
-    def order(self) -> Any:
-        return self.place.grid.order if self._curve == "row" else self._ways[self._curve].target
+        self._orders[curve] = CurveOrder(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
+                                np.zeros(self.domain.workers, np.int64))
+        return call(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
 
     def reordered(self) -> None:
-        grid = self.place.grid
-        self.layout = self.place.agents.layout
-        grid.reordered(grid.identity if self._curve == "row" else self._ways[self._curve].order)
+        grid = self.domain.grid
+        self.layout = self.domain.agents.layout
+        if self._curve == "row":
+            self.order = grid.identity
+            grid.reordered(grid.identity)
+        else:
+            grid.reordered(self._orders[self._curve].order)

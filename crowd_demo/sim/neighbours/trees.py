@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import take_block
-from crowd_demo.sim.interaction.pairwise import due_among
-from crowd_demo.sim.interaction.runs import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
-from crowd_demo.sim.neighbours.structure import Place, Structure
+from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
+from crowd_demo.sim.neighbours.schedule import Turn, due_among
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 ASKED = 16  # leaves that a worker asks for in a row
 SLACK = 1e-3  # of the radius, and
@@ -208,19 +208,20 @@ class TreeStructure(Structure):
     """A tree whose nodes have the boxes `box`."""
 
     REORDERS = True
+    OBEYS = frozenset({"leaf_size", "reorder.when"})
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        leaves = 1 << depth_of(place.agents.capacity, place.leaf)
-        self.tree: Tree = tree_of(place.agents.capacity, leaves, place.workers, place.width, place.height)
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        leaves = 1 << depth_of(domain.agents.capacity, domain.leaf)
+        self.tree: Tree = tree_of(domain.agents.capacity, leaves, domain.workers, domain.width, domain.height)
         self.box = self.tree.region
         self.order = self.tree.order
         self.runs: Runs = runs_of(self.order, leaves)
-        self.subtrees = (8 * place.workers - 1).bit_length()  # log2: enough for the last of them to end together
+        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2: enough for the last of them to end together
 
     @property
     def depth(self) -> int:
-        return depth_of(self.place.agents.count, self.place.leaf)
+        return depth_of(self.domain.agents.count, self.domain.leaf)
 
     @property
     def top(self) -> int:
@@ -239,26 +240,26 @@ class TreeStructure(Structure):
 
     def build(self, tree: Tree, first: int, last: int) -> tuple[Call, ...]:
         """Parts [first, last) of building a tree over the agents as they stood when they were loaded."""
-        agents, workers, top = self.place.agents, self.place.workers, self.top
+        agents, workers, top = self.domain.agents, self.domain.workers, self.top
         levels = range(max(first - 1, 0), min(last - 1, top))
         subtree, end = max(first - 1 - top, 0), last - 1 - top
         tree.queue[0] = subtree
-        load = Call(load_agents, (workers, agents.columns.x, agents.columns.y, agents.count, tree))
-        upper = (Call(cut_level, (workers, tree, agents.count, level)) for level in levels)
-        lower = Call(cut_subtrees, (workers, tree, agents.count, top, self.depth, end))
+        load = call(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
+        upper = (call(cut_level, workers, tree, agents.count, level) for level in levels)
+        lower = call(cut_subtrees, workers, tree, agents.count, top, self.depth, end)
         return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
     def boxes(self, shrunk: bool) -> tuple[Call, ...]:
         """Fit the boxes to the agents that the leaves hold."""
-        agents, workers = self.place.agents, self.place.workers
-        return (Call(bound_nodes, (workers, agents.columns, extents(agents.columns), self.order, self.tree.region, shrunk,
-                                   self.box, agents.count, self.top, self.depth)), Call(join_top, (self.box, self.top)))
+        agents, workers = self.domain.agents, self.domain.workers
+        return (call(bound_nodes, workers, agents.columns, extents(agents.columns), self.order, self.tree.region, shrunk,
+                                   self.box, agents.count, self.top, self.depth), call(join_top, self.box, self.top))
 
-    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        agents, place = self.place.agents, self.place
-        reach = np.float32(place.contact + SLACK * place.radius + ROUNDING * max(place.width, place.height))
-        return (Call(find_leaves, (self.place.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
-                                   reach, self.runs, self.tree.visited)),)
+    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+        agents, domain = self.domain.agents, self.domain
+        reach = np.float32(domain.contact + SLACK * domain.radius + ROUNDING * max(domain.width, domain.height))
+        return (call(find_leaves, self.domain.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
+                                   reach, self.runs, self.tree.visited),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)

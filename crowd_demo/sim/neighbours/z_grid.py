@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, device, kernel, prange
-from crowd_demo.sim.interaction.pairwise import due_among
-from crowd_demo.sim.interaction.runs import Runs, add_run, runs_of
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
-from crowd_demo.sim.neighbours.structure import Place, Structure
+from crowd_demo.sim.neighbours.schedule import Turn, due_among
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
@@ -114,40 +114,41 @@ class ZGrid(Structure):
     """A grid of 4^bits cells, of which `floor` lie in the world."""
 
     REORDERS = True
+    OBEYS = frozenset({"cell_size", "reorder.when"})
 
-    def __init__(self, place: Place) -> None:
-        super().__init__(place)
-        smallest = max(place.width, place.height) / (1 << MOST_BITS)
-        self.cell, self.reach = fitted(place.width, place.height, place.radius, place.cell, smallest)
-        columns, rows = max(1, math.ceil(place.width / self.cell)), max(1, math.ceil(place.height / self.cell))
+    def __init__(self, domain: Domain) -> None:
+        super().__init__(domain)
+        smallest = max(domain.width, domain.height) / (1 << MOST_BITS)
+        self.cell, self.reach = fitted(domain.width, domain.height, domain.radius, domain.cell, smallest)
+        columns, rows = max(1, math.ceil(domain.width / self.cell)), max(1, math.ceil(domain.height / self.cell))
         self.floor = Floor(np.float32(1 / self.cell), columns, rows)
         self.bits = (max(columns, rows) - 1).bit_length()
         self.cells = 1 << 2 * self.bits
-        self.space = sort_space(place.agents.capacity, self.cells, place.workers)
+        self.space = sort_space(domain.agents.capacity, self.cells, domain.workers)
         self.order = self.space.order
-        self.found = np.zeros(place.workers, np.int64)
-        self.runs: Runs = runs_of(self.order, min(place.agents.capacity, self.cells) + 1)
+        self.found = np.zeros(domain.workers, np.int64)
+        self.runs: Runs = runs_of(self.order, min(domain.agents.capacity, self.cells) + 1)
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        agents, workers = self.place.agents, self.place.workers
+        agents, workers = self.domain.agents, self.domain.workers
         columns, count = agents.columns, agents.count
-        find = Call(find_z_cells, (workers, columns.x, columns.y, count, self.floor, self.space, self.cells))
+        find = call(find_z_cells, workers, columns.x, columns.y, count, self.floor, self.space, self.cells)
         return (find, *sort_calls(workers, self.space, count, self.cells))
 
     def built(self) -> None:
         super().built()
         self.order = self.space.order
 
-    def query(self, simd: bool, rules: Any, turn: Any) -> tuple[Call, ...]:
-        workers, columns, level = self.place.workers, self.place.agents.columns, self._level(FULL if simd else FEW)
+    def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
+        workers, columns, level = self.domain.workers, self.domain.agents.columns, self._level(FULL if simd else FEW)
         squares, start = self.cells >> 2 * level, self.space.start
-        return (Call(count_squares, (workers, start, squares, level, self.found)),
-                Call(find_z_runs, (workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
-                                   self.found, self.runs)))
+        return (call(count_squares, workers, start, squares, level, self.found),
+                call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
+                                   self.found, self.runs))
 
     def _level(self, wanted: float) -> int:
         """Squares of 2^level cells a side hold about so many agents on average."""
-        each = max(self.place.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
+        each = max(self.domain.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
         return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 
     def candidates(self) -> Runs:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from crowd_demo.compute import hashing as noise
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.config.model import Config
-from crowd_demo.sim.population import spring_patterns as patterns
+from crowd_demo.sim.population import spring_patterns
 from crowd_demo.sim.terrain.step_out import step_out
 from crowd_demo.sim.terrain.tiles import Terrain
 
 
-def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
     """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all; or a pattern."""
     if config.links.pattern != "none":
-        x, y = patterns.places(ids, config, terrain, seed)
+        x, y = spring_patterns.positions(ids, config, terrain, seed)
         step_out(terrain, x, y)
         return x, y
     x, y = terrain.random_walkable(ids.astype(np.int64), seed)
@@ -27,11 +26,11 @@ def places_to_be_born(ids: Any, config: Config, terrain: Terrain, seed: int) -> 
     if spawn.pattern == "point":
         x[:], y[:] = centre_x, centre_y
     else:
-        key = noise.key(seed, 0, noise.SPAWN)
-        inside = noise.unit(ids, key) < spawn.share
+        key = hashing.key(seed, 0, hashing.SPAWN)
+        inside = hashing.unit(ids, key) < spawn.share
         for axis, centre in ((x, centre_x), (y, centre_y)):
-            key = noise.next_key(key)
-            offset = (noise.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
+            key = hashing.next_key(key)
+            offset = (hashing.unit(ids, key) - np.float32(0.5)) * np.float32(2 * spawn.box) * centre
             axis[inside] = (centre + offset)[inside]
     step_out(terrain, x, y)
     return x, y

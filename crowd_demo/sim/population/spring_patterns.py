@@ -8,17 +8,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bools, Doubles, Floats, Whole
+from crowd_demo.config.model import Config
 from crowd_demo.sim.terrain.tiles import Terrain
 
-if TYPE_CHECKING:
-    from crowd_demo.config.model import Config
-
-Ints = NDArray[Any]
 TOP = 0.12  # of the world's height (or a row's): there ropes and cloth hang from
 
 
@@ -27,19 +23,19 @@ def reaches(config: Config) -> tuple[int, ...]:
     return {"none": (), "rope": (1,), "column": (1,), "cloth": (1, config.links.length)}[config.links.pattern]
 
 
-def tied(ids: Ints, reach: int, config: Config) -> NDArray[np.bool_]:
+def tied(ids: Whole, reach: int, config: Config) -> Bools:
     """bool[n]: is each id tied to id - reach? The first of a rope or of a row of cloth has nobody before it."""
     return (ids >= reach) & ((reach != 1) | (ids % config.links.length != 0))
 
 
-def pinned(ids: Ints, config: Config) -> NDArray[np.bool_]:
+def pinned(ids: Whole, config: Config) -> Bools:
     links = config.links
     if links.pattern == "cloth":
         return ids < links.length
     return (ids % links.length == 0) & (links.pattern == "rope")
 
 
-def places(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def positions(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
     """(x, y) float32[n], inside the world but not always clear of walls."""
     x, y = {"rope": _ropes, "cloth": _cloth, "column": _columns}[config.links.pattern](ids, config, terrain, seed)
     walls = terrain.walls
@@ -48,7 +44,7 @@ def places(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[NDAr
     return x, y
 
 
-def _ropes(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
     links, world = config.links, config.world
     ropes = max(1, -(-config.agents // links.length))
     rows = max(1, math.floor(world.height / max(links.length * links.rest * 1.2, 1.0)))
@@ -59,14 +55,14 @@ def _ropes(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any,
     return (column + shift) * (world.width / columns), (row + TOP) * (world.height / rows) + bead * links.rest
 
 
-def _cloth(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+def _cloth(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
     links, world = config.links, config.world
     row, column = np.divmod(ids, links.length)
     left = (world.width - (links.length - 1) * links.rest) / 2
     return left + column * links.rest, TOP * world.height + row * links.rest
 
 
-def _columns(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Any, Any]:
+def _columns(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
     column, place = np.divmod(ids, config.links.length)
     x, y = terrain.random_walkable(column.astype(np.int64), seed)
     return x - place * config.links.rest, y

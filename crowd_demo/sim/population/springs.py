@@ -11,20 +11,20 @@ nobody reads them any more. O(links) a step, and as much again for each sort.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, kernel, prange
+from crowd_demo.compute.arrays import Floats, Ints, Whole
+from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
-from crowd_demo.sim.population.spring_patterns import pinned, places, reaches, tied
+from crowd_demo.config.model import Config
+from crowd_demo.sim.population.spring_patterns import pinned, positions, reaches, tied
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.sparse_set import Ints
-
-if TYPE_CHECKING:
-    from crowd_demo.config.model import Config
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.world import World
 
 FIXED = 256  # steps of 1 unit/s^2 in the sums
 STRONGEST = 1 << 15  # units/s^2: what one link can pull
@@ -34,14 +34,14 @@ GUST_UNITS, GUST_S = 900.0, 4.0  # a gust is so wide, and passes a place in so m
 class Web(NamedTuple):
     """The links as kernels see them: node k's are first[k]:first[k + 1]."""
 
-    node: Any  # int32[n]: slots of the agents that links (or pins) act on
-    first: Any  # int32[n + 1]
-    other: Any  # int32[m]: slots of those at the other ends
-    pinned: Any  # int32[n]: 1 for who is pinned
-    pin_x: Any  # float32[n]: where
-    pin_y: Any
-    pull_x: Any  # float32[n], written: units/s^2
-    pull_y: Any
+    node: Ints  # int32[n]: slots of the agents that links (or pins) act on
+    first: Ints  # int32[n + 1]
+    other: Ints  # int32[m]: slots of those at the other ends
+    pinned: Ints  # int32[n]: 1 for who is pinned
+    pin_x: Floats  # float32[n]: where
+    pin_y: Floats
+    pull_x: Floats  # float32[n], written: units/s^2
+    pull_y: Floats
 
 
 class LinkRules(NamedTuple):
@@ -60,7 +60,7 @@ class LinkRules(NamedTuple):
 
 
 @device
-def _pull(worker: int, workers: int, columns: Any, web: Any, rules: Any) -> None:
+def _pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     nodes = web.node.shape[0]
     strongest = np.float32(STRONGEST)
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
@@ -89,7 +89,7 @@ def gust(rules: Any, x: Any, y: Any) -> Any:
 
 
 @device
-def _yield_to_pull(worker: int, workers: int, columns: Any, web: Any, rules: Any) -> None:
+def _yield_to_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     nodes = web.node.shape[0]
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
@@ -103,31 +103,41 @@ def _yield_to_pull(worker: int, workers: int, columns: Any, web: Any, rules: Any
 
 
 @kernel
-def pull(workers: int, columns: Any, web: Any, rules: Any) -> None:
+def pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     """What the links ask of each agent: reads everybody, writes only the web."""
     for worker in prange(workers):
         _pull(worker, workers, columns, web, rules)
 
 
 @kernel
-def yield_to_pull(workers: int, columns: Any, web: Any, rules: Any) -> None:
+def yield_to_pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     """Own velocity only."""
     for worker in prange(workers):
         _yield_to_pull(worker, workers, columns, web, rules)
 
 
-class Links:
-    """The links of a simulation; `ends` and `generations` hold one row a link, lower id first."""
+class Springs(Stage):
+    """The links of a crowd; `ends` and `generations` hold one row a link, lower id first."""
 
-    def __init__(self, sim: Simulation) -> None:
-        self._config: Config = sim.config
-        self._agents: Agents = sim.agents
-        self._terrain = sim.terrain
-        self.active = self._config.links.pattern != "none"
+    name = "links"
+
+    def __init__(self, config: Config, agents: Agents[Columns], terrain: Terrain) -> None:
+        self._config = config
+        self._agents = agents
+        self._terrain = terrain
+        self.active = config.links.pattern != "none"
         self.ends: Ints = np.zeros((0, 2), np.int32)
         self.generations: Ints = np.zeros((0, 2), np.int32)
         self._deaths = self._layout = -1
         self._weave()
+
+    def wanted(self, world: World) -> bool:
+        return self.active
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        self.refresh()
+        rules, columns = self.rules(world), world.agents.columns
+        return (call(pull, world.workers, columns, self.web, rules), call(yield_to_pull, world.workers, columns, self.web, rules))
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -146,8 +156,13 @@ class Links:
             pairs = [self._pairs_of(ids, reach) for reach in reaches(self._config)]
             self.tie(np.concatenate(pairs))
 
+    def restore(self, ends: Ints, generations: Ints) -> None:
+        """Be the links of a state."""
+        self.ends, self.generations = ends, generations
+        self._weave()
+
     def cut_dead(self) -> None:
-        """Drop the links whose agents died, even if their ids are borne again."""
+        """Drop the links whose agents died, even if their ids are in use again."""
         handles = self._agents.handles
         if self._deaths != handles.deaths:
             stays = (handles.living(self.ends.reshape(-1)).reshape(-1, 2)
@@ -156,25 +171,31 @@ class Links:
             self._deaths = handles.deaths
             self._weave()
 
-    def pairs(self) -> tuple[Ints, Ints]:
-        """int32[m] each: the slots of both ends of each link as agents lie now."""
-        self.cut_dead()
-        slots = self._agents.handles.slots_of(self.ends.reshape(-1)).reshape(-1, 2)
-        return slots[:, 0], slots[:, 1]
-
-    def calls(self, sim: Simulation) -> tuple[Call, ...]:
-        """One step of the springs."""
+    def refresh(self) -> None:
+        """Drop the links of the dead, and find everybody again who has moved in memory. Call before `pairs`."""
         self.cut_dead()
         if self._layout != self._agents.layout:
             self._look_up()
-        rules = self.rules(sim)
-        return tuple(Call(run, (sim.workers, sim.agents.columns, self.web, rules)) for run in (pull, yield_to_pull))
 
-    def rules(self, sim: Simulation) -> LinkRules:
+    def pairs(self) -> tuple[Ints, Ints]:
+        """int32[m] each: the slots of both ends of each link, as agents lay when `refresh` was called last."""
+        return self._ends[0], self._ends[1]
+
+    @property
+    def fresh(self) -> bool:
+        """True while the slots are right."""
+        return self._layout == self._agents.layout and self._deaths == self._agents.handles.deaths
+
+    def top_speed(self) -> float:
+        """Springs know no limit: the fastest agent's speed now, units/s."""
+        columns, n = self._agents.columns, self._agents.count
+        return float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0))
+
+    def rules(self, world: World) -> LinkRules:
         links, f = self._config.links, np.float32
         return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
-                         wind=f(links.wind), drag=f(links.drag), dt=f(sim.dt), inv_dt=f(1 / sim.dt),
-                         inv_gust=f(1 / GUST_UNITS), phase=f(2 - sim.tick * sim.dt / GUST_S % 1))
+                         wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_dt=f(1 / world.dt),
+                         inv_gust=f(1 / GUST_UNITS), phase=f(2 - world.tick * world.dt / GUST_S % 1))
 
     # --- from ids to slots -------------------------------------------------------------------------------------------
 
@@ -195,21 +216,40 @@ class Links:
         self._nodes = np.union1d(pulled, self._living_pins()).astype(np.int32)
         self._others = puller[by_node]
         count = len(self._nodes)
-        pin_x, pin_y = (places(self._nodes, self._config, self._terrain, self._config.seed) if self.active
+        pin_x, pin_y = (positions(self._nodes, self._config, self._terrain, self._config.seed) if self.active
                         else (np.zeros(count, np.float32), np.zeros(count, np.float32)))
         self.web = Web(np.zeros(count, np.int32),
                        np.searchsorted(pulled[by_node], np.append(self._nodes, 2**31 - 1)).astype(np.int32),
                        np.zeros(len(self._others), np.int32), pinned(self._nodes, self._config).astype(np.int32), pin_x, pin_y,
                        np.zeros(count, np.float32), np.zeros(count, np.float32))
-        self._layout = -1
+        self._layout = -1  # slots have to be looked up
+        self._ends: tuple[Ints, Ints] = np.zeros(0, np.int32), np.zeros(0, np.int32)
 
-    def _living_pins(self) -> NDArray[Any]:
+    def _living_pins(self) -> Whole:
         ids = np.arange(self._agents.handles.limit)
         ids = ids[pinned(ids, self._config)]
         return ids[self._agents.handles.living(ids)]
 
     def _look_up(self) -> None:
         """References fixed up after a sort: where everybody lies now."""
-        self.web.node[:] = self._agents.handles.slots_of(self._nodes)
-        self.web.other[:] = self._agents.handles.slots_of(self._others)
+        slots_of = self._agents.handles.slots_of
+        self.web.node[:] = slots_of(self._nodes)
+        self.web.other[:] = slots_of(self._others)
+        lower, upper = slots_of(self.ends.reshape(-1)).reshape(-1, 2).T
+        self._ends = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
         self._layout = self._agents.layout
+
+
+class FindLinkEnds(Stage):
+    """Before a picture: where the ends of the links lie in memory now."""
+
+    name = "links"
+
+    def __init__(self, springs: Springs) -> None:
+        self.springs = springs
+
+    def wanted(self, world: World) -> bool:
+        return self.springs.active and not self.springs.fresh
+
+    def commit(self, world: World) -> None:
+        self.springs.refresh()

@@ -1,16 +1,26 @@
 """When to move agents into cell order, and the move: gather every column into the other buffer, swap.
 
 `every` sorts by the clock. `drift` sorts once somebody may have moved farther than a share of a cell since the last sort: the
-meter adds up the longest move of each step, which no agent's way can exceed, so it needs no column and no id.
+meter adds up the longest move of each step, which no agent's path can exceed, so it needs no column and no id.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.jit import Call, call
 from crowd_demo.sim.store.agents import Agents, move_rows
+from crowd_demo.sim.store.columns import Columns
+
+
+class ReorderSettings(Protocol):
+    """`optimizations.reorder` of the configuration."""
+
+    when: str  # off, every or drift
+    every: int  # steps
+    drift: float  # of a cell
 
 
 class Drift:
@@ -21,12 +31,13 @@ class Drift:
         self.steps = 0  # since the last one
         self.units = 0.0  # that somebody may have moved since then, at most
 
-    def moved(self, farthest_sq: Any) -> None:
+    def moved(self, farthest_sq: Floats) -> None:
         """After a step; float32[workers, 16], squares of the longest moves."""
         self.steps += 1
         self.units += math.sqrt(farthest_sq.max())
 
-    def sorted(self) -> None:
+    def reset(self) -> None:
+        """After a sort."""
         self.sorts += 1
         self.steps, self.units = 0, 0.0
 
@@ -34,12 +45,12 @@ class Drift:
         return {"sorts": self.sorts, "drift": self.units, "steps_since_sort": self.steps}
 
 
-def reorder_due(settings: Any, tick: int, drift: Drift, cell: float) -> bool:
+def reorder_due(settings: ReorderSettings, tick: int, drift: Drift, cell: float) -> bool:
     if settings.when == "drift":
         return tick == 0 or drift.units > settings.drift * cell
     return settings.when == "every" and tick % settings.every == 0
 
 
-def reorder_calls(agents: Agents, order: Any, workers: int) -> tuple[Call, ...]:
+def reorder_calls(agents: Agents[Columns], order: Ints, workers: int) -> tuple[Call, ...]:
     """After these and `agents.swap()`, slot k holds the agent that was in slot order[k]."""
-    return (Call(move_rows, (workers, agents.front, order, agents.count, agents.back)),)
+    return (call(move_rows, workers, agents.front, order, agents.count, agents.back),)

@@ -1,8 +1,8 @@
-"""Flow fields: for each destination, which way to step from every tile of the map on a shortest way there.
+"""Flow fields: for each destination, which step leads from every tile of the map along a shortest path there.
 
 A step costs 10 along a side and 14 along a diagonal, and no diagonal cuts the corner of a wall. After `rebuild`,
 `distance[d, row, column]` is the exact cost to destination d (-1: no way), and `direction` the first of the eight steps
-that is on a shortest way (ARRIVED on its own tiles, NO_WAY where there is none).
+that is on a shortest way (ARRIVED on its own tiles, UNREACHABLE where there is none).
 
 Dijkstra's algorithm without a heap: tiles are settled in order of distance, so those reached by steps of 10 queue up in
 order, those reached by steps of 14 too, and the nearer head of the two queues is next. A tile enters each queue at
@@ -17,20 +17,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, kernel, prange, run
+from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.sim.terrain.tiles import Terrain, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
 STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
 STEP_ROW = (0, 1, 1, 1, 0, -1, -1, -1)
 STRAIGHT, DIAGONAL = 10, 14
-ARRIVED, NO_WAY = 8, 9
+ARRIVED, UNREACHABLE = 8, 9
 
 
-class Fields(NamedTuple):
+class FlowField(NamedTuple):
     """What kernels know of the ways; the first axis is the destination."""
 
-    direction: NDArray[np.uint8]  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or NO_WAY
+    direction: NDArray[np.uint8]  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or UNREACHABLE
     distance: NDArray[np.int32]  # [D, H, W]: cost, -1 for no way
     goal_x: NDArray[np.float32]  # [D]: the destinations' points, world units
     goal_y: NDArray[np.float32]
@@ -50,7 +50,7 @@ class FlowFields:
     def __init__(self, terrain: Terrain, workers: int = 1) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
         places = np.array([(place.x, place.y) for place in terrain.destinations], np.float32).reshape(count, 2)
-        self.fields = Fields(np.empty((count, rows, columns), np.uint8), np.empty((count, rows, columns), np.int32),
+        self.fields = FlowField(np.empty((count, rows, columns), np.uint8), np.empty((count, rows, columns), np.int32),
                              places[:, 0].copy(), places[:, 1].copy())
         self.version = -1  # of the terrain that the fields were made for
         self._steps = np.empty((rows, columns), np.uint8)
@@ -58,8 +58,8 @@ class FlowFields:
 
     def calls(self, terrain: Terrain) -> tuple[Call, ...]:
         """The kernels of `rebuild`, in order."""
-        return (Call(allow_steps, (terrain.blocked, self._steps)),
-                Call(find_ways, (self._queues, Plan(terrain.blocked, terrain.marks, self._steps), self.fields)))
+        return (call(allow_steps, terrain.blocked, self._steps),
+                call(fill_flow_fields, self._queues, Plan(terrain.blocked, terrain.marks, self._steps), self.fields))
 
     def rebuild(self, terrain: Terrain) -> bool:
         """Make all fields anew if the walls have changed; says whether they had."""
@@ -75,7 +75,7 @@ def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, An
     """Unit vector (float32) to the middle of the next tile on the way, on arrival to the goal's point, else (0, 0)."""
     column, row = tile_at(walls, x, y)
     step = fields.direction[goal, row, column]
-    if step == NO_WAY:
+    if step == UNREACHABLE:
         return np.float32(0), np.float32(0)
     to_x, to_y = fields.goal_x[goal], fields.goal_y[goal]
     if step < ARRIVED:
@@ -113,7 +113,7 @@ def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def find_ways(queues: Any, grid: Any, fields: Any) -> None:
+def fill_flow_fields(queues: Any, grid: Any, fields: Any) -> None:
     for worker in prange(queues.shape[0]):
         find_share(worker, queues, grid, fields)
 
@@ -176,7 +176,7 @@ def _point(steps: Any, distance: Any, direction: Any) -> None:
     for row in range(rows):
         for column in range(columns):
             cost = distance[row, column]
-            direction[row, column] = ARRIVED if cost == 0 else NO_WAY
+            direction[row, column] = ARRIVED if cost == 0 else UNREACHABLE
             for step in range(8 if cost > 0 else 0):
                 length = DIAGONAL if step & 1 else STRAIGHT
                 if (steps[row, column] >> step & 1

@@ -14,7 +14,7 @@ import numpy as np
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import gather, select, splat, to_int
 from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sim.terrain.wall_field import Push
+from crowd_demo.sim.terrain.wall_field import Away
 
 
 class Ground(NamedTuple):
@@ -73,11 +73,11 @@ def longer(so_far_sq: Any, dx: Any, dy: Any) -> Any:
     return select(length_sq > so_far_sq, length_sq, so_far_sq)
 
 
-def ground_of(terrain: Terrain, body: float, push: Push) -> Ground:
+def ground_of(terrain: Terrain, body: float, away: Away) -> Ground:
     """The ground of a terrain, as its walls stand now."""
     walls = terrain.walls
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)
-    return Ground(solid, push.away_x.reshape(-1), push.away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
+    return Ground(solid, away.away_x.reshape(-1), away.away_y.reshape(-1), bool(solid.any()), terrain.columns, walls.inv_tile,
                   np.nextafter(walls.width, zero), np.nextafter(walls.height, zero), np.float32(tile / 2),
                   np.float32(min(body, 0.45 * tile)))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from crowd_demo.compute.arrays import Floats
 from crowd_demo.sim.terrain.tiles import Terrain
 
 
-def step_out(terrain: Terrain, x: Any, y: Any) -> None:
+def step_out(terrain: Terrain, x: Floats, y: Floats) -> None:
     """Put every agent that stands in a wall, in place, into the middle of the nearest free tile that lies in the world."""
     walls = terrain.walls
     rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)

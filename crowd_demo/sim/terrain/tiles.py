@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute import hashing as noise
-from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Bytes
+from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
@@ -95,6 +96,12 @@ class Terrain:
             self.blocked[area] = np.isin(after, (WALL, WATER))
             self.version += 1
 
+    def set_kinds(self, kinds: Bytes) -> None:
+        """Be the tiles of a state, uint8[H, W]."""
+        self.kinds[:] = kinds
+        self.blocked[:] = np.isin(kinds, (WALL, WATER))
+        self.version += 1
+
     @property
     def labels(self) -> NDArray[np.int32]:
         """int32[H, W]: number of the area of tiles that can reach each other, 0 for the largest, -1 where blocked.
@@ -121,11 +128,11 @@ class Terrain:
 
     def calls(self) -> tuple[Call, ...]:
         """What this class runs compiled."""
-        return (Call(label_areas, (self.blocked, self._labels, self._stack)),)
+        return (call(label_areas, self.blocked, self._labels, self._stack),)
 
     def _random_points(self, ground: NDArray[np.int64], ids: NDArray[np.int64], seed: int,
                        draw: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        tile, across, down = (_below(size, ids, noise.key(seed, draw + number, noise.PLACES))
+        tile, across, down = (_below(size, ids, hashing.key(seed, draw + number, hashing.PLACES))
                               for number, size in enumerate((ground.size, SPOTS, SPOTS)))
         row, column = np.divmod(ground[tile], self.columns)
         side = float(self.walls.tile) / SPOTS
@@ -147,7 +154,7 @@ class Terrain:
     def _draw_destinations(self, count: int, seed: int) -> None:
         """Mark up to `count` different tiles of the largest area: those whose numbers have the least hashes."""
         self._refresh()
-        hashes = noise.scramble(self._ground.astype(np.uint32) ^ noise.key(seed, 0, noise.DESTINATIONS).view(np.uint32))
+        hashes = hashing.scramble(self._ground.astype(np.uint32) ^ hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32))
         chosen = self._ground[np.argsort(hashes)[:count]]
         self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 
@@ -204,7 +211,7 @@ def tile_at(walls: Any, x: Any, y: Any) -> tuple[int, int]:
 
 def _below(size: int, ids: NDArray[np.int64], key: np.int32) -> NDArray[np.int64]:
     """int64[n] in [0, size), uniform, one an id."""
-    bits = noise.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
+    bits = hashing.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
     return ((bits.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
 
 

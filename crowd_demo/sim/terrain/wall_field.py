@@ -1,4 +1,4 @@
-"""Which way leads out of and away from walls, for those who fly: a unit vector a tile, weaker with the distance.
+"""The direction out of and away from walls, for those who fly: a unit vector a tile, weaker with the distance.
 
 The strength falls from 1 at a wall to 0 at `margin` units from it, and is 1 inside. The direction is the slope of the
 signed distance to the border of the walls (central differences), so it is 0 where two walls are equally near.
@@ -14,24 +14,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.compute.jit import Call, device, run
+from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.sim.terrain.tiles import Terrain
 
 
-class Push(NamedTuple):
+class Away(NamedTuple):
     """What kernels know of it; both float32[H, W], their length at most 1."""
 
     away_x: NDArray[np.float32]
     away_y: NDArray[np.float32]
 
 
-class PushField:
+class WallField:
     """The field of a terrain, written in place by `rebuild`."""
 
     def __init__(self, terrain: Terrain, margin: float) -> None:
         """`margin` in world units, more than 0."""
         shape = terrain.blocked.shape
-        self.push = Push(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+        self.away = Away(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
         self.version = -1  # of the terrain that the field was made for
         self._margin = margin / float(terrain.walls.tile)  # in tiles
         self._down = np.empty(shape, np.int32)
@@ -40,7 +40,7 @@ class PushField:
     def calls(self, terrain: Terrain) -> tuple[Call, ...]:
         """What `rebuild` runs compiled."""
         reach = math.ceil(self._margin) + 2  # tiles; the slope needs one tile more, and the border is half a tile away
-        return (Call(measure, (terrain.blocked, reach, self._down, self._distance_sq)),)
+        return (call(measure, terrain.blocked, reach, self._down, self._distance_sq),)
 
     def rebuild(self, terrain: Terrain) -> bool:
         """Make the field anew if the walls have changed; says whether they had."""
@@ -54,8 +54,8 @@ class PushField:
         slope_x, slope_y = _slope(height.T).T, _slope(height)
         length = np.sqrt(slope_x * slope_x + slope_y * slope_y)
         scale = np.divide(strength, length, out=np.zeros_like(length), where=length > 0)
-        np.multiply(slope_x, scale, out=self.push.away_x)
-        np.multiply(slope_y, scale, out=self.push.away_y)
+        np.multiply(slope_x, scale, out=self.away.away_x)
+        np.multiply(slope_y, scale, out=self.away.away_y)
         self.version = terrain.version
         return True
 

@@ -1,4 +1,4 @@
-"""Strips of the screen: workers share a picture by its rows, and each draws all that touches its own in the order of the
+"""Slices of the screen: workers share a picture by its rows, and each draws all that touches its own in the order of the
 list; so the picture does not depend on their number."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from typing import Any
 
 from crowd_demo.compute.jit import device
 
-STRIPS_PER_WORKER = 4  # so that a crowd in one part of the screen is shared as well
+SLICES_PER_WORKER = 4  # so that a crowd in one part of the screen is shared as well
 
 
 @device

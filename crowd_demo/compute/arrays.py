@@ -1,0 +1,30 @@
+"""Names of array types, and of what a kernel's formula takes: one number, or a register of sixteen.
+
+Host code and kernels alike say the dtype of an array; its shape stands in the docstring or the comment beside it. A formula
+that is written once for one agent and for sixteen takes `Float`, `Int` and `Mask`: which of the two it is, Numba finds out
+when it compiles, and Python's type system cannot say it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Marks = NDArray[np.int16]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint32]
+Keys = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+Whole = NDArray[np.integer]  # whole numbers of any width: ids from outside
+
+# Inside kernels only.
+Float = Any  # float32, or sixteen of them in a register
+Int = Any  # int32 or an index, or sixteen int32
+Mask = Any  # a truth value, or sixteen
+Register = Any  # sixteen of anything

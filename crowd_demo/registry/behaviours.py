@@ -1,0 +1,18 @@
+"""The registry of behaviours: the configuration's choices and sections, the figures and the tests follow from it."""
+
+from __future__ import annotations
+
+from crowd_demo.registry.entries import BehaviourEntry
+from crowd_demo.registry.plugins import installed
+
+BUILT_IN: tuple[BehaviourEntry, ...] = (
+    BehaviourEntry("crowd", "people with goals", "crowd_demo.config.behaviours:PeopleSettings",
+                   "crowd_demo.sim.behaviours.people:People", "crowd_demo.render.figures.people:PeopleFigures"),
+    BehaviourEntry("flock", "birds", "crowd_demo.config.behaviours:FlockSettings",
+                   "crowd_demo.sim.behaviours.flock:Flock", "crowd_demo.render.figures.birds:BirdFigures"),
+    BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
+                   "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
+)
+
+BEHAVIOURS: dict[str, BehaviourEntry] = {
+    entry.name: entry for entry in (*BUILT_IN, *(entry for plugin in installed() for entry in plugin.behaviours))}

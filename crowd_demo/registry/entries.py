@@ -1,0 +1,108 @@
+"""The records of the registry, which plugins are made of. Nothing here imports the program.
+
+A text "module:name" stands for an object that is imported when it is first used: so `--help` needs neither Numba nor pygame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+Value = str | int | float | bool
+
+
+class Range(NamedTuple):
+    """The numbers that a technique may have."""
+
+    kind: type[int] | type[float]
+    low: float
+    high: float
+
+
+class Situation(NamedTuple):
+    """What decides whether a technique has work at present."""
+
+    get: Callable[[str], Value]  # the present value of any technique
+    structure: frozenset[str]  # techniques that the neighbour structure in use obeys, by their paths
+    behaviour: frozenset[str]  # the same of the behaviour
+    births: bool  # agents are born and die
+
+
+def never(situation: Situation) -> bool:
+    return False
+
+
+def no_rest(situation: Situation) -> str:
+    return ""
+
+
+class Technique(NamedTuple):
+    """One switch. `path` is its place under `optimizations:` in the YAML; the key steps through `choices`.
+
+    The first choice is the baseline that the others improve upon. A technique of numbers takes any in its range, which is
+    that of its choices if it names none. One that *inactive* is true for changes nothing at present.
+    """
+
+    path: str
+    choices: tuple[Value, ...]
+    default: Value
+    exact: bool
+    label: str
+    why: str
+    stage: str = ""  # the stage whose time it changes most
+    key: str = ""
+    range: Range | None = None
+    inactive: Callable[[Situation], bool] = never
+    partly: Callable[[Situation], str] = no_rest  # what it still does, where another technique has taken work from it
+    approximate_choices: tuple[Value, ...] = ()  # of a technique whose other choices are exact
+    approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
+
+    @property
+    def numbers(self) -> Range | None:
+        """The numbers that it may have; None for a technique of words or of true and false."""
+        among = [choice for choice in self.choices if not isinstance(choice, str | bool)]
+        return self.range or (Range(int, min(among), max(among)) if among else None)
+
+
+class StageEntry(NamedTuple):
+    """A stage of a step that a plugin adds, behind the last stage named `after`."""
+
+    code: str  # "module:name" of a class like `sim.stage.Stage`
+    after: str
+
+
+class BehaviourEntry(NamedTuple):
+    """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
+
+    name: str
+    about: str  # a word or three
+    settings: str  # "module:name" of a `config.section.Section`
+    code: str  # "module:name" of a `sim.behaviours.base.Behaviour`
+    figures: str  # "module:name" of a `render.figures.base.Figures`
+
+
+class OverlayEntry(NamedTuple):
+    """Something drawn over the picture, shown or hidden by an action of that name."""
+
+    name: str
+    why: str
+    draw: str  # "module:name" of a `render.overlays.base.Draw`
+    key: str = ""
+
+
+class Plugin(NamedTuple):
+    """What a package adds; `scenarios` is a folder of configurations."""
+
+    techniques: tuple[Technique, ...] = ()
+    behaviours: tuple[BehaviourEntry, ...] = ()
+    overlays: tuple[OverlayEntry, ...] = ()
+    stages: tuple[StageEntry, ...] = ()
+    scenarios: Path | None = None
+
+
+def load(text: str) -> Any:
+    """The object that "module:name" stands for."""
+    module, _, name = text.partition(":")
+    return getattr(import_module(module), name)

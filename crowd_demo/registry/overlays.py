@@ -1,0 +1,14 @@
+"""The registry of overlays: what can be drawn over the picture. Keys, help and drawing follow from it."""
+
+from __future__ import annotations
+
+from crowd_demo.registry.entries import OverlayEntry
+from crowd_demo.registry.plugins import installed
+
+BUILT_IN: tuple[OverlayEntry, ...] = (
+    OverlayEntry("freeze", "freeze the culling frustum, to look at it from outside",
+                 "crowd_demo.render.overlays.frustum:draw_frustum", "f"),
+)
+
+OVERLAYS: dict[str, OverlayEntry] = {
+    entry.name: entry for entry in (*BUILT_IN, *(entry for plugin in installed() for entry in plugin.overlays))}

@@ -1,0 +1,140 @@
+"""What a bird asks of its neighbours: align, cohere, keep apart. The formulas stand in flock.py.
+
+Positions and velocities enter the sums in fixed point (1/256), so the order of the neighbours cannot change a bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import load, no_sum, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.sim.interaction import pairwise
+
+FIXED = 256  # steps of a unit in the sums
+
+
+class FlockColumns(NamedTuple):
+    """Columns of a flock; positions in world units, velocities in units/s."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats  # what the neighbours ask for, kept until the agent looks again
+    push_y: Floats
+    look_at: Ints  # when it looks again, and how long it waits (stagger.py)
+
+
+class FlockRules(NamedTuple):
+    """Constants of one step; weights in 1/s and 1/s^2, lengths in world units."""
+
+    sight_sq: np.float32
+    separation_sq: np.float32
+    align: np.float32
+    cohere: np.float32
+    separate: np.float32
+    inv_crowding: np.float32
+    wander: np.float32
+    border: np.float32
+    inv_margin: np.float32
+    speed_min: np.float32
+    speed_max: np.float32
+    dt: np.float32
+    width: np.float32
+    height: np.float32
+    wander_key_x: np.int32
+    wander_key_y: np.int32
+
+
+@implements(pairwise.copy_to_strip, FlockRules)
+def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+    floats, ints = strip
+    x, y = take(columns.x, slots), take(columns.y, slots)
+    store(floats[0], at, x)
+    store(floats[1], at, y)
+    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[1], at, to_int(y * np.float32(FIXED)))
+    store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
+    store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
+
+
+@implements(pairwise.read_columns, FlockRules)
+def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
+    x, y = columns.x[slot], columns.y[slot]
+    return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
+            to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
+
+
+@implements(pairwise.read_strip, FlockRules)
+def read_strip(rules: Any, strip: Any, at: Any) -> Any:
+    floats, ints = strip
+    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
+
+
+@implements(pairwise.load_register, FlockRules)
+def load_register(rules: Any, strip: Any, at: Any) -> Any:
+    floats, ints = strip
+    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
+            load(ints[2], at), load(ints[3], at))
+
+
+@implements(pairwise.no_sums, FlockRules)
+def no_sums(rules: Any, like: Any) -> Any:
+    none = no_sum(like)
+    return none, none, none, none, none, none, none, none
+
+
+@implements(pairwise.accumulate, FlockRules)
+def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+    x, y = me[0], me[1]
+    ox, oy, px, py, vx, vy = other
+    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    dx, dy = ox - x, oy - y
+    distance_sq = dx * dx + dy * dy
+    seen, near = distance_sq < rules.sight_sq, distance_sq < rules.separation_sq
+    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    wide_px, wide_py = splat(px, x), splat(py, x)
+    return (count + select(seen, one, none), close + select(near, one, none),
+            sum_px + select(seen, wide_px, none), sum_py + select(seen, wide_py, none),
+            sum_vx + select(seen, splat(vx, x), none), sum_vy + select(seen, splat(vy, x), none),
+            close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
+
+
+@implements(pairwise.finish, FlockRules)
+def finish(rules: Any, me: Any, sums: Any) -> Any:
+    x, _, px, py, vx, vy = me
+    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    unit = np.float32(1 / FIXED)
+    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
+    some = neighbours > 0
+    alone = splat(np.float32(0), x)
+    inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
+    room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
+    cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
+    mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
+    match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
+    match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
+    apart_x = to_float(wrap32(close * px - close_px)) * unit
+    apart_y = to_float(wrap32(close * py - close_py)) * unit
+    push_x = rules.align * match_x + cohere * mean_x + rules.separate * apart_x
+    push_y = rules.align * match_y + cohere * mean_y + rules.separate * apart_y
+    return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
+
+
+@implements(pairwise.perceive, FlockRules)
+def perceive(rules: Any, me: Any, other: Any) -> Any:
+    dx, dy = other[0] - me[0], other[1] - me[1]
+    distance_sq = dx * dx + dy * dy
+    return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
+
+
+@device
+def _mean(total: Any, count: Any, own: Any, inverse: Any) -> Any:
+    """Mean offset of the neighbours; modulo 2**32 oneself drops out."""
+    return to_float(wrap32(total - count * own)) * inverse

@@ -1,0 +1,78 @@
+"""Where the neighbours lie that a cap keeps: the mean direction towards them, which is nothing for a fair choice."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles
+from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.sim.interaction.capped import choose
+from crowd_demo.sim.metrics.push_error import affordable
+from crowd_demo.sim.simulation import Simulation
+
+
+class Bias(NamedTuple):
+    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they lie all around."""
+
+    kept: tuple[float, float]
+    all: tuple[float, float]
+    agents: int
+
+
+@device
+def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -> None:
+    x, y = 0.0, 0.0
+    for k in range(size):
+        dx, dy = float(columns.x[slots[k]] - columns.x[slot]), float(columns.y[slots[k]] - columns.y[slot])
+        length = np.sqrt(dx * dx + dy * dy)
+        if length > 0:
+            x, y = x + dx / length, y + dy / length
+    total[0] += x / max(size, 1)
+    total[1] += y / max(size, 1)
+
+
+@device
+def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances: Any,
+                   totals: Any) -> None:
+    """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
+
+    `slots` has room for all.
+    """
+    agents = cells.start[cells.columns * cells.rows]
+    for number in range(sample):
+        k = agents * number // sample
+        cell = np.searchsorted(cells.start, k, "right") - 1
+        row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
+        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, everybody, slots, distances)
+        totals[2, 1] += scanned
+        if size > 0:
+            _add_direction(columns, slot, slots, size, totals[1])
+            size, _, _, _ = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
+            _add_direction(columns, slot, slots, size, totals[0])
+            totals[2, 0] += 1
+
+
+def bias_call(sim: Simulation, sample: int) -> tuple[Call, Doubles]:
+    """The kernel with its arguments, and the float64[3, 2] that it fills."""
+    agents, caps, totals = sim.agents, sim.see.caps(sim.world), np.zeros((3, 2))
+    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = everybody if sim.optimizations.cap == "none" else caps
+    slots, distances = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
+    return call(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
+                everybody, slots, distances, totals), totals
+
+
+def bias(sim: Simulation) -> Bias:
+    """Of a sample of agents evenly spread over the world, as they stand now; builds the grid for that."""
+    sim.refresh_grid()
+
+    def directions(sample: int) -> Doubles:
+        call, totals = bias_call(sim, sample)
+        call.run()
+        return totals
+
+    totals = directions(affordable(lambda few: int(directions(few)[2, 1])))
+    to_kept, to_all = (totals[:2] / max(totals[2, 0], 1)).tolist()
+    return Bias(tuple(to_kept), tuple(to_all), int(totals[2, 0]))

@@ -1,0 +1,126 @@
+"""The stages that are nobody's own: index, reorder, compact, and the grid by which a picture is culled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.reorder import reorder_calls, reorder_due
+from crowd_demo.sim.world import Sizes, World
+
+
+class Compact(Stage):
+    """Close the gaps of the dead, where removal is deferred."""
+
+    name = "compact"
+
+    def wanted(self, world: World) -> bool:
+        return world.agents.handles.gaps > 0
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return world.agents.closing(world.workers)
+
+    def commit(self, world: World) -> None:
+        world.agents.closed()
+
+
+class Index(Stage):
+    """Find out who stands where, by the neighbour structure that the options ask for; only one lives at a time."""
+
+    name = "index"
+
+    def __init__(self, structures: Mapping[str, type[Structure]]) -> None:
+        self.structures = structures
+        self._made_for: tuple[str, Sizes | None] = "", None
+        self._structure: Structure
+
+    def structure(self, world: World) -> Structure:
+        """That structure; made anew when the options or the sizes of memory have changed."""
+        name, sizes = world.options.neighbours, world.sizes
+        if self._made_for[0] != name or self._made_for[1] is not sizes:
+            self._made_for = name, sizes
+            self._structure = self.structures[name](world.domain)
+        return self._structure
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return self.structure(world).index(world.tick)
+
+    def commit(self, world: World) -> None:
+        self.structure(world).built()
+
+
+class Reorder(Stage):
+    """Move agents into the order of the structure, so that neighbours in space are neighbours in memory."""
+
+    name = "reorder"
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def wanted(self, world: World) -> bool:
+        structure = self.index.structure(world)
+        return (structure.REORDERS and not structure.in_order
+                and reorder_due(world.options.reorder, world.tick, world.drift, world.grid.cell))
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        structure = self.index.structure(world)
+        along = structure.along(world.options.curve)
+        return (*along, *reorder_calls(world.agents, structure.order, world.workers))
+
+    def commit(self, world: World) -> None:
+        world.agents.swap()
+        self.index.structure(world).reordered()
+        world.drift.reset()
+
+
+class SharedGrid(Stage):
+    """Build the grid where the structure is another one but caps or culling want cells; where nobody does, it is outdated."""
+
+    name = "index"
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def wanted(self, world: World) -> bool:
+        return not self.index.structure(world).USES_GRID
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return world.grid.calls() if self._needed(world) else ()
+
+    def commit(self, world: World) -> None:
+        if self._needed(world):
+            world.grid.built()
+        else:
+            world.grid.outdated()
+
+    def _needed(self, world: World) -> bool:
+        return bool(world.options.cap != "none" or world.options.cull == "grid")
+
+
+class CullingGrid(Stage):
+    """Before a picture that is culled by cells: the grid for the agents as they stand, if the last step left none."""
+
+    name = "index"
+
+    def wanted(self, world: World) -> bool:
+        return bool(world.options.cull == "grid" and not world.grid.fresh)
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return world.grid.calls()
+
+    def commit(self, world: World) -> None:
+        world.grid.built()
+
+
+class Query(Stage):
+    """Ask the structure for the candidates of each group."""
+
+    name = "query"
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return self.index.structure(world).query(world.options.simd, world.rules, world.turn)

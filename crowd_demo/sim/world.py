@@ -1,0 +1,160 @@
+"""The state that every stage reads, and the memory that its stages share. No stage's logic stands here.
+
+A stage (stages.py) reads the world and changes what is its own to change: agents, grid, drift, counters. The world knows
+neither behaviours nor structures: what a behaviour needs of it is told beforehand (`Needs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Floats
+from crowd_demo.compute.jit import max_threads
+from crowd_demo.compute.simd import LANES
+from crowd_demo.config.maps import read_map
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.resources import find_map
+from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.neighbours.grid import Grid
+from crowd_demo.sim.neighbours.schedule import Turn, turn
+from crowd_demo.sim.neighbours.structure import Domain
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.reorder import Drift
+from crowd_demo.sim.terrain.flow_fields import FlowFields
+from crowd_demo.sim.terrain.ground import Ground, ground_of
+from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
+from crowd_demo.sim.terrain.wall_field import WallField
+
+LIGHT = 32_768  # agents that a worker indexes, moves or culls in the time that it takes to wake another one
+
+
+class Needs(NamedTuple):
+    """What a behaviour needs of its world; lengths in world units."""
+
+    columns: type[Columns]
+    radius: float  # nobody farther away than this is a neighbour
+    contact: float  # the same beyond the extents of both; the radius, where agents have none
+    band: float  # usual height of a band of staggering
+    top_speed: float  # nobody is faster of their own accord, units/s
+    body: float = 0.0  # distance kept clear of walls
+    margin: float = 0.0  # distance from walls at which turning away begins
+    destinations: int = 0  # to draw where the map marks none
+    paths: bool = False  # flow fields to them
+
+
+class Sizes(NamedTuple):
+    """What the memory of stages depends on: it is made anew when one of these changes, and never in a step."""
+
+    workers: int
+    cell_size: float | str
+    leaf_size: int
+    rebuild: int
+    capacity: int
+
+
+class Rules(NamedTuple):
+    """A behaviour's constants of one step; each behaviour has a record of its own."""
+
+    dt: np.float32
+
+
+class World:
+    """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
+
+    def __init__(self, config: Config, needs: Needs, room: int) -> None:
+        """`room` is for how many agents there is to be memory at first."""
+        self.config = config
+        self.needs = needs
+        self.options: Optimizations = config.optimizations.model_copy(deep=True)
+        self.tick = 0
+        self.profile = Profile()
+        self.drift = Drift()
+        self.rules: object = None
+        self.measured_speed: Callable[[], float] | None = None  # where no bound of the speeds is known
+        data = read_map(find_map(config.map)) if config.map else None
+        self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
+        self.flow_fields = FlowFields(self.terrain, max_threads())
+        self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
+        self.agents: Agents[Columns] = Agents(needs.columns, room)
+        self.sizes: Sizes | None = None
+        self.grid: Grid
+        self.domain: Domain
+        self.farthest_sq: Floats
+        self.ground: Ground
+        self.read_terrain()
+
+    # --- derived -----------------------------------------------------------------------------------------------------
+
+    @property
+    def dt(self) -> float:
+        """Seconds of the crowd's time in a step."""
+        return 1 / self.config.time.step_hz
+
+    @property
+    def workers(self) -> int:
+        threads = self.options.threads
+        return max_threads() if threads == "auto" else int(threads)
+
+    @property
+    def light_workers(self) -> int:
+        """Of stages that take a few nanoseconds an agent: left to itself, the program wakes no more of them than pay."""
+        few = max(1, self.agents.capacity // LIGHT)
+        return min(self.workers, few) if self.options.threads == "auto" else self.workers
+
+    @property
+    def turn(self) -> Turn:
+        """Whose turn it is to look around."""
+        stagger, walls = self.options.stagger, self.terrain.walls
+        return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.needs.band)
+
+    @property
+    def top_speed(self) -> float:
+        """Nobody is faster, units/s. Springs know no limit, so where there are some it is looked up."""
+        return max(self.needs.top_speed, self.measured_speed() if self.measured_speed else 0.0)
+
+    @property
+    def max_step(self) -> float:
+        """Farthest that an agent moves along an axis in one step, world units."""
+        return min(self.top_speed * self.dt, float(self.ground.longest))
+
+    def stands_for(self, path: str) -> Value:
+        """A technique's value, or the number that its `auto` stands for."""
+        value = self.options.get(path)
+        return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
+
+    # --- memory ------------------------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        """Make the memory that stages share as the settings want it; nothing if they are what they were."""
+        options = self.options
+        wanted = Sizes(self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity)
+        if wanted != self.sizes:
+            self.sizes = wanted
+            walls, radius = self.terrain.walls, self.needs.radius
+            width, height = float(walls.width), float(walls.height)
+            cell = 0.0 if options.cell_size == "auto" else float(options.cell_size)
+            self.grid = Grid(self.agents, width, height, radius, cell, self.light_workers)
+            self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
+                                 options.leaf_size, options.rebuild, self.workers)
+            self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
+        self.grid.by_id = options.cap == "first"
+
+    # --- walls -------------------------------------------------------------------------------------------------------
+
+    def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
+        self.terrain.set_walls(rectangle, wall)
+        self.read_terrain()
+        self.grid.outdated()
+
+    def read_terrain(self) -> None:
+        """Derive from the walls what the kernels need."""
+        self.wall_field.rebuild(self.terrain)
+        self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
+        if self.needs.paths:
+            self.flow_fields.rebuild(self.terrain)
