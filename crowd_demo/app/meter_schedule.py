@@ -31,10 +31,10 @@ class Meters:
         applying = [name for name, meter in METERS.items() if meter.applies(sim)]
         for name in set(self._read_at) - set(applying):
             del self._read_at[name]
-            self.readings = self.readings._replace(**{name: None})
+            self.readings = self.readings.with_value(name, None)
         due = [name for name in applying if now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
         if due and now >= self._rests_until:
             name = min(due, key=lambda name: self._read_at.get(name, -EVERY_S))
-            self.readings = self.readings._replace(**{name: METERS[name].measure(sim)})
+            self.readings = self.readings.with_value(name, METERS[name].measure(sim))
             self._read_at[name] = end = self._clock()
             self._rests_until = end + RESTS * (end - now)

@@ -99,12 +99,12 @@ def device(function: Callable[P, R]) -> Callable[P, R]:
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """A compiled loop over workers; its body should be one call of a `@device` function."""
-    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
 
 
 class Call(NamedTuple):

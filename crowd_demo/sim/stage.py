@@ -27,7 +27,8 @@ class Stage(Protocol):
         return ()
 
     def commit(self, world: World) -> None:
-        """What has to be said once the kernels have run: buffers swapped, an index valid."""
+        """What follows once the kernels have run: buffers are swapped, an index becomes valid."""
+        return None
 
 
 def run_stages(stages: Iterable[Stage], world: World) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pygame
@@ -23,6 +23,7 @@ from crowd_demo.render.figures.base import MARGIN_PX, Manifest, Shot
 from crowd_demo.render.figures.boxes import Boxes, Part, Patterns, fill_calls, fill_plain
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.render.projection import drawn, hash_id, pixel
+from crowd_demo.sim.behaviours.crates import CrateColumns
 
 Colour = tuple[int, int, int]
 
@@ -175,7 +176,7 @@ class CrateFigures:
     def _place_call(self, shot: Shot, slots: Ints) -> Call:
         if len(self._tally.largest) != shot.workers:
             self._tally = Tally(np.zeros(shot.workers, np.int64), np.zeros(shot.workers, np.int64))
-        return call(place_crates, shot.workers, slots, shot.agents, shot.columns.half, shot.ahead, shot.view,
+        return call(place_crates, shot.workers, slots, shot.agents, cast(CrateColumns, shot.columns).half, shot.ahead, shot.view,
                                    self._list(len(slots)), self._tally)
 
     def _fill_calls(self, shot: Shot, boxes: Boxes, frame: Frame) -> tuple[Call, ...]:

@@ -7,7 +7,7 @@ that a dense crowd does not melt into one patch. Sprites are numbered (look, dir
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import load_sheet
 from crowd_demo.render.projection import Moving, hash_id, hash_ids
+from crowd_demo.sim.behaviours.walking import PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 DIRECTIONS, WALK_FRAMES = 8, 4
@@ -112,9 +113,9 @@ class PeopleFigures(Sprited):
         self._values = values_of([tuple(manifest["colours"][state]) for state in STATES])
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
-        columns = shot.columns
+        columns = cast(PeopleColumns, shot.columns)
         return PeopleManner(*cell, shot.time_s, self._looks, columns.state, columns.heading_x, columns.heading_y)
 
     def look(self, shot: Shot, size_px: float) -> PeopleLook:
         shape = shapes(size_px, (FULL, HOLLOW, CROSS))
-        return PeopleLook(self._values, shape, size_px < SINGLE_PX, shot.columns.state)
+        return PeopleLook(self._values, shape, size_px < SINGLE_PX, cast(PeopleColumns, shot.columns).state)

@@ -124,7 +124,7 @@ def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) ->
     """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
-    fields = np.array([agents.kind._fields.index(name) for name in sim.behaviour.seen]) * agents.front.shape[1]
+    fields = np.array([agents.names.index(name) for name in sim.behaviour.seen]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
     return call(read_run_samples if isinstance(candidates, Runs) else read_samples,
                 candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,

@@ -17,6 +17,7 @@ from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exact_error, stagger_error
 from crowd_demo.sim.simulation import Simulation
 
+Reading = PushError | Longs | Bias | Locality | None
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
 
 
@@ -30,12 +31,16 @@ class Readings(NamedTuple):
     field: PushError | None = None
     locality: Locality | None = None
 
+    def with_value(self, meter: str, value: Reading) -> Readings:
+        """The same with another value of one meter."""
+        return self._replace(**{meter: value})  # type: ignore[arg-type]  # each meter gives what its field holds
+
 
 class Meter(NamedTuple):
     """`calls` are those that `measure` will make and a step does not."""
 
     applies: Callable[[Simulation], bool]
-    measure: Callable[[Simulation], PushError | Longs | Bias | Locality | None]
+    measure: Callable[[Simulation], Reading]
     calls: Callable[[Simulation], Iterable[Call]]
 
 

@@ -44,7 +44,7 @@ def positions(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[
     return x, y
 
 
-def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
+def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
     links, world = config.links, config.world
     ropes = max(1, -(-config.agents // links.length))
     rows = max(1, math.floor(world.height / max(links.length * links.rest * 1.2, 1.0)))
@@ -55,14 +55,14 @@ def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Dou
     return (column + shift) * (world.width / columns), (row + TOP) * (world.height / rows) + bead * links.rest
 
 
-def _cloth(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
+def _cloth(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
     links, world = config.links, config.world
     row, column = np.divmod(ids, links.length)
     left = (world.width - (links.length - 1) * links.rest) / 2
     return left + column * links.rest, TOP * world.height + row * links.rest
 
 
-def _columns(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Doubles, Doubles]:
+def _columns(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats | Doubles, Floats | Doubles]:
     column, place = np.divmod(ids, config.links.length)
     x, y = terrain.random_walkable(column.astype(np.int64), seed)
     return x - place * config.links.rest, y

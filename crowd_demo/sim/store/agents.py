@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Ints, Longs, Whole
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.store.columns import Kind, views
+from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
 from crowd_demo.sim.store.sparse_set import SparseSet
 
@@ -39,6 +39,7 @@ class Agents(Generic[Kind]):
 
     def __init__(self, kind: type[Kind], capacity: int = 0) -> None:
         self.kind = kind
+        self.names = tuple(dtypes_of(kind))  # of the columns, in the order of the rows
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self._allocate(capacity)
@@ -46,7 +47,7 @@ class Agents(Generic[Kind]):
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity
-        shape = len(self.kind._fields), -(-capacity // LANES) * LANES + LANES
+        shape = len(self.names), -(-capacity // LANES) * LANES + LANES
         self.front = np.zeros(shape, np.int32)
         self.back = np.zeros(shape, np.int32)
         self.columns: Kind = views(self.kind, self.front)
@@ -66,7 +67,7 @@ class Agents(Generic[Kind]):
             old = self.front
             self._allocate(max(self.count + added, self.capacity + self.capacity // 2))
             self.front[:, :self.count] = old[:, :self.count]
-        for name, column in zip(self.kind._fields, self.columns, strict=True):
+        for name, column in zip(self.names, self.columns, strict=True):
             column[self.count:self.count + added] = values.get(name, 0)
         self.handles.add(ids)
         self._resize(self.count + added)

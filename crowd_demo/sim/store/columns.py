@@ -6,6 +6,7 @@ column is one line in its record. A float32 column is a view of its row.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple, Protocol, TypeVar, get_type_hints
 
@@ -42,8 +43,7 @@ class Columns(Protocol):
     def look_at(self) -> Ints:
         """When it looks again, and how long it waits (neighbours/schedule.py)."""
 
-    @property
-    def _fields(self) -> tuple[str, ...]: ...
+    def __iter__(self) -> Iterator[Floats | Ints]: ...
 
 
 class MovingColumns(NamedTuple):
@@ -65,8 +65,7 @@ Kind = TypeVar("Kind", bound=Columns)
 @cache
 def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
     """The dtype of each column, float32 or int32, in the order of the rows."""
-    hints = get_type_hints(kind)
-    return {name: np.dtype(np.float32 if hints[name] == Floats else np.int32) for name in kind._fields}  # type: ignore[attr-defined]
+    return {name: np.dtype(np.float32 if hint == Floats else np.int32) for name, hint in get_type_hints(kind).items()}
 
 
 def views(kind: type[Kind], matrix: Ints) -> Kind:
