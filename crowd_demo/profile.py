@@ -25,6 +25,9 @@ class Profile:
         self._frame_ms: NDArray[np.float32] = np.zeros(HISTORY, np.float32)
         self._stage_ms: dict[str, NDArray[np.float32]] = {}
         self._frame_start = time.perf_counter()
+        self.steps = 0
+        self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
+        self._step_stage_ms: dict[str, NDArray[np.float32]] = {}
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -38,6 +41,7 @@ class Profile:
         if name not in self._stage_ms:
             self._stage_ms[name] = np.zeros(HISTORY, np.float32)
         self._stage_ms[name][self.frames % HISTORY] += ms
+        self._step[name] = self._step.get(name, 0.0) + ms
 
     def begin_frame(self) -> None:
         self._frame_start = time.perf_counter()
@@ -48,6 +52,36 @@ class Profile:
         self.frames += 1
         for ring in self._stage_ms.values():
             ring[self.frames % HISTORY] = 0.0
+
+    # --- steps, whether somebody closes frames or not ----------------------------------------------------------------
+
+    def begin_step(self) -> None:
+        self._step.clear()
+
+    def end_step(self) -> None:
+        for ring in self._step_stage_ms.values():
+            ring[self.steps % HISTORY] = 0.0
+        for name, ms in self._step.items():
+            if name not in self._step_stage_ms:
+                self._step_stage_ms[name] = np.zeros(HISTORY, np.float32)
+            self._step_stage_ms[name][self.steps % HISTORY] = ms
+        self.steps += 1
+
+    def step_ms(self, last: int = HISTORY) -> dict[str, float]:
+        """Milliseconds that each stage costs a step, over at most `last` steps.
+
+        The median of the steps in which a stage ran, times the share of steps in which it ran: so a sort every 60 steps
+        counts for a 60th, and the first step, in which kernels are compiled, does not count for more than it is.
+        """
+        size = min(last, self.steps, HISTORY)
+        rows = np.arange(self.steps - size, self.steps) % HISTORY
+        found = {}
+        for name, ring in self._step_stage_ms.items():
+            ran = ring[rows][ring[rows] > 0]
+            found[name] = float(np.median(ran)) * len(ran) / size if len(ran) else 0.0
+        return found
+
+    # --- frames ------------------------------------------------------------------------------------------------------
 
     @property
     def stages(self) -> tuple[str, ...]:

@@ -5,13 +5,12 @@ Every assignment is validated against the choices and ranges of the registry.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import reduce
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
 from pydantic import ConfigDict, Field, ValidationError, create_model
 
-from crowd_demo.config.explain import explain
+from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
@@ -22,8 +21,20 @@ class _Live(Section):
 
     model_config = ConfigDict(frozen=False, validate_assignment=True)
 
+    prefix: ClassVar[str] = ""  # of its techniques' paths
+
     if TYPE_CHECKING:  # the fields are made from the registry at run time
         def __getattr__(self, name: str) -> Any: ...
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Raises ValueError, in one line that says what is legal, and leaves the old value."""
+        if name not in type(self).model_fields:
+            raise ValueError(f"unknown technique {self.prefix}{name!r}{close_to(name, type(self).model_fields)}")
+        try:
+            super().__setattr__(name, value)
+        except ValidationError as error:
+            (_, problem), *_ = explain(error, type(self))
+            raise ValueError(f"{self.prefix}{name}: {problem}") from None
 
 
 class _Switches(_Live):
@@ -38,17 +49,12 @@ class _Switches(_Live):
         """Raises ValueError, saying what is legal, and leaves the old value."""
         _known(path)
         *groups, name = path.split(".")
-        try:
-            setattr(reduce(getattr, groups, self), name, value)
-        except ValidationError as error:
-            (_, problem), *_ = explain(error, type(self), tuple(groups))
-            raise ValueError(f"{path}: {problem}") from None
+        setattr(reduce(getattr, groups, self), name, value)
 
 
 def _known(path: str) -> None:
     if path not in BY_PATH:
-        close = get_close_matches(path, BY_PATH, n=1)
-        raise ValueError(f"unknown technique {path!r}" + (f" (did you mean {close[0]}?)" if close else ""))
+        raise ValueError(f"unknown technique {path!r}{close_to(path, BY_PATH)}")
 
 
 def _annotation(technique: Technique) -> Any:
@@ -78,7 +84,10 @@ def _model(name: str, base: type[_Live], prefix: str) -> Any:
             elif head not in fields:
                 group = _model(head.title(), _Live, f"{prefix}{head}.")
                 fields[head] = (group, Field(default_factory=group))
-    return create_model(name, __base__=base, __module__=__name__, **fields)
+    made = create_model(name, __base__=base, __module__=__name__, **fields)
+    made.prefix = prefix
+    globals()[name] = made  # so that a configuration can be pickled
+    return made
 
 
 if TYPE_CHECKING:

@@ -96,9 +96,11 @@ class Simulation:
         if n < 0:
             raise ValueError(f"cannot make {n} steps")
         for _ in range(n):
+            self.profile.begin_step()
             self._begin()
             run_stages(self.stages, self.world)
             self._count()
+            self.profile.end_step()
             self.life.record(self.agents.count)
             self.world.tick += 1
 

@@ -1,0 +1,50 @@
+"""The public face: what scripts and notebooks import from `crowd_demo`. Whatever is not listed here may change tomorrow."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes
+from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.config.model import Config
+from crowd_demo.sim import simulation
+
+os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting has no place in somebody's notebook
+
+__all__ = ["Config", "ConfigError", "Simulation", "load_config"]
+
+
+class Simulation(simulation.Simulation):
+    """A crowd and its world, made from a `Config`: `step`, look, change `optimizations`, `step` on.
+
+    `sim.agents.by_id()` gives all columns in the order of ids, as read-only arrays; `sim.profile.counters` the work of the
+    last step; `sim.profile.step_ms()` the time of each stage; `sim.state_hash()` what no exact technique can change. A
+    simulation can be pickled and copied; it has no global state, so several can live side by side.
+    """
+
+    def picture(self, width: int = 1280, height: int = 720, center: tuple[float, float] | None = None,
+                zoom: float | None = None) -> Bytes:
+        """The crowd as the window would show it, without the HUD: uint8[height, width, 3], red, green, blue.
+
+        `center` in world units and `zoom` in pixels a unit are the configuration's if they are not given, and else fit the
+        whole world. Needs no display. Raises ValueError for a size below 1.
+        """
+        if min(width, height) < 1:
+            raise ValueError(f"a picture of {width} x {height} pixels has nothing to show")
+        import pygame
+
+        from crowd_demo.config.resources import assets_folder
+        from crowd_demo.render.camera import Camera
+        from crowd_demo.render.pixels import plain_surface
+        from crowd_demo.render.scene import Scene
+
+        walls, view = self.terrain.walls, self.config.camera
+        camera = Camera((float(walls.width), float(walls.height)), (width, height))
+        x, y = center or view.center or (camera.x, camera.y)
+        camera.look_at(x, y, zoom or view.zoom or camera.zoom)
+        surface = plain_surface((width, height))
+        self.prepare_picture()
+        Scene(self, self.config, assets_folder()).draw(surface, camera)
+        return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
