@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crowd_demo.config.explain import close_to
+from crowd_demo.registry.plugins import installed
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png")
@@ -28,9 +29,13 @@ def maps_folder() -> Path:
 
 
 def list_configs() -> dict[str, Path]:
-    """Shipped configurations by name, in the order of their size."""
-    files = (data_folder() / "configs").glob("*.yaml")
-    return {path.stem: path for path in sorted(files, key=lambda path: _by_number(path.stem))}
+    """Shipped configurations by name, in the order of their size, and then those of plugins."""
+    folders = data_folder() / "configs", *(plugin.scenarios for plugin in installed() if plugin.scenarios)
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted(folder.glob("*.yaml"), key=lambda path: _by_number(path.stem)):
+            found.setdefault(path.stem, path)
+    return found
 
 
 def about(config: Path) -> str:
@@ -46,12 +51,14 @@ def list_maps() -> dict[str, Path]:
 
 def find_config(name: str | Path) -> Path:
     """A path, then `./configs`, then the shipped ones; `.yaml` may be left out. Raises ValueError."""
-    for folder in (Path(), Path("configs"), data_folder() / "configs"):
+    for folder in (Path(), Path("configs")):
         for path in (folder / name, folder / f"{name}.yaml"):
             if _is_file(path):
                 return path
-    stem = Path(name).name.removesuffix(".yaml")
-    raise ValueError("no such file, nor a shipped configuration" + close_to(stem, list_configs()))
+    shipped, stem = list_configs(), str(name).removesuffix(".yaml")
+    if stem in shipped:
+        return shipped[stem]
+    raise ValueError("no such file, nor a shipped configuration" + close_to(Path(stem).name, shipped))
 
 
 def find_map(name: str, base: Path | None = None) -> Path:
