@@ -1,0 +1,124 @@
+"""The public face: what scripts and notebooks rely on."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import crowd_demo
+from crowd_demo import Config, ConfigError, Simulation, load_config
+
+
+@pytest.fixture(scope="module")
+def config() -> Config:
+    return load_config("1k", {"agents": 200})
+
+
+def test_dir_shows_what_there_is() -> None:
+    assert dir(crowd_demo) == ["Config", "ConfigError", "Simulation", "__version__", "load_config"]
+    assert all(getattr(crowd_demo, name) for name in dir(crowd_demo))
+    with pytest.raises(AttributeError, match="no attribute 'Simulatoin'"):
+        crowd_demo.Simulatoin  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    code = "import sys, crowd_demo; print(sorted({'numba', 'numpy', 'pygame', 'pydantic'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_the_public_surface_of_a_simulation(config: Config) -> None:
+    public = {name for name in dir(Simulation(config)) if not name.startswith("_")}
+    assert public >= {"step", "agents", "optimizations", "profile", "config", "tick", "dt", "terrain", "state_hash", "states",
+                      "population", "picture", "apply", "history", "populate", "set_walls", "prepare_picture"}
+
+
+def test_steps_count_and_cannot_be_negative(config: Config) -> None:
+    sim = Simulation(config)
+    sim.step(0)
+    sim.step(3)
+    assert sim.tick == 3
+    with pytest.raises(ValueError, match="cannot make -1 steps"):
+        sim.step(-1)
+
+
+def test_columns_are_read_only_and_in_the_order_of_ids(config: Config) -> None:
+    sim = Simulation(config)
+    sim.step(70)
+    columns = sim.agents.by_id()
+    assert columns.id.tolist() == list(range(200))
+    for column in columns:
+        with pytest.raises(ValueError, match="read-only"):
+            column[0] = 1
+    before = sim.state_hash()
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize(("assign", "said"), [
+    (lambda options: setattr(options, "neighbours", "bukets"), "did you mean buckets"),
+    (lambda options: setattr(options, "neighbors", "none"), "did you mean neighbours"),
+    (lambda options: setattr(options.reorder, "every", 0), "reorder.every: must be a whole number from 1 to 1000, not 0"),
+    (lambda options: setattr(options, "simd", "yes"), "did you mean true"),
+])
+def test_a_setters_mistake_is_one_line_and_changes_nothing(config: Config, assign, said: str) -> None:
+    sim = Simulation(config)
+    before = sim.optimizations.model_dump()
+    with pytest.raises(ValueError, match=said) as caught:
+        assign(sim.optimizations)
+    assert "\n" not in str(caught.value) and sim.optimizations.model_dump() == before
+
+
+def test_a_mistake_of_a_configuration_is_one_line() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config("1k", {"agents": -1})
+    assert str(caught.value).count("\n") == 0
+
+
+@pytest.mark.parametrize("settings", [
+    {"agents": 300}, {"behaviour": "flock"}, {"behaviour": "crates"}, {"optimizations.neighbours": "aabb_tree"},
+    {"optimizations.reorder.when": "drift"}, {"life.births_per_s": 600, "life.deaths_per_s": 900},
+    {"links.pattern": "rope", "behaviour": "flock"}])
+def test_pickles_and_copies_go_on_alike(settings: dict[str, object]) -> None:
+    sim = Simulation(load_config("1k", {"agents": 200, **settings}))
+    sim.step(25)
+    sim.set_walls((3, 3, 6, 5), True)
+    sim.step(5)
+    twins = [copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))]
+    hashes = set()
+    for each in (sim, *twins):
+        each.step(40)
+        hashes.add(each.state_hash())
+    assert len(hashes) == 1 and all(type(twin) is Simulation for twin in twins)
+
+
+def test_stage_times_can_be_read_after_steps(config: Config) -> None:
+    sim = Simulation(config)
+    assert sim.profile.step_ms() == {}
+    sim.step(61)
+    times = sim.profile.step_ms()
+    assert set(times) == {"index", "reorder", "query", "see", "sight", "paths", "move"}
+    assert all(ms > 0 for ms in times.values())
+
+
+def test_a_picture_is_an_array_and_leaves_the_crowd_alone(config: Config) -> None:
+    sim = Simulation(config)
+    sim.step(2)
+    before = pickle.dumps(sim)
+    picture = sim.picture(320, 180)
+    assert picture.shape == (180, 320, 3) and picture.dtype == np.uint8 and len(np.unique(picture)) > 10
+    assert np.array_equal(picture, sim.picture(320, 180)) and pickle.dumps(sim) == before
+    assert not np.array_equal(picture, sim.picture(320, 180, center=(0, 0), zoom=2))
+    with pytest.raises(ValueError, match="0 x 5 pixels"):
+        sim.picture(0, 5)
+
+
+def test_two_simulations_do_not_meet(config: Config) -> None:
+    one, other = Simulation(config), Simulation(config)
+    one.optimizations.neighbours = "none"
+    one.step(5)
+    other.step(5)
+    assert other.optimizations.neighbours == "sorted" and one.state_hash() == other.state_hash()
