@@ -33,7 +33,8 @@ def main() -> None:
     hashes = {value: crowd.state_hash() for value, crowd in crowds.items()}
     for value in args.values:
         print(f"{value:12} {min(times[value] for times in rounds):8.3f} ms a step   {hashes[value]}")
-    print("one crowd, to the last bit" if len(set(hashes.values())) == 1 else "not the same crowd: this technique is approximate")
+    same = len(set(hashes.values())) == 1
+    print("one crowd, to the last bit" if same else "not the same crowd: this technique is approximate")
 
 
 def milliseconds(crowd: Simulation, steps: int) -> float:

@@ -29,22 +29,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-from crowd_demo.registry.plugins import sources
+from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
-COMPILED = b"@device", b"@kernel", b"implements(", b"numba"  # one of these is in every source that holds compiled code
 
 
 def _fingerprint() -> str:
-    """Hash of every source that holds compiled code, plugins' too, and of the versions that compile it.
+    """Hash of every source that holds compiled code, and of the versions that compile it.
 
     Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in (*sorted(PACKAGE.rglob("*.py")), *sources()):
+    for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):
         source = path.read_bytes()
-        if any(mark in source for mark in COMPILED):
-            digest.update("/".join(path.parts[-3:]).encode() + source)
+        if any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
+            digest.update(path.name.encode() + source)
     digest.update(f"{version('numba')} {version('numpy')} {sys.version}".encode())
     return digest.hexdigest()
 

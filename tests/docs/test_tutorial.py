@@ -1,4 +1,4 @@
-"""The tutorial's behaviour works from outside the package: found by its entry point, drawn, and one hash for all that is exact."""
+"""The tutorial's behaviour works from outside: found by its entry point, drawn, and one hash for all that is exact."""
 
 from __future__ import annotations
 
