@@ -1,0 +1,107 @@
+"""Make again what is derived from the program: `python docs/regenerate.py`.
+
+    configs/schema.json    from the models of the configuration
+    README.md              the table of techniques and the list of configurations
+    docs/tutorial.md       the code of examples/first_behaviour
+    docs/pictures/         only with --pictures, for it takes minutes
+
+`--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
+`<!-- /name -->`; the code of the tutorial between such marks that name a file, or a file and one of its parts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import about, list_configs
+from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.techniques import table
+
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+EXAMPLE = ROOT / "examples/first_behaviour"
+PICTURES = {
+    "20k": ["--frames", "400"],
+    "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
+    "20k-flock": ["--frames", "900", "--set", "camera.zoom=0.9", "--set", "camera.center=[1500, 900]"],
+    "1k": ["--frames", "600"],
+    "crates": ["--frames", "1500", "--set", "window.hud=false"],
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Make again what is derived from the program.")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail where something is not up to date")
+    parser.add_argument("--pictures", action="store_true", help="the pictures of the docs too")
+    args = parser.parse_args()
+    if installed():
+        print("regenerate: plugins are installed, and would get into the schema and the README", file=sys.stderr)
+        return 1
+    outdated = {path: text for path, text in derived().items() if path.read_text("utf-8") != text}
+    for path, text in outdated.items():
+        print(f"{path.relative_to(ROOT)} {'is not up to date' if args.check else 'written'}")
+        if not args.check:
+            path.write_text(text, "utf-8")
+    if args.pictures and not args.check:
+        make_pictures()
+    return 1 if args.check and outdated else 0
+
+
+def derived() -> dict[Path, str]:
+    """The files that are derived, or hold something that is, as they should be."""
+    readme = README.read_text("utf-8")
+    readme = between(readme, "techniques", table())
+    readme = between(readme, "configurations", configurations())
+    return {SCHEMA: schema(), README: readme, TUTORIAL: with_code(TUTORIAL.read_text("utf-8"))}
+
+
+def schema() -> str:
+    return json.dumps(Config.model_json_schema(), indent=2) + "\n"
+
+
+def configurations() -> str:
+    """The shipped configurations, each with its first comment."""
+    return "\n".join(f"- `{name}`: {about(path)}" for name, path in list_configs().items())
+
+
+def with_code(page: str) -> str:
+    """The page with the present code between its marks."""
+    for name in re.findall(r"<!-- ([^/\s]\S*\.(?:py|toml)\S*) -->", page):
+        path, _, part = name.partition("#")
+        text = (EXAMPLE / path).read_text("utf-8")
+        language = {"py": "python"}.get(path.rpartition(".")[2], "toml")
+        page = between(page, name, f"```{language}\n{parts(text)[part].strip()}\n```")
+    return page
+
+
+def parts(code: str) -> dict[str, str]:
+    """What stands under each heading `# --- name ---`, and under "" what comes before the first."""
+    first, *others = re.split(r"^# --- (.+?) -+$", code, flags=re.MULTILINE)
+    return {"": first, **dict(zip(others[::2], others[1::2], strict=True))}
+
+
+def between(text: str, name: str, content: str) -> str:
+    """The text with the content between the marks of that name. Raises ValueError when these are missing."""
+    before, start, rest = text.partition(f"<!-- {name} -->\n")
+    _, end, after = rest.partition(f"\n<!-- /{name} -->")
+    if not (start and end):
+        raise ValueError(f"there are no marks <!-- {name} --> and <!-- /{name} -->")
+    return before + start + content + end + after
+
+
+def make_pictures() -> None:
+    for name, options in PICTURES.items():
+        target = ROOT / "docs/pictures" / f"{name}.png"
+        command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
+        subprocess.run(command, check=True)
+        print(target.relative_to(ROOT))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

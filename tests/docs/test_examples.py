@@ -1,0 +1,72 @@
+"""The examples run, with small crowds, as a reader would start them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pygame
+import pytest
+
+from crowd_demo import Simulation
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+HAS_PICTURES = hasattr(Simulation, "picture")
+NOTEBOOK = """
+import json, sys, types
+
+shown = []
+display = types.ModuleType("IPython.display")
+display.Image, display.display = bytes, shown.append
+sys.modules["IPython"], sys.modules["IPython.display"] = types.ModuleType("IPython"), display
+names = {}
+for number, cell in enumerate(json.load(open(sys.argv[1], encoding="utf-8"))["cells"]):
+    if cell["cell_type"] == "code":
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), names)
+assert all(png.startswith(b"\\x89PNG") for png in shown)
+print(len(shown), "pictures shown")
+"""
+
+
+def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    return subprocess.run([sys.executable, *command], env={**os.environ, "PYTHONPATH": paths, **environment},
+                          capture_output=True, text=True, timeout=600)
+
+
+def test_a_technique_is_measured() -> None:
+    done = run(str(EXAMPLES / "measure_technique.py"), "neighbours", "none", "sorted", "--agents", "300", "--steps", "5")
+    assert done.returncode == 0, done.stderr
+    first, second, verdict = done.stdout.splitlines()
+    assert first.startswith("none ") and second.startswith("sorted ") and first.split()[-1] == second.split()[-1]
+    assert verdict == "one crowd, to the last bit"
+
+
+def test_an_approximate_technique_is_called_so() -> None:
+    done = run(str(EXAMPLES / "measure_technique.py"), "stagger.avoidance", "1", "8", "--agents", "3000", "--steps", "5")
+    assert done.stdout.splitlines()[-1] == "not the same crowd: this technique is approximate", done.stderr
+
+
+def test_a_strip_of_pictures_is_saved(tmp_path: Path) -> None:
+    target = tmp_path / "strip.png"
+    done = run(str(EXAMPLES / "strip_of_pictures.py"), str(target), "--agents", "300", "--every", "3", "--size", "96")
+    if HAS_PICTURES:
+        assert done.returncode == 0, done.stderr
+        assert pygame.image.load(target).get_size() == (4 * 96, 96)
+    else:
+        assert (done.returncode, done.stderr) == (1, "this version of crowd-demo has no Simulation.picture\n")
+
+
+def test_the_notebook_runs_from_top_to_bottom() -> None:
+    done = run("-c", NOTEBOOK, str(EXAMPLES / "staggering.ipynb"), AGENTS="600", STEPS="6")
+    assert done.returncode == 0, done.stderr
+    assert "period   ms a step" in done.stdout and f"{int(HAS_PICTURES)} pictures shown" in done.stdout
+
+
+@pytest.mark.quick
+def test_scripts_fit_on_a_screen() -> None:
+    for script in EXAMPLES.glob("*.py"):
+        assert len(script.read_text("utf-8").splitlines()) <= 60, script
