@@ -18,7 +18,7 @@ FORCE = "world units / s^2"
 
 
 def _in_order(section: Section, low: str, high: str) -> None:
-    """Refuse a least value above its greatest, and blame the one that was written."""
+    """Raise ValidationError if the least value is above the greatest; it names the one that the user gave."""
     least, greatest = getattr(section, low), getattr(section, high)
     if least > greatest:
         blamed = low if low in section.model_fields_set else high

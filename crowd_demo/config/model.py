@@ -1,6 +1,6 @@
 """The configuration: what a YAML file may say, with every default, unit and range. `--print-schema` documents it.
 
-`Config()` is complete and valid by itself. All of it is frozen except `optimizations`, which is live.
+`Config()` is complete and valid. All of it is frozen except `optimizations`.
 """
 
 from __future__ import annotations

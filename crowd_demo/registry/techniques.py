@@ -1,8 +1,8 @@
-"""The registry of techniques: every optimisation once, and everything else derives from it.
+"""The registry of techniques: every optimisation has one entry, from which everything else derives.
 
-Hotkeys, the help overlay, the HUD, `--set`, the YAML schema, the hash tests and the README's table all read this list, so a
-new technique is one entry here and one file that does it. A technique is *exact* when switching it cannot change the crowd:
-the state hash stays what it was. An approximate one changes the motion, and the program says so wherever it is shown.
+Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
+entry here and one file that implements it. A technique is *exact* if switching it cannot change the crowd: the state hash
+stays the same. An approximate one changes the motion, and the program says so wherever it shows the technique.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from crowd_demo.registry.plugins import installed
 
 
 def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
-    """True where neither structure nor behaviour obeys a technique, or where another one has not the value needed."""
+    """True if neither structure nor behaviour uses a technique, or if another one does not have the value it needs."""
     def inactive(situation: Situation) -> bool:
-        obeyed = path in situation.structure or path in situation.behaviour
-        return not obeyed or any(situation.get(other) != value for other, value in needed)
+        used = path in situation.structure or path in situation.behaviour
+        return not used or any(situation.get(other) != value for other, value in needed)
     return inactive
 
 
 def _no_cells(situation: Situation) -> bool:
-    asked = situation.get("cull") == "grid" or situation.get("cap") != "none"
-    return "cell_size" not in situation.structure and not asked
+    needed = situation.get("cull") == "grid" or situation.get("cap") != "none"
+    return "cell_size" not in situation.structure and not needed
 
 
 def _sorted_by_nothing(situation: Situation) -> bool:
@@ -31,7 +31,7 @@ def _sorted_by_nothing(situation: Situation) -> bool:
 
 
 def _lanes_left(situation: Situation) -> str:
-    """Capped agents look around one at a time, whatever the lanes do when they move."""
+    """With a cap, agents query their neighbours one at a time; only the move stage uses lanes then."""
     return "move only" if situation.get("simd") and situation.get("cap") != "none" else ""
 
 
@@ -99,7 +99,7 @@ BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
 def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
-    """Does the technique, set to that value, change the motion? `get` tells the present value of any other."""
+    """Does the technique, set to that value, change the motion? `get` returns the present value of any other."""
     return (not technique.exact or value in technique.approximate_choices
             or (get is not None and any(get(path) == other for path, other in technique.approximate_with)))
 
