@@ -112,8 +112,8 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
     if part > 0:
         pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
     else:
-        place = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
-        pygame.draw.rect(on, ACCENT, (bar.left + place, bar.top, 40, bar.height), border_radius=3)
+        offset = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
+        pygame.draw.rect(on, ACCENT, (bar.left + offset, bar.top, 40, bar.height), border_radius=3)
     pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
 
 

@@ -10,7 +10,7 @@ LONGEST_FRAME_S = 0.25  # longer frames (the window was moved, the machine was s
 
 
 class Pace:
-    """`owed_s` is the crowd's time that has passed without a step, at most dt; at first it is dt: the first frame steps."""
+    """`owed_s` is the crowd's time without a step yet, at most dt. It begins with dt, so the first frame makes a step."""
 
     def __init__(self, dt: float, catch_up: int) -> None:
         self.dt = dt

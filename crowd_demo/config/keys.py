@@ -18,7 +18,7 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 
 PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
-    "pause": (("space",), "pause or go on"),
+    "pause": (("space",), "pause or continue"),
     "step": ((".",), "one step, then pause"),
     "restart": (("r",), "start again with the same seed"),
     "fewer": (("-",), "fewer agents"),
@@ -26,7 +26,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "slower": ((",",), "slower motion"),
     "faster": (("/",), "faster motion"),
     "lower": (("[",), "a smaller number for the technique touched last"),
-    "higher": (("]",), "a larger number for it; held, either goes on"),
+    "higher": (("]",), "a larger number for it; hold either key to repeat"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),

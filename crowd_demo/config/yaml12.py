@@ -167,9 +167,9 @@ class _Reader:
         if isinstance(error, yaml.reader.ReaderError):
             return Mistake(self.text.count("\n", 0, error.position) + 1, (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the end of the file counts as a line too
-        return Mistake(line, (), "not YAML: " + " ".join((said or str(error)).split()))
+        problem = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
+        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the file's end is after the last line
+        return Mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
 
 
 def _line(event: yaml.Event) -> int:

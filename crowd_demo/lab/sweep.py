@@ -99,7 +99,7 @@ def expectations(technique: Technique, contenders: Sequence[Contender], steps: i
         pairs = sim.agents.count**2 if sim.optimizations.neighbours == "none" else 0
         seconds = pairs * (steps + ROUND) * PAIR_NS[sim.optimizations.simd] * 1e-9
         if seconds > SLOW_S:
-            yield f"{technique.path}={shown(value)}: everybody asks everybody, which may take {seconds:,.0f} s"
+            yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 
 # --- the results -----------------------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ class Range(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """What decides whether a technique has work at present."""
+    """What decides whether a technique is inactive."""
 
     get: Callable[[str], Value]  # the present value of any technique
     structure: frozenset[str]  # paths of the techniques that the present neighbour structure uses
@@ -39,7 +39,7 @@ def nothing_left(situation: Situation) -> str:
 
 
 class Technique(NamedTuple):
-    """One switch. `path` is its place under `optimizations:` in the YAML; the key steps through `choices`.
+    """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
     The first choice is the baseline that the others improve upon. A technique of numbers takes any number in its range,
     which is that of its choices unless given. While `inactive` is true, the technique changes nothing.

@@ -142,9 +142,9 @@ class Ground:
             rows, columns = rows[meets], columns[meets]
         rows, columns = rows.ravel(), columns.ravel()
         pictures = self._pictures.surfaces(self._numbers[rows, columns].tolist())
-        places = zip(self._paving.xs[columns].tolist(), self._paving.ys[rows].tolist(), strict=True)
+        corners = zip(self._paving.xs[columns].tolist(), self._paving.ys[rows].tolist(), strict=True)
         surface.set_clip(self._area())
-        surface.fblits(list(zip(pictures, places, strict=True)))
+        surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
     def _area(self) -> pygame.Rect:

@@ -52,14 +52,14 @@ def _draw_line(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y
     if length > LONGEST_PX:
         return
     step_x, step_y = ((x1 - x0) << 16) // max(length, 1), ((y1 - y0) << 16) // max(length, 1)
-    place_x, place_y = (x0 << 16) + (1 << 15), (y0 << 16) + (1 << 15)
+    at_x, at_y = (x0 << 16) + (1 << 15), (y0 << 16) + (1 << 15)
     for _ in range(length + 1):
-        x, y = place_x >> 16, place_y >> 16
+        x, y = at_x >> 16, at_y >> 16
         if 0 <= x < frame.shape[1] and top <= y < bottom:
             under = frame[np.uintp(y), np.uintp(x)]
             frame[np.uintp(y), np.uintp(x)] = ((under >> np.uint32(1)) & np.uint32(HALVES >> 1)) + INK
-        place_x += step_x
-        place_y += step_y
+        at_x += step_x
+        at_y += step_y
 
 
 @device

@@ -51,15 +51,15 @@ def frame_of(surface: pygame.Surface) -> Frame:
 def over_row(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
     """target[at:at + 16] = source[start:start + 16] over target; flat arrays of uint32."""
     def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-        def place(array: int) -> Any:
+        def sixteen_at(array: int) -> Any:
             data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
             return b.bitcast(b.gep(data, [args[array + 1]]), _ROW.as_pointer())
 
         def all_of(value: int) -> Any:
             return ir.Constant(_ROW, [value] * ROW)
 
-        where = place(0)
-        under, above = b.load(where), b.load(place(2))
+        where = sixteen_at(0)
+        under, above = b.load(where), b.load(sixteen_at(2))
         under.align = above.align = 4
         alpha = b.lshr(above, all_of(24))
         pairs, ones = all_of(0xFF00FF), all_of(0x10001)

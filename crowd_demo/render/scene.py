@@ -76,10 +76,10 @@ class Scene:
     def calls(self, camera: Camera) -> Iterator[Call]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
         options, shot = self.sim.optimizations, self._shot(camera, None, 0.0)
-        nobody, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
+        no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_calls(shot)
         if options.depth == "bands":
-            yield from self._depth_calls(shot, nobody)
+            yield from self._depth_calls(shot, no_slots)
         if options.blitter == "compiled":
             self._ground.prepare(options.cull, self.sim.terrain, camera, shot.rect)
             yield from self._ground.calls(shot.workers, frame)

@@ -31,8 +31,8 @@ class DrawList(NamedTuple):
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
     """Draw the list with pygame's `fblits`, premultiplied."""
     boxes = atlas.view.box[draws.sprite]
-    places = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
-    surface.fblits(list(zip(atlas.surfaces(draws.sprite), places, strict=True)), pygame.BLEND_PREMULTIPLIED)
+    corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
+    surface.fblits(list(zip(atlas.surfaces(draws.sprite), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
 
 
 @device

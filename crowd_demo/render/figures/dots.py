@@ -136,8 +136,8 @@ class Dots:
 
 def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, frame: Frame) -> int:
     """Draw the same picture in NumPy: one `maximum.at` a pixel of the shape. Return how many are on the screen."""
-    x, y = (np.floor((place[slots] + velocity[slots] * ahead - corner) * view.zoom).astype(np.int64)
-            for place, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
+    x, y = (np.floor((position[slots] + velocity[slots] * ahead - corner) * view.zoom).astype(np.int64)
+            for position, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
     values, shape = look.plain(slots, agents)
     height, width = frame.shape
     for bit in range(9):

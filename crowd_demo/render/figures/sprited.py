@@ -52,11 +52,11 @@ class Sprited(ABC):
         return draw(target, shot, slots)
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
-        nobody, atlas = np.zeros(0, np.int32), self._atlas(shot)
-        yield self._pose(shot, nobody, atlas)
+        no_slots, atlas = np.zeros(0, np.int32), self._atlas(shot)
+        yield self._pose(shot, no_slots, atlas)
         if shot.options.blitter == "compiled":
             yield from draw_calls(shot.workers, frame, atlas.view, self._poses.draws(0), True)
-            yield from self._dot_calls(shot, nobody, frame)
+            yield from self._dot_calls(shot, no_slots, frame)
 
     def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
         atlas = self._atlas(shot)

@@ -67,10 +67,10 @@ def percent(share: float) -> str:
 
 
 def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
-    """Means over the agents that queried their neighbours: neighbours, candidates, and the one as a share of the other."""
-    met, perceived = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
-    return {"neighbours": f"{perceived:.1f}", "candidates": f"{met:.1f}",
-            "useful": percent(perceived / met) if met else UNREAD}
+    """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
+    candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
+    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:.1f}",
+            "useful": percent(neighbours / candidates) if candidates else UNREAD}
 
 
 def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
@@ -181,16 +181,16 @@ class CrowdSections:
 
     def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
         """Draw numbers side by side, each under its name."""
-        for place, (name, value) in enumerate(facts.items()):
-            x = PAD + place * INNER // 3
+        for number, (name, value) in enumerate(facts.items()):
+            x = PAD + number * INNER // 3
             self.pen.left(on, name, x, top + 8, SMALL, FAINT)
             self.pen.left(on, value, x, top + 22, NORMAL, colour)
 
     def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
         """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
-        for place, (name, count) in enumerate(states.items()):
-            x = PAD + place * INNER // 3
-            draw_chip(on, place, self.colours.get(name, TEXT), (x + 5, top + 8))
+        for number, (name, count) in enumerate(states.items()):
+            x = PAD + number * INNER // 3
+            draw_chip(on, number, self.colours.get(name, TEXT), (x + 5, top + 8))
             self.pen.left(on, name, x + 15, top + 8, SMALL, FAINT)
             self.pen.left(on, f"{count:,}", x, top + 22, NORMAL)
 
@@ -202,8 +202,8 @@ class CrowdSections:
         draw_curve(on, pygame.Rect(PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
 
     def _ages(self, on: pygame.Surface, top: int, period: int, readings: Readings) -> None:
-        """Draw how many agents last queried their neighbours 0, 1, ... steps ago, and the error of staggering."""
-        self.pen.left(on, "steps since looking", PAD, top + 8, SMALL, FAINT)
+        """Draw how many agents were last due 0, 1, ... steps ago, and the error of staggering."""
+        self.pen.left(on, "steps since update", PAD, top + 8, SMALL, FAINT)
         box = BARS.move(0, top)
         draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
         self.pen.left(on, "0", box.left, box.bottom + 7, SMALL, FAINT)
