@@ -87,7 +87,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("cull", ("off", "agents", "grid"), "grid", True, "culling",
               "draw only what the camera sees: test each agent, or only the cells in view", stage="cull", key="7"),
     Technique("depth", ("off", "full", "bands"), "bands", True, "depth order",
-              "order of drawing, the back first: none, one full sort, or bands of Y sorted one by one", stage="depth", key="8"),
+              "order of drawing, back first: none, one full sort, or bands of Y sorted one by one", stage="depth", key="8"),
     Technique("blitter", ("pygame", "compiled"), "compiled", True, "blitter",
               "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
               stage="blit", key="9"),
