@@ -35,15 +35,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def exit_code(run: Callable[[], int]) -> int:
-    """What the run returns, or what stands for the way in which it ended; never a traceback."""
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would get into what is piped
+    """Run; return its exit code, or the one for its exception, which costs one line and no traceback."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be part of piped output
     try:
         code = run()
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:
         return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough; nor may the flush at exit complain
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe; the flush at exit must not fail either
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
     except Exception as error:
@@ -73,7 +73,7 @@ def _main(args: argparse.Namespace) -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """Mistakes in one line."""
+    """A parser that reports a mistake in one line."""
 
     def error(self, message: str) -> NoReturn:
         from crowd_demo.config.explain import close_to
@@ -127,7 +127,7 @@ def count(text: str) -> int:
 
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
-    """What argparse does not see: options that contradict each other, and places that cannot be written."""
+    """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
     if not args.render and not args.headless:
         yield "--no-render: only with --headless, for a window shows a picture"
     if not args.render and args.screenshot:
@@ -141,7 +141,7 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
 
 
 def unwritable(option: str, path: Path) -> Iterator[str]:
-    """A line, if no file can be written there; nothing stays behind."""
+    """A line if no file can be written there; leaves no file behind."""
     try:
         if path.is_dir():
             yield f"{option}: {path} is a folder"
@@ -150,9 +150,9 @@ def unwritable(option: str, path: Path) -> Iterator[str]:
         elif path.exists() and not os.access(path, os.W_OK):
             yield f"{option}: {path} cannot be written"
         else:
-            with tempfile.TemporaryFile(dir=path.parent):  # as the file itself will be: some folders only seem to be writable
+            with tempfile.TemporaryFile(dir=path.parent):  # some folders only seem to be writable
                 pass
-    except OSError as error:  # also a name that no file can have
+    except OSError as error:  # raised also for an impossible name
         yield f"{option}: {path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
 
 
@@ -168,7 +168,7 @@ def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
 
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
-    """Options that stand for keys of the configuration; they win over --set."""
+    """Options that set keys of the configuration; they override --set."""
     from crowd_demo.config.loader import Location, Override
     from crowd_demo.config.yaml12 import scalar
 
@@ -214,7 +214,7 @@ def _print_schema() -> int:
 
 
 def _log() -> str:
-    """Put the present traceback into a file; says where."""
+    """Write the present traceback to a file; return the words that say where."""
     versions = f"crowd-demo {__version__}, Python {sys.version}, {platform.platform()}"
     try:
         with tempfile.NamedTemporaryFile("wb", prefix="crowd-demo-", suffix=".log", delete=False) as file:

@@ -1,7 +1,7 @@
-"""The one record of a frame: milliseconds of each named stage and its work counters.
+"""The record of a frame: milliseconds of each named stage, and work counters.
 
-The HUD, the graph and `--report` all read this; nothing else keeps times. A stage that runs several times in a
-frame (catch-up steps) adds up; a stage that does not run counts zero for that frame.
+HUD, graph and `--report` all read this; nothing else keeps times. The times of a stage that runs several times in a
+frame (catch-up steps) are added; a stage that does not run counts as zero in that frame.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ HISTORY = 1024
 
 
 class Profile:
-    """Ring buffers of the last `HISTORY` frames, one a stage, float32 milliseconds, plus this frame's counters."""
+    """Ring buffers of the last `HISTORY` frames, one for each stage, float32 milliseconds; and this frame's counters."""
 
     def __init__(self) -> None:
         self.frames = 0
@@ -31,6 +31,7 @@ class Profile:
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
+        """Time what runs in this context as a stage of that name."""
         start = time.perf_counter()
         try:
             yield
@@ -47,7 +48,7 @@ class Profile:
         self._frame_start = time.perf_counter()
 
     def end_frame(self) -> None:
-        """Close the present frame: its whole time is recorded and the next one starts at zero."""
+        """End the present frame: record its whole time, and start the next one at zero."""
         self._frame_ms[self.frames % HISTORY] = (time.perf_counter() - self._frame_start) * 1e3
         self.frames += 1
         for ring in self._stage_ms.values():
@@ -89,14 +90,14 @@ class Profile:
         return tuple(self._stage_ms)
 
     def frame_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
-        """Whole frames, oldest first, at most `last` of them."""
+        """Milliseconds of whole frames, oldest first, at most `last` of them."""
         return self._recent(self._frame_ms, last)
 
     def stage_ms(self, name: str, last: int = HISTORY) -> NDArray[np.float32]:
         return self._recent(self._stage_ms[name], last)
 
     def last_run_ms(self, name: str) -> float:
-        """Of the latest frame in which a stage ran that seldom does; 0 when no recent one did."""
+        """Milliseconds of a stage in the latest frame in which it ran; 0 if it has not run recently."""
         times = self.stage_ms(name) if name in self._stage_ms else np.zeros(0, np.float32)
         runs = times[times > 0]
         return float(runs[-1]) if len(runs) else 0.0

@@ -1,8 +1,8 @@
 """Which kernels a set of options will run, found without running any of them on the crowd.
 
-A small twin of the simulation, of the same behaviour, walks through a step and a frame; the calls that it yields have the
-types of the real ones, for types depend on neither the number of agents nor on the map. Building the twin may run kernels,
-walking it runs none of the step's. Costs a few milliseconds a walk.
+A small copy of the simulation, of the same behaviour, lists the calls of a step and of a frame. These have the types of the
+real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its calls
+runs none. It takes a few milliseconds.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from crowd_demo.render.scene import Scene
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
 
-TWIN_AGENTS = 64
-TWIN_SIDE = 512.0  # world units, at most
-TWIN_PX = (64, 64)
-LEAST_LEAF = 4  # with larger ones its trees would be no trees
+SMALL_AGENTS = 64
+SMALL_SIDE = 512.0  # world units, at most
+SMALL_PX = (64, 64)
+LEAST_LEAF = 4  # agents in a leaf: with more, so few agents would fit into one leaf and no kernel of trees be called
 
 
 class Ahead:
-    """Answers for one configuration, its optimizations aside; `missing` may be called from any thread."""
+    """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
 
     def __init__(self, config: Config, render: bool = True) -> None:
-        world = World(width=min(config.world.width, TWIN_SIDE), height=min(config.world.height, TWIN_SIDE))
-        self._sim = Simulation(config.model_copy(update={"agents": TWIN_AGENTS, "map": None, "world": world, "life": Life()}))
+        world = World(width=min(config.world.width, SMALL_SIDE), height=min(config.world.height, SMALL_SIDE))
+        self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
         self._scene = Scene(self._sim, config, assets_folder()) if render else None
-        self._camera = Camera((world.width, world.height), TWIN_PX)
+        self._camera = Camera((world.width, world.height), SMALL_PX)
         self._lock = threading.Lock()
 
     def missing(self, options: Optimizations) -> list[Call]:
-        """Calls whose kernels have yet to be compiled, each kernel and signature once, in the order of the frame."""
+        """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame."""
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
             self._sim.optimizations.set("leaf_size", LEAST_LEAF)
@@ -52,7 +52,7 @@ class Ahead:
 
 
 def kernel_name(call: Call) -> str:
-    """What a progress bar calls it."""
+    """The kernel's name for people."""
     return call.name.replace("_", " ").strip()
 
 

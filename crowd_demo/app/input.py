@@ -1,6 +1,6 @@
-"""From pygame's events to commands: what somebody wants, and nothing about how it is done.
+"""From pygame's events to commands: what the user asked for, not how it is done.
 
-Held keys are known from events alone, never from `pygame.key.get_pressed`: posted events drive a test just as fingers do.
+Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import pygame
 
 PAN_PX_PER_S = 900.0
 ZOOM_STEP = 1.15
-OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # the system's own shortcuts
+OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # shortcuts of the system use these
 PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
-REPEATED = ("lower", "higher")  # actions that go on while their key is held
+REPEATED = ("lower", "higher")  # actions that are repeated while their key is held
 REPEAT_AFTER_S, REPEAT_EVERY_S = 0.35, 0.06
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"))
 
@@ -47,14 +47,14 @@ class Zoom:
 
 @dataclass(frozen=True)
 class Close:
-    """The window's own button."""
+    """The window's close button."""
 
 
 Command = Do | Pan | Zoom | Close
 
 
 class Input:
-    """Reads events one by one; `bindings` are key name -> action, `size` that of the window."""
+    """Reads events one by one; `bindings` maps key names to actions, `size` is the window's in pixels."""
 
     def __init__(self, bindings: Mapping[str, str], size: tuple[int, int]) -> None:
         self.bindings = bindings
@@ -64,7 +64,7 @@ class Input:
         self._dragging: set[int] = set()
 
     def read(self, event: pygame.Event) -> Iterator[Command]:
-        """The commands that the event stands for."""
+        """Yield the commands for an event."""
         if event.type == pygame.QUIT:
             yield Close()
         elif event.type == pygame.KEYDOWN:
@@ -82,11 +82,11 @@ class Input:
             yield from self._mouse(event)
 
     def quits(self, event: pygame.Event) -> bool:
-        """Whether this would end the program; for times when there is nothing else to do."""
+        """Would this event end the program? For use while the program cannot carry out other commands."""
         return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == "quit")
 
     def held(self, elapsed_s: float) -> Iterator[Command]:
-        """What the keys that are held down ask for in so many seconds; no more than once a frame, so nothing piles up."""
+        """Yield the commands of held keys after `elapsed_s` seconds; each at most once a call, so none pile up."""
         dx = sum(PANS[action][0] for action in self._held)
         dy = sum(PANS[action][1] for action in self._held)
         if dx or dy:

@@ -1,6 +1,6 @@
-"""Getting ready: import the compiled half, build the crowd, compile what its first frame needs; and the screen meanwhile.
+"""Loading: import the compiler, build the crowd, compile what the first frame needs; and the screen shown meanwhile.
 
-`load` runs in the worker's thread and writes its `Progress`; the main thread reads it, draws, and answers Esc.
+`load` runs in the worker's thread and writes its `Progress`; the main thread reads that, draws it and reacts to Esc.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
-TOLD_EVERY_S = 0.5
-EAGER_S = 0.0002  # a thread that compiles hands the interpreter over after this
+PRINT_EVERY_S = 0.5
+SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Progress:
 
 
 class Loaded(NamedTuple):
-    """All that a run needs; `scene` is None without a picture."""
+    """What a run needs; `scene` is None if nothing is drawn."""
 
     sim: Simulation
     scene: Scene | None
@@ -54,7 +54,7 @@ class Loaded(NamedTuple):
 
 
 def load(config: Config, render: bool, progress: Progress) -> Loaded:
-    """Everything ready to run: no kernel of the first frames is compiled after this."""
+    """Build the simulation and compile every kernel that its first frames need."""
     start = time.perf_counter()
     progress.text = "importing the compiler"
     from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
@@ -77,8 +77,8 @@ def load(config: Config, render: bool, progress: Progress) -> Loaded:
 
 
 @contextmanager
-def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
-    """Threads take turns often enough for a window to stay alive."""
+def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
+    """Switch between threads often enough for the window to respond."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(interval_s)
     try:
@@ -88,7 +88,7 @@ def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
 
 
 def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool]) -> bool:
-    """Draw until the job is done; False when somebody wants to leave first."""
+    """Draw until the job is done; return False if the user quits before."""
     pen, shown = Pen(), 0.0
     while not job.done():
         if any(quits(event) for event in pygame.event.get()):
@@ -102,7 +102,7 @@ def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pyga
 
 
 def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
-    """The name, a bar that is `part` full, and what is being done; a light wanders while nothing can be counted."""
+    """Draw the name, a bar that is `part` full, and a text; while `part` is 0, a light moves along the bar."""
     on.fill(BACKGROUND)
     width, height = on.get_size()
     bar = pygame.Rect(0, 0, min(420, width - 40), 6)
@@ -112,14 +112,14 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
     if part > 0:
         pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
     else:
-        place = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
-        pygame.draw.rect(on, ACCENT, (bar.left + place, bar.top, 40, bar.height), border_radius=3)
+        offset = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
+        pygame.draw.rect(on, ACCENT, (bar.left + offset, bar.top, 40, bar.height), border_radius=3)
     pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
 
 
-def tell_progress(job: Future[Loaded], progress: Progress) -> None:
-    """Without a window: wait, and say on standard error what takes so long, where somebody watches."""
-    while not wait((job,), timeout=TOLD_EVERY_S).done:
+def print_progress(job: Future[Loaded], progress: Progress) -> None:
+    """Wait without a window; print the progress to standard error if that is a terminal."""
+    while not wait((job,), timeout=PRINT_EVERY_S).done:
         if sys.stderr.isatty():
             print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():

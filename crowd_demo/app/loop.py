@@ -1,7 +1,7 @@
 """The frame: events -> changes -> steps -> scene -> overlays -> HUD -> present.
 
-The main thread reads events, draws what lies over the picture and presents it; in between, the worker steps the crowd and
-draws it. When that takes long, as with a whole crowd in one place and no structure, the window goes on to answer.
+The main thread reads events, draws overlays and HUD, and presents the picture; in between, the worker's thread steps the
+crowd and draws it. When that takes long, as with a large crowd and no neighbour structure, the window still responds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.keys import ACTIONS, bindings, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.figures.sprites import load_manifest
+from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.theme import Pen
@@ -34,16 +34,16 @@ from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
-LONG_S = 0.15  # after which a frame counts as long, and events are read while it lasts
-GRACE_S = 5.0  # that the frame at hand has to end in when somebody quits, so that the report can be written
-STEPS_S = 0.1  # no further step is begun in a frame after so long
+LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
+GRACE_S = 5.0  # how long the present frame may take after the user quits, so that the report can be written
+STEPS_S = 0.1  # after this time no further step is begun in a frame
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
-ASLEEP_S = 0.05  # a frame of a window that nobody can see
-SETTLED_FRAMES = 60  # before other choices are compiled in the background
+HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
+PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the background
 
 
 class Loop:
-    """Runs a loaded program until somebody quits or `options.frames` are over."""
+    """Runs a loaded program until the user quits or `options.frames` have been shown."""
 
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
@@ -61,7 +61,7 @@ class Loop:
 
     def _prepare_screen(self) -> None:
         keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
-        colours = {name: tuple(colour) for name, colour in load_manifest(assets_folder())["colours"].items()}
+        colours = state_colours(load_manifest(assets_folder()))
         what = {action: text for action, (_, text) in ACTIONS.items()}
         self.pen = Pen()
         self.hud = Hud(keys, colours, self.pen)
@@ -70,7 +70,7 @@ class Loop:
         self._fullscreen = self.program.fullscreen
 
     def run(self) -> None:
-        """All frames."""
+        """Run all frames."""
         try:
             self._run()
         finally:
@@ -85,11 +85,11 @@ class Loop:
             elif self.recorder.is_due:
                 self.recorder.collect()
             if not self.options.headless:
-                self._be_a_window()
+                self.end_window_frame()
         self.recorder.collect()
 
     def frame(self) -> None:
-        """One frame, from events to present."""
+        """Run one frame, from events to present."""
         profile = self.program.sim.profile
         profile.begin_frame()
         now = time.perf_counter()
@@ -104,7 +104,7 @@ class Loop:
         profile.end_frame()
         self._frame += 1
 
-    # --- what happens in a frame -------------------------------------------------------------------------------------
+    # --- the parts of a frame ----------------------------------------------------------------------------------------
 
     def _read_events(self, elapsed_s: float) -> None:
         events, self._waiting = [*self._waiting, *pygame.event.get()], []
@@ -125,7 +125,7 @@ class Loop:
             self.program.camera.resize(size)
 
     def _steps(self, elapsed_s: float) -> int:
-        """How many to make in this frame."""
+        """How many steps to make in this frame."""
         program = self.program
         asked, program.steps_asked = program.steps_asked, 0
         if asked or program.paused:
@@ -133,7 +133,7 @@ class Loop:
         return 1 if self.options.headless else self.pace.steps(elapsed_s, program.speed)
 
     def _compute(self, steps: int) -> None:
-        """The worker's part: change, step and draw the crowd."""
+        """Change, step and draw the crowd; runs in the worker's thread."""
         program = self.program
         program.carry_out_changes()
         start = time.perf_counter()
@@ -175,29 +175,29 @@ class Loop:
         except OSError as error:
             self.program.notify(f"cannot save {path}: {error.strerror or error}")
 
-    # --- a window is more than its frames ----------------------------------------------------------------------------
+    # --- frames that take long ---------------------------------------------------------------------------------------
 
     def _await(self, job: Future[None]) -> None:
-        """Until the worker is done; while it takes long, keys are kept for later and those that quit are obeyed."""
+        """Wait until the worker is done; if it takes long, quit if the user asks for that and keep other events for later."""
         if not wait((job,), timeout=LONG_S).done:
-            self._answer_until(job)
+            self._wait_long(job)
         if job.done():
             job.result()
         else:
             self.abandoned = True
 
-    def _answer_until(self, job: Future[None]) -> None:
-        self._entitle("a step takes long")
+    def _wait_long(self, job: Future[None]) -> None:
+        self._set_title("a step takes long")
         while not wait((job,), timeout=LONG_S).done and self.program.running:
             if self.options.render:
                 self._keep_events()
         if not job.done():
-            self._entitle("leaving")
+            self._set_title("leaving")
             wait((job,), timeout=GRACE_S)
-        self._entitle()
+        self._set_title()
 
-    def _entitle(self, what: str = "") -> None:
-        """The window's title, with what is going on."""
+    def _set_title(self, what: str = "") -> None:
+        """Set the window's title, with what the program is doing."""
         if self.options.render:
             title = self.config.window.title
             pygame.display.set_caption(f"{title} - {what}" if what else title)
@@ -208,10 +208,11 @@ class Loop:
         if any(self.input.quits(event) for event in events):
             self.program.running = False
 
-    def _be_a_window(self) -> None:
-        if self._frame == SETTLED_FRAMES and CACHE_LASTS:
+    def end_window_frame(self) -> None:
+        """Start the compiler in the background once the first frames are over; wait if the frame was very short."""
+        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS:
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
-        least = LEAST_FRAME_S if pygame.display.get_active() else ASLEEP_S
+        least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
         if spent < least:
             time.sleep(least - spent)

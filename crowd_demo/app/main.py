@@ -1,6 +1,6 @@
-"""From a configuration to an exit code: open the window, load behind a progress bar, run, report.
+"""From a configuration to an exit code: open the window, load while a progress bar is shown, run, report.
 
-The window opens before the compiler is imported: that happens in the worker's thread, and what needs it is imported late.
+The window opens before the compiler is imported: the worker's thread does that, and modules that need it are imported later.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pygame
 
 from crowd_demo.app.input import Input
-from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, show_progress, tell_progress
+from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.startup import seconds_since_start
 from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from crowd_demo.app.switching import Switcher
 
 FINE, FAILED, NO_DISPLAY, INTERRUPTED = 0, 1, 3, 130
-LAST_KERNEL_S = 10.0  # the longest that a crash waits for the compiler to finish what it is at
+LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
 
 def run(config: Config, options: RunOptions) -> int:
-    """Run until it is over; returns the exit code, and raises whatever crashes."""
+    """Run the program; return the exit code. Raises whatever crashes it."""
     if options.render:
         try:
             open_window(config.window, options.headless)
@@ -49,7 +49,7 @@ def run(config: Config, options: RunOptions) -> int:
 
 
 class Session:
-    """One run, and the threads that it has to answer for."""
+    """One run and its threads."""
 
     def __init__(self, config: Config, options: RunOptions) -> None:
         self.config = config
@@ -58,7 +58,7 @@ class Session:
         self.switcher: Switcher | None = None
 
     def run(self) -> int:
-        """Returns the exit code."""
+        """Load and run; return the exit code."""
         loaded = self._load()
         if not loaded:
             return FINE
@@ -76,10 +76,10 @@ class Session:
         if loop.abandoned:
             print("crowd-demo: left in the middle of a step: nothing was written", file=sys.stderr)
             return FAILED
-        return self._hand_in(loop, startup_s)
+        return self._write_files(loop, startup_s)
 
     def leave(self, code: int) -> int:
-        """Return the code; or end the process here, when a thread is inside a kernel or the compiler and will not stop."""
+        """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         if self.switcher:
             self.switcher.close()
         if self.worker.busy or (self.switcher and self.switcher.busy):
@@ -90,25 +90,25 @@ class Session:
         return code
 
     def finish_compiling(self) -> None:
-        """After a crash, so that the interpreter can end in good order."""
+        """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
         if self.switcher:
             self.switcher.close(LAST_KERNEL_S)
 
     def _load(self) -> Loaded | None:
-        """None when somebody closed the window meanwhile."""
+        """Load; None if the user closed the window meanwhile."""
         progress = Progress()
         job = self.worker.submit(lambda: load(self.config, self.options.render, progress))
         with eager_threads():
             if self.options.headless:
-                tell_progress(job, progress)
+                print_progress(job, progress)
             else:
                 events = Input(bindings(self.config.keys), pygame.display.get_window_size())
                 if not show_progress(job, progress, events.quits):
                     return None
         return job.result()
 
-    def _hand_in(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """What the command line asked for; what cannot be written is one line and takes nothing else with it."""
+    def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
+        """Write report and screenshot; one that cannot be written costs a line on standard error, not the other one."""
         from crowd_demo.app.pictures import save_picture
         from crowd_demo.app.report import report, write_report
 
@@ -122,10 +122,10 @@ class Session:
 
 
 def _written(option: str, path: Path, write: Callable[[Path], None]) -> int:
-    """The exit code of writing a file."""
+    """Write a file; return the exit code."""
     try:
         write(path)
-    except BrokenPipeError:  # who reads standard output has seen enough
+    except BrokenPipeError:  # the reader of standard output has closed it; the command line handles that
         raise
     except OSError as error:
         print(f"crowd-demo: {option}: cannot write {path}: {error.strerror or error}", file=sys.stderr)

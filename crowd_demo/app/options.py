@@ -1,4 +1,4 @@
-"""What a run was asked for on the command line, beside the configuration."""
+"""What the command line says about a run beside the configuration."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ STDOUT = Path("-")
 class RunOptions:
     """`frames` None runs until the window closes; a `report` to `STDOUT` goes to standard output.
 
-    `headless` runs everything but the window, without a limit of frames a second; `render` False leaves the picture
-    out. The folders of `screenshot` and `report` exist when the run begins.
+    `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
+    The folders of `screenshot` and `report` exist when the run begins.
     """
 
     headless: bool = False

@@ -1,4 +1,4 @@
-"""Screenshots: whole files or none."""
+"""Screenshots, and writing a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pygame
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """The file is there in full or as it was before. Raises OSError."""
+    """Write a file so that it is complete or as it was before. Raises OSError."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
         file.write(content)
     try:
@@ -24,7 +24,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def save_picture(surface: pygame.Surface, path: Path) -> None:
-    """As a PNG. Raises OSError."""
+    """Save a surface as a PNG. Raises OSError."""
     png = io.BytesIO()
     pygame.image.save(surface, png, "picture.png")
     write_whole(path, png.getvalue())

@@ -1,7 +1,7 @@
-"""The kernels of all other choices, compiled into the disk cache by a process of its own that only runs when a core is free.
+"""Compile the kernels of all other choices into the disk cache, in a process of its own that only runs when a core is free.
 
-A thread would do it for less memory, but it would take the interpreter from the frame forty times in it. When a technique
-is then switched on for the first time, its kernels are loaded (0.1 s) instead of compiled (seconds).
+A thread would need less memory, but it would interrupt each frame some forty times. When a technique is then switched on
+for the first time, its kernels are loaded (0.1 s) instead of compiled (seconds).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from crowd_demo.registry.techniques import TECHNIQUES
 
 
 class Precompiler:
-    """The process; it ends when all is compiled, and when the program does, however that ends.
+    """The process; it ends when all is compiled, or when the program ends or crashes.
 
-    To be started only where `jit.CACHE_LASTS`: another process would not find a temporary cache.
+    Start it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
 
     def __init__(self, config: Config, options: Optimizations) -> None:
@@ -35,14 +35,14 @@ class Precompiler:
             self._process.stdin.flush()
 
     def close(self) -> None:
-        """Numba's cache is written whole or not at all, so it may end at any moment."""
+        """Kill the process. It may end at any time: Numba writes a file of its cache completely or not at all."""
         self._process.kill()
         with suppress(OSError):
             self._process.communicate()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:
-    """The options with each technique at each of its choices, one differing at a time."""
+    """The options with one technique at another of its choices, for each technique and choice."""
     for technique in TECHNIQUES:
         for value in technique.choices:
             other = options.model_copy(deep=True)
@@ -51,7 +51,7 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
 
 
 def be_idle() -> None:
-    """Run only when nobody else wants a core."""
+    """Run only when no other process wants the core."""
     with suppress(OSError, AttributeError):
         os.nice(19)
     with suppress(OSError, AttributeError):
@@ -59,12 +59,13 @@ def be_idle() -> None:
 
 
 def end_with_parent() -> None:
-    """The pipe ends when nobody holds its other end."""
+    """Exit when the pipe from the parent process is closed."""
     sys.stdin.buffer.read()
     os._exit(0)
 
 
 def main() -> None:
+    """Compile everything for the configuration on standard input."""
     be_idle()
     config = Config.model_validate_json(sys.stdin.buffer.readline())
     threading.Thread(target=end_with_parent, daemon=True).start()

@@ -1,7 +1,7 @@
-"""What the program is doing and what can be done to it: one method a command, one entry an action of the key bindings.
+"""The state of the program, and its commands: one method a command, one entry an action of the key bindings.
 
-Commands change what is shown at once. What changes the crowd is put into `changes`, which the worker carries out before its
-next step, so the window does not wait for a large one.
+Commands change what is shown at once. Changes of the crowd are put into `changes`, which the worker's thread carries out
+before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.hud import Status
+from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.inactive import inactive
@@ -31,7 +31,7 @@ MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
-TOUCHED_FIRST = "stagger.avoidance"  # whose number changes before anybody has touched another technique
+TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
 
 
 def fewer(count: int) -> int:
@@ -49,7 +49,7 @@ def _two_digits(count: float) -> int:
 
 
 class Program:
-    """State of a run, of which the worker touches `sim`, `scene` and `camera` while it computes a frame."""
+    """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded) -> None:
         self.config = config
@@ -64,13 +64,13 @@ class Program:
         self.agents_asked = config.agents
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
         self.overlays: set[str] = set()  # names of those that are shown
-        self.frozen: Rect | None = None  # by which is culled while the frustum is frozen
+        self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
         self.touched = TOUCHED_FIRST
-        self._underway: dict[str, Value] = {}  # values among the changes, by path
-        self._notices: dict[str, tuple[float, str]] = {}  # by what they are about, the newest last
+        self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
+        self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
         self._actions: dict[str, Callable[[], None]] = {
             "pause": self.pause, "step": self.step_once, "restart": self.restart,
             "fewer": lambda: self.populate(fewer(self.agents_asked)),
@@ -107,12 +107,12 @@ class Program:
         self.notify(f"{count:,} agents", "agents")
 
     def switch(self, technique: Technique, backwards: bool) -> None:
-        """To the next choice, after the one that is still being compiled if there is one."""
+        """Ask for the next choice, after the one that is still being compiled if there is one."""
         self.touched = technique.path
         self._ask_for(technique, next_choice(technique, self._asked(technique.path), backwards))
 
     def change_number(self, direction: int) -> None:
-        """Up or down, of the technique that was touched last; `auto` starts from what it stands for."""
+        """Change the number of the technique that was changed last, up or down; `auto` starts at the number it stands for."""
         technique = BY_PATH[self.touched]
         name, path, numbers = technique.label.strip(), technique.path, technique.numbers
         if not numbers:
@@ -129,31 +129,31 @@ class Program:
 
     def _asked(self, path: str) -> Value:
         """The value that a technique has, or will have soon."""
-        return self.switcher.pending.get(path, self._underway.get(path, self.sim.optimizations.get(path)))
+        return self.switcher.pending.get(path, self._unapplied.get(path, self.sim.optimizations.get(path)))
 
     def _ask_for(self, technique: Technique, value: Value) -> None:
-        self.switcher.request(with_values(self.sim.optimizations, self._underway), technique.path, value)
+        self.switcher.request(with_values(self.sim.optimizations, self._unapplied), technique.path, value)
         self.take_switched()
 
     def take_switched(self) -> None:
-        """Let the values take effect whose kernels are compiled by now."""
+        """Apply the values whose kernels are compiled by now."""
         if not self.switcher.pending:
             return
-        for path, value in self.switcher.ready(with_values(self.sim.optimizations, self._underway)).items():
-            self._underway[path] = value
+        for path, value in self.switcher.ready(with_values(self.sim.optimizations, self._unapplied)).items():
+            self._unapplied[path] = value
             self.apply(Switch(path, value))
 
     def restart(self) -> None:
-        """The same seed with as many agents as now, and the techniques as they are."""
+        """Start again with the same seed, with as many agents as now, and with the present techniques."""
         self.changes.append(self._restart)
         self.notify("started again")
 
     def carry_out_changes(self) -> None:
-        """To be called where nothing else touches the crowd."""
+        """Apply what was asked for. Call from the thread that makes the steps, between two steps."""
         changes, self.changes = self.changes, []
         for change in changes:
             change()
-        self._underway.clear()
+        self._unapplied.clear()
 
     def _apply(self, action: Action) -> None:
         try:
@@ -187,7 +187,7 @@ class Program:
     # --- the view ----------------------------------------------------------------------------------------------------
 
     def freeze(self) -> None:
-        """Cull by what is in view now, and show that rectangle; or follow the camera again."""
+        """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
         self.toggle_overlay("freeze")
         self.frozen = self.camera.view_rect() if "freeze" in self.overlays else None
 
@@ -211,10 +211,10 @@ class Program:
         x, y = view.center or (self.camera.x, self.camera.y)
         self.camera.look_at(x, y, view.zoom or self.camera.zoom)
 
-    # --- what is told ------------------------------------------------------------------------------------------------
+    # --- notices -----------------------------------------------------------------------------------------------------
 
     def notify(self, text: str, about: str = "") -> None:
-        """Show a line for a while; it replaces what was told about the same."""
+        """Show a line for a while; it replaces the one about the same topic."""
         self._notices.pop(about or text, None)
         self._notices[about or text] = time.monotonic() + NOTICE_S, text
         self._notices = dict(list(self._notices.items())[-NOTICES:])
@@ -222,7 +222,7 @@ class Program:
     def status(self) -> Status:
         now = time.monotonic()
         self._notices = {about: notice for about, notice in self._notices.items() if notice[0] > now}
-        told = [text for _, text in self._notices.values()]
+        notices = [text for _, text in self._notices.values()]
         if self.switcher.pending:
-            told.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, told, self.meters.readings, self.touched)
+            notices.append(self.switcher.text or "compiling")
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings, self.touched)

@@ -1,18 +1,17 @@
-"""Every frame from a moment on, for the report: the profile's own rings hold only the last thousand."""
+"""Times of all frames from some moment on, for the report: the profile itself holds only the last thousand."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import HISTORY, Profile
 
-Floats = NDArray[np.float32]
 OFTEN = HISTORY // 2  # frames after which `collect` is due
 
 
 class Recorder:
-    """Copies what `profile` has measured since the last `collect`; frames before it was made do not count."""
+    """Copies what `profile` has measured; frames before the recorder was made do not count."""
 
     def __init__(self, profile: Profile) -> None:
         self.frames = 0
@@ -26,7 +25,7 @@ class Recorder:
         return self._profile.frames - self._taken >= OFTEN
 
     def collect(self) -> None:
-        """Between frames, at least every `OFTEN` of them."""
+        """Copy the frames since the last call. Call between frames, at least every `OFTEN` frames."""
         new = self._profile.frames - self._taken
         if not new:
             return

@@ -1,6 +1,6 @@
-"""What a run was and what it measured, as JSON: `--report`.
+"""The report of a run as JSON: `--report`.
 
-Times are milliseconds, over all frames but the first `warmup_frames`. A value that this system cannot tell is null.
+Times are milliseconds, over all frames but the first `warmup_frames`. A value that is unknown on this system is null.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_demo import __version__
 from crowd_demo.app.options import STDOUT
 from crowd_demo.app.pictures import write_whole
+from crowd_demo.compute.arrays import Floats
 
 if TYPE_CHECKING:
     from crowd_demo.app.recorder import Recorder
@@ -32,8 +32,8 @@ REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
 MB = 1 << 20
 
 
-def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float]) -> dict[str, Any]:
-    """The whole report; only numbers, words and lists of them."""
+def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float]) -> dict[str, object]:
+    """The report, of what JSON can say."""
     return {
         "agents": sim.agents.count,
         "frames": warmup + recorder.frames,
@@ -55,8 +55,8 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
     }
 
 
-def write_report(content: dict[str, Any], path: Path) -> None:
-    """To the file, in full or not at all, or to standard output. Raises OSError."""
+def write_report(content: Mapping[str, object], path: Path) -> None:
+    """Write it to the file, completely or not at all, or to standard output. Raises OSError."""
     text = json.dumps(content, indent=2, allow_nan=False) + "\n"
     if path == STDOUT:
         sys.stdout.write(text)
@@ -65,23 +65,23 @@ def write_report(content: dict[str, Any], path: Path) -> None:
         write_whole(path, text.encode())
 
 
-def median(times_ms: NDArray[np.float32]) -> float | None:
+def median(times_ms: Floats) -> float | None:
     return rounded(np.median(times_ms)) if times_ms.size else None
 
 
-def summary(times_ms: NDArray[np.float32]) -> dict[str, float | None]:
+def summary(times_ms: Floats) -> dict[str, float | None]:
     if not times_ms.size:
         return dict.fromkeys(("median", "p95", "p99", "max"))
     p95, p99 = np.percentile(times_ms, (95, 99))
     return {"median": median(times_ms), "p95": rounded(p95), "p99": rounded(p99), "max": rounded(times_ms.max())}
 
 
-def rounded(value: Any) -> float:
+def rounded(value: SupportsFloat) -> float:
     return round(float(value), 4)
 
 
 def memory_mb() -> dict[str, float | None]:
-    """Resident memory of this process: now, and at most so far."""
+    """Resident memory of this process: now, and the most so far."""
     current = peak = None
     with suppress(OSError, ValueError, AttributeError):
         pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -94,7 +94,8 @@ def memory_mb() -> dict[str, float | None]:
     return {"current": current, "peak": peak}
 
 
-def machine() -> dict[str, Any]:
+def machine() -> dict[str, object]:
+    """The processor, and the widest of its vector registers."""
     from llvmlite import binding
 
     features = binding.get_host_cpu_features()

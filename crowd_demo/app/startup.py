@@ -1,4 +1,4 @@
-"""How long ago the process began, as its user felt it."""
+"""How long ago the process was started."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _IMPORTED = time.perf_counter()
 
 
 def seconds_since_start() -> float:
-    """Since the process began; where the system does not tell, since this module was imported."""
+    """Seconds since the process was started; where the system does not say, since this module was imported."""
     with suppress(OSError, ValueError, AttributeError):
         fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
         began = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # after boot

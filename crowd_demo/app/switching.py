@@ -1,6 +1,6 @@
-"""Switching techniques without a frozen window: a value takes effect when its kernels are compiled, which a thread does.
+"""Switching techniques while the window responds: a thread compiles the kernels, then the value takes effect.
 
-The thread compiles, or loads from the disk cache, and never runs a kernel; it lives only while somebody waits.
+The thread compiles, or loads from the disk cache, and never runs a kernel; it ends when no value is pending.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from crowd_demo.compute.jit import Call, is_compiled
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Range, Technique, Value
 
-NICENESS = 15  # of the compiling thread, where threads have one of their own
-EAGER_S = 0.00005  # the frame takes its turn within this; it asks some forty times a frame
+NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
+SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 
 
 def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
-    """The choice after a value, or before it; a value that is none of them leads to the first, or to the last."""
+    """The choice after a value, or before it; of a value that is no choice the first, or the last."""
     choices = technique.choices
     if value not in choices:
         return choices[-1 if backwards else 0]
@@ -31,10 +31,10 @@ def next_choice(technique: Technique, value: Value, backwards: bool = False) -> 
 
 
 def next_number(numbers: Range, value: float, direction: int) -> Value:
-    """The next number above (direction 1) or below (-1), at most the end of the range.
+    """The next number above (direction 1) or below (-1), clamped to the range.
 
-    They go up like 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, and back over the same ones.
-    The unit is 1, or the least number of a range that begins below that.
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
+    The unit is 1, or the least number of a range that begins below 1.
     """
     unit = min(numbers.low, 1)
     units = round(value / unit, 6)
@@ -44,12 +44,13 @@ def next_number(numbers: Range, value: float, direction: int) -> Value:
 
 
 def _step_at(units: float) -> int:
-    """To the number after these."""
+    """The difference to the next number above."""
     power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
     return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
 
 
 def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
+    """A copy of the options with those values, by path."""
     copy = options.model_copy(deep=True)
     for path, value in values.items():
         copy.set(path, value)
@@ -57,7 +58,7 @@ def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimiza
 
 
 class Switcher:
-    """`pending` are the values that wait, by path; `text` says what is being compiled for them."""
+    """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled."""
 
     def __init__(self, ahead: Ahead) -> None:
         self.pending: dict[str, Value] = {}
@@ -69,12 +70,12 @@ class Switcher:
         self._thread: threading.Thread | None = None
 
     def request(self, options: Optimizations, path: str, value: Value) -> None:
-        """Ask for a value; `ready` gives it back once it may be set."""
+        """Ask for a value; `ready` returns it once its kernels are compiled."""
         self.pending[path] = value
         self._want(options)
 
     def ready(self, options: Optimizations) -> dict[str, Value]:
-        """Values whose kernels are all there, to be set now. Raises what went wrong in the thread."""
+        """Return the pending values if all their kernels are compiled, for the caller to set. Raises the thread's error."""
         if self._error:
             raise self._error
         if not self.pending or self.busy or (self._wanted and self._want(options)):
@@ -84,17 +85,17 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """The compiler may be at work."""
+        """Is the compiling thread alive?"""
         return self._thread is not None and self._thread.is_alive()
 
     def close(self, timeout_s: float = 0.0) -> None:
-        """Stop after the kernel at hand, and wait for that at most so long."""
+        """Stop after the present kernel, and wait for that at most so long."""
         self._closed = True
         if self._thread:
             self._thread.join(timeout_s)
 
     def _want(self, options: Optimizations) -> bool:
-        """Hand what the pending values lack to the thread; False when they lack nothing."""
+        """Start compiling what the pending values need; False if nothing is missing."""
         self._wanted = self._ahead.missing(with_values(options, self.pending))
         if self._wanted and not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
@@ -102,10 +103,10 @@ class Switcher:
         return bool(self._wanted)
 
     def _compile(self) -> None:
-        """All that is wanted, which may change meanwhile; `ready` raises what fails."""
-        _be_nice()
+        """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
+        _lower_priority()
         try:
-            with eager_threads(EAGER_S):
+            with eager_threads(SWITCH_S):
                 while missing := [call for call in self._wanted if not is_compiled(call)]:
                     if self._closed:
                         break
@@ -115,8 +116,8 @@ class Switcher:
             self._error = error
 
 
-def _be_nice() -> None:
-    """Leave the cores to the frame; only Linux gives a thread a niceness of its own."""
+def _lower_priority() -> None:
+    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

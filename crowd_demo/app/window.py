@@ -1,4 +1,4 @@
-"""The window, or in headless runs a picture in memory that behaves like one."""
+"""The window, or in headless runs a surface in memory with the same interface."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import pygame
 from crowd_demo.config.model import Window
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
-NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL falls back on these in silence when there is no display
+NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
 
 
 class NoDisplayError(Exception):
-    """There is nowhere to open a window."""
+    """No window can be opened."""
 
 
 def open_window(settings: Window, headless: bool) -> pygame.Surface:
-    """The surface to draw on. Raises NoDisplayError. Sound stays closed: `pygame.init` would open the mixer."""
+    """Open the window; return its surface. Raises NoDisplayError. Does not call `pygame.init`, which would open the mixer."""
     asked = os.environ.get("SDL_VIDEODRIVER")
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
@@ -42,6 +42,7 @@ def open_window(settings: Window, headless: bool) -> pygame.Surface:
 
 
 def set_mode(settings: Window, fullscreen: bool) -> pygame.Surface:
+    """Change to full screen or to a window of the configured size; return the new surface."""
     if fullscreen:
         return pygame.display.set_mode((0, 0), pygame.FULLSCREEN, DEPTH)
     return pygame.display.set_mode((settings.width, settings.height), pygame.RESIZABLE, DEPTH)
@@ -60,7 +61,7 @@ def close_window() -> None:
 
 
 def _icon() -> pygame.Surface:
-    """Three of a crowd."""
+    """Three people."""
     icon = pygame.Surface((32, 32), pygame.SRCALPHA)
     for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
         pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
@@ -70,7 +71,7 @@ def _icon() -> pygame.Surface:
 
 @contextmanager
 def _quiet_libraries() -> Iterator[None]:
-    """What C libraries tell standard error while SDL tries its drivers is no news to a user."""
+    """Hide what C libraries print to standard error while SDL tries its drivers."""
     sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 2)

@@ -1,6 +1,6 @@
-"""The thread that computes: all kernels are called from it, so the window answers however long one takes.
+"""The worker's thread: all kernels are called from it, so the window responds however long one takes.
 
-It also holds what Numba and OpenMP keep for each thread: the number of threads in use and the pool of them.
+Numba's number of threads and OpenMP's pool of threads belong to the thread that calls kernels: another reason for only one.
 """
 
 from __future__ import annotations
@@ -8,35 +8,42 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TypeVar
 
 Result = TypeVar("Result")
 
 
 class Worker:
-    """Runs jobs one after another. A job's exception is raised by its `result()`. Handing over costs about 30 us."""
+    """Runs jobs one after another. A job's exception is raised by its `result()`. Submitting one costs about 30 us."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = SimpleQueue()
-        self.current: Future[Any] | None = None
+        self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._is_done: Callable[[], bool] = lambda: True  # of the last job
         threading.Thread(target=self._work, name="crowd-demo worker", daemon=True).start()
 
     def submit(self, job: Callable[[], Result]) -> Future[Result]:
-        self.current = Future()
-        self._jobs.put((self.current, job))
-        return self.current
+        """Run the job after those submitted before it."""
+        future: Future[Result] = Future()
+        self._is_done = future.done
+        self._jobs.put(partial(_carry_out, job, future))
+        return future
 
     @property
     def busy(self) -> bool:
-        return self.current is not None and not self.current.done()
+        """Is a job running or waiting?"""
+        return not self._is_done()
 
     def _work(self) -> None:
         while True:
-            future, job = self._jobs.get()
-            try:
-                result = job()
-            except BaseException as error:  # whatever it is, the main thread has to hear of it
-                future.set_exception(error)
-            else:
-                future.set_result(result)
+            self._jobs.get()()
+
+
+def _carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
+    try:
+        result = job()
+    except BaseException as error:  # whatever it is, the main thread has to know
+        future.set_exception(error)
+    else:
+        future.set_result(result)

@@ -18,7 +18,7 @@ FORCE = "world units / s^2"
 
 
 def _in_order(section: Section, low: str, high: str) -> None:
-    """Refuse a least value above its greatest, and blame the one that was written."""
+    """Raise ValidationError if the least value is above the greatest; it names the one that the user gave."""
     least, greatest = getattr(section, low), getattr(section, high)
     if least > greatest:
         blamed = low if low in section.model_fields_set else high
@@ -29,7 +29,7 @@ def _in_order(section: Section, low: str, high: str) -> None:
 
 
 class BehaviourSettings(Section):
-    """What every behaviour has: how many neighbours the technique `cap` lets an agent meet."""
+    """What every behaviour has: how many neighbours of an agent the technique `cap` keeps."""
 
     cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
     cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
@@ -80,7 +80,7 @@ class FlockSettings(Paced):
 
 
 class CratesSettings(BehaviourSettings):
-    """Squares of many sizes adrift in whirling water, who push each other apart."""
+    """Squares of many sizes that drift in whirling water and push each other apart."""
 
     half_min: float = number(1, 0.1, 1024, LENGTH, "half a side of the smallest crate")
     half_max: float = number(50, 0.1, 1024, LENGTH, "half a side of the largest")

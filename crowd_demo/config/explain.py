@@ -1,25 +1,25 @@
-"""Pydantic's complaints in plain words: what is legal here, what was given, and what was probably meant.
+"""Pydantic's errors in plain words: what is legal, what was given, and what was probably meant.
 
-What is legal comes from the JSON schema, so a message can never disagree with what is checked.
+What is legal comes from the JSON schema, so a message always agrees with what is checked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-Schema = dict[str, Any]
+Schema = dict[str, Any]  # JSON schema
 KeyPath = tuple[str, ...]
 
 OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
 
 def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()) -> list[tuple[KeyPath, str]]:
-    """(path of the key, what is wrong), one a key; `prefix` is where in the model the validated part stands."""
+    """(path of the key, what is wrong), one a key; `prefix` is the path of the validated part in the model."""
     found: dict[KeyPath, str] = {}
     for item in error.errors(include_url=False):
         path, schema = _walk(model, (*prefix, *item["loc"]))
@@ -35,13 +35,13 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
     return list(found.items())
 
 
-def close_to(name: str, names: Any) -> str:
-    """`" (did you mean x?)"`, or nothing."""
+def close_to(name: str, names: Iterable[str]) -> str:
+    """`" (did you mean x?)"` for the nearest of the names, or an empty text."""
     return _meant(next(iter(get_close_matches(name, list(names), n=1)), ""))
 
 
-def show(value: Any) -> str:
-    """A value as the YAML would spell it, kept short."""
+def show(value: object) -> str:
+    """A value as YAML writes it, shortened."""
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
     if isinstance(value, dict):
@@ -51,7 +51,7 @@ def show(value: Any) -> str:
 
 
 def describe(schema: Schema, model: type[BaseModel]) -> str:
-    """What the schema allows, as words that follow "must be". A named type has its own words."""
+    """What the schema allows, as words that follow "must be". A named type has a description of its own."""
     schema, named = _resolve(schema, model), "$ref" in schema
     if schema.get("type") == "object":
         return "a section (lines of key: value)"
@@ -79,7 +79,7 @@ def _range(schema: Schema) -> str:
 
 
 def _choices(schema: Schema) -> list[str]:
-    """The words of a closed list; a list of one is a constant to some versions of pydantic."""
+    """The words of an enumeration; some versions of pydantic write one of a single word as a constant."""
     return [str(word) for word in schema.get("enum", [schema["const"]] if "const" in schema else [])]
 
 
@@ -96,7 +96,7 @@ def _resolve(schema: Schema, model: type[BaseModel]) -> Schema:
 
 
 def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyPath, Schema]:
-    """Follow a location as far as it names keys: below them pydantic adds list positions and kinds of union."""
+    """Follow a location as far as it consists of keys; pydantic adds indices of lists and members of unions."""
     schema, path = _schema(model), []
     for step in location:
         properties = _resolve(schema, model).get("properties", {})
@@ -114,7 +114,7 @@ def _words(schema: Schema, model: type[BaseModel]) -> list[str]:
     return _choices(schema) + [word for option in schema.get("anyOf", []) for word in _words(option, model)]
 
 
-def _suggest_word(value: Any, words: list[str]) -> str:
+def _suggest_word(value: object, words: list[str]) -> str:
     if not isinstance(value, str) or not words:
         return ""
     if words == ["true", "false"] and value.lower() in OLD_BOOLEANS:
@@ -123,7 +123,7 @@ def _suggest_word(value: Any, words: list[str]) -> str:
 
 
 def _suggest_key(name: str, model: type[BaseModel], parent: Schema) -> str:
-    """A sibling of that name, nearly; else the same name elsewhere."""
+    """A sibling with nearly that name; else a key of that name elsewhere."""
     siblings = list(_resolve(parent, model).get("properties", {}))
     close = get_close_matches(name.lower(), siblings, n=1)
     if close:

@@ -1,8 +1,8 @@
 """Maps drawn as pictures: a PNG, one pixel a tile.
 
-A pixel is judged by its three channels, 0-255. A channel that exceeds both others by 64 or more decides: red is a
-destination (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other pixel
-is a grey: darker than 128 on average it is a wall, else floor. Pixels less than half opaque are paper, so floor.
+The three channels of a pixel, 0-255, decide what it is. If one exceeds both others by 64 or more, red is a destination
+(red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other pixel counts as
+grey: a wall if the mean of its channels is below 128, else floor. Pixels less than half opaque are floor.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.maps import FLOOR, GRASS, MAX_DESTINATIONS, WALL, WATER, MapData, MapError, check_size, label_marks
+from crowd_demo.config.map_data import (
+    FLOOR,
+    GRASS,
+    MAX_DESTINATIONS,
+    WALL,
+    WATER,
+    MapData,
+    MapError,
+    check_size,
+    label_marks,
+)
 
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall
@@ -35,12 +45,12 @@ def parse_png(data: bytes, path: Path) -> MapData:
 def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """(kinds uint8[H, W], red bool[H, W]) of a picture uint8[H, W, 4]."""
     red, green, blue, alpha = np.moveaxis(rgba.astype(np.int16), 2, 0)
-    paper = alpha < 128
-    is_red = ~paper & (red - np.maximum(green, blue) >= COLOURED)
+    transparent = alpha < 128
+    is_red = ~transparent & (red - np.maximum(green, blue) >= COLOURED)
     kinds = np.where(red + green + blue < 3 * DARK, WALL, FLOOR).astype(np.uint8)
     kinds[green - np.maximum(red, blue) >= COLOURED] = GRASS
     kinds[blue - np.maximum(red, green) >= COLOURED] = WATER
-    kinds[paper | is_red] = FLOOR
+    kinds[transparent | is_red] = FLOOR
     return kinds, is_red
 
 

@@ -1,13 +1,13 @@
-"""Which key does what: the one table of default bindings, and `keys:` of the YAML that changes them.
+"""Which key does what: the default bindings, and `keys:` of the YAML, which changes them.
 
-An action is a technique (its path), one of `PROGRAM` or an overlay; it may have several keys, or none. Two actions on one key are
-an error that names both. Keys are named as pygame names them, but pygame is not imported.
+An action is a technique (its path), one of `PROGRAM` or an overlay; it may have several keys, or none. Two actions on one
+key are an error that names both. Keys have pygame's names, but pygame is not imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, create_model, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
@@ -18,7 +18,7 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 
 PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
-    "pause": (("space",), "pause or go on"),
+    "pause": (("space",), "pause or continue"),
     "step": ((".",), "one step, then pause"),
     "restart": (("r",), "start again with the same seed"),
     "fewer": (("-",), "fewer agents"),
@@ -26,7 +26,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "slower": ((",",), "slower motion"),
     "faster": (("/",), "faster motion"),
     "lower": (("[",), "a smaller number for the technique touched last"),
-    "higher": (("]",), "a larger number for it; held, either goes on"),
+    "higher": (("]",), "a larger number for it; hold either key to repeat"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),
@@ -38,6 +38,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "screenshot": (("f12",), "save a picture"),
     "quit": (("escape",), "close what is open, then quit"),
 }
+
 
 def _key(name: str) -> tuple[str, ...]:
     return (name,) if name else ()
@@ -62,8 +63,8 @@ KEY_NAMES: tuple[str, ...] = (
 """What `pygame.key.name` calls the keys."""
 
 
-def _as_names(value: Any) -> Any:
-    """One key, a list of keys or null -> a tuple; a digit may be written without quotes."""
+def _as_names(value: object) -> object:
+    """A tuple of one key, of a list of keys, or of none for null; a digit may be written without quotes."""
     if value is None:
         return ()
     values = value if isinstance(value, list | tuple) else (value,)

@@ -1,14 +1,14 @@
 """From a name to a `Config`, or to one line for each mistake, all of them at once.
 
-A line reads `FILE:LINE: key.path: what is wrong (did you mean ...?)`; a value from elsewhere names its origin in location
-of the file: `--set:1: agents: ...`.
+A line reads `FILE:LINE: key.path: what is wrong (did you mean ...?)`; for a value from elsewhere its origin stands in
+place of the file: `--set:1: agents: ...`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import ValidationError
 
@@ -32,7 +32,7 @@ class Location(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """What the user sees as one line, whatever the file held."""
+    """A mistake that is shown to the user as one line; characters that cannot be printed are escaped."""
 
     location: Location
     path: KeyPath
@@ -57,10 +57,10 @@ class Override(NamedTuple):
 
     location: Location
     path: KeyPath
-    value: Any
+    value: object
 
 
-def load_config(name_or_path: str | Path, overrides: Mapping[str, Any] | Iterable[str] = ()) -> Config:
+def load_config(name_or_path: str | Path, overrides: Mapping[str, object] | Iterable[str] = ()) -> Config:
     """Read a configuration: a path, a file of `./configs`, or a shipped name such as "20k".
 
     `overrides` are `"key.path=value"` texts, the value a YAML scalar, or a mapping, nested or with dotted keys.
@@ -99,8 +99,7 @@ class Source(NamedTuple):
     @classmethod
     def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
         """Raises ConfigError with every mistake of the file and of the overrides."""
-        path, document = _read(name_or_path)
-        data = document.data
+        path, data, document = _read(name_or_path)
         locations = {key: Location(str(path), line) for key, line in document.lines.items()}
         mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
         for override in overrides:
@@ -112,7 +111,8 @@ class Source(NamedTuple):
         return cls(config, locations)
 
 
-def _read(name: str | Path) -> tuple[Path, yaml12.Document]:
+def _read(name: str | Path) -> tuple[Path, dict[str, object], yaml12.Document]:
+    """The file, its keys and values, and the document they come from."""
     try:
         path = find_config(name)
     except ValueError as error:
@@ -123,11 +123,11 @@ def _read(name: str | Path) -> tuple[Path, yaml12.Document]:
         raise ConfigError([Mistake(Location(str(path), line), key, text) for line, key, text in error.mistakes]) from None
     if not isinstance(document.data, dict):
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
-    return path, document
+    return path, document.data, document
 
 
-def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
-    """What is wrong can hide other mistakes: leave it out and look again."""
+def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
+    """Validate, leave out what is wrong, and validate again, because a mistake can hide others."""
     mistakes: list[tuple[KeyPath, str]] = []
     while True:
         try:
@@ -148,7 +148,7 @@ def _validate(data: dict[str, Any], folder: Path) -> tuple[Config | None, list[t
 
 
 def _checked(path: Path) -> str:
-    """A map by a name that is found from anywhere. Raises MapError, a ValueError, for what is not a map."""
+    """A shipped map's name, or the path of any other. Raises MapError, a ValueError, for what is not a map."""
     if path in list_maps().values():
         return path.stem
     from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
@@ -157,7 +157,7 @@ def _checked(path: Path) -> str:
     return str(path)
 
 
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[Override]:
+def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:
     for key, value in values.items():
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{key}.")
@@ -166,38 +166,40 @@ def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[Override]:
 
 
 def _split(key: str) -> KeyPath:
-    """Dots separate keys, but the names of actions have dots of their own."""
+    """Split at dots, but not within the name of an action, which may have dots."""
     return tuple(key.split(".", 1) if key.startswith("keys.") else key.split("."))
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> object:
     if len(text) > 1 and text[0] + text[-1] in ("[]", "{}", '""', "''"):
         return yaml12.read(text).data
     return yaml12.scalar(text)
 
 
-def _apply(override: Override, data: dict[str, Any], locations: dict[KeyPath, Location]) -> None:
-    """Put the value into the data; sections that are not there yet are made on the way."""
+def _apply(override: Override, data: dict[str, object], locations: dict[KeyPath, Location]) -> None:
+    """Put the value into the data, and add the sections around it that are missing."""
     *parents, name = override.path
     for depth, parent in enumerate(parents, 1):
-        if not isinstance(data.get(str(parent)), dict):
-            data[str(parent)] = {}
+        section = data.get(str(parent))
+        if not isinstance(section, dict):
+            section = data[str(parent)] = {}
             locations[override.path[:depth]] = override.location
-        data = data[str(parent)]
+        data = section
     data[str(name)] = override.value
     locations[override.path] = override.location
 
 
-def _remove(data: dict[str, Any], path: KeyPath) -> bool:
-    """False if it is not there: then a default is what is wrong."""
+def _remove(data: dict[str, object], path: KeyPath) -> bool:
+    """Remove a value; False if it is not there, so that a default is what is wrong."""
     *parents, name = map(str, path)
     for parent in parents:
-        data = data.get(parent) or {}
+        section = data.get(parent)
+        data = section if isinstance(section, dict) else {}
     return data.pop(name, _MISSING) is not _MISSING
 
 
 def _location(locations: dict[KeyPath, Location], path: KeyPath) -> Location:
-    """Where the key was given, or else what contains it."""
+    """Where the key was given, or else the section that contains it."""
     while path not in locations and path:
         path = path[:-1]
     return locations.get(path, Location("configuration"))

@@ -1,4 +1,4 @@
-"""Maps: an octile `.map` grid or a PNG read into one `MapData`; every mistake is a `MapError` of one line.
+"""Read maps: an octile `.map` grid or a PNG becomes a `MapData`; every mistake is a `MapError` of one line.
 
 A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmarks/formats.html):
 
@@ -10,22 +10,20 @@ A `.map` file is the MovingAI benchmark's format (https://movingai.com/benchmark
     @0.W
     ...G
 
-`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. Own extension:
-a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a destination touch
-each other. Lines end in LF or CRLF. PNG maps are described in `images.py`. Reading costs O(tiles) and no kernel.
+`.` is floor, `G` grass, `S` swamp, `W` water, `@ O T` are walls; people walk on all but walls and water. An extension of
+the format: a digit or a lowercase letter is floor that belongs to destination 0-9 or 10-35 (a-z); the tiles of a
+destination touch each other. Lines end in LF or CRLF. PNG maps are described in `images.py`. O(tiles), without kernels.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-FLOOR, WALL, WATER, SWAMP, GRASS = range(5)
-MAX_SIDE = 2048  # tiles; a flow field of the largest map takes 20 MB
-MAX_DESTINATIONS = 64
+from crowd_demo.config.map_data import FLOOR, GRASS, SWAMP, WALL, WATER, MapData, MapError, check_size, label_marks
+
 MAX_BYTES = 8 << 20  # of any map file: the largest grid with CRLF has 4.2 MB
 
 MARKS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -33,37 +31,19 @@ _KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL
             **dict.fromkeys(MARKS, FLOOR)}
 
 
-class MapError(ValueError):
-    """A map that cannot be used; the message is one line and begins with the file, and the line where there is one."""
-
-
-class MapData(NamedTuple):
-    """A map as read. Row 0 is the top, column 0 the left."""
-
-    kinds: NDArray[np.uint8]  # [H, W]: FLOOR, WALL, WATER, SWAMP or GRASS
-    marks: NDArray[np.int16]  # [H, W]: number of the destination that a tile belongs to, or -1
-    name: str
-
-
 def read_map(path: str | Path) -> MapData:
     """The map in a `.map` or `.png` file. Raises MapError."""
     path = Path(path)
     data = _bytes_of(path)
     if path.suffix.lower() == ".png":
-        from crowd_demo.config.images import parse_png  # pygame is slow to import and few maps are pictures
+        from crowd_demo.config.images import parse_png  # imports pygame, which is slow, and few maps are pictures
+
         found = parse_png(data, path)
     else:
         found = parse_octile(data, path)
     if not np.isin(found.kinds, (FLOOR, SWAMP, GRASS)).any():
         raise MapError(f"{path}: there is no tile to stand on")
     return found
-
-
-def check_size(width: int, height: int, where: str) -> None:
-    if min(width, height) < 1:
-        raise MapError(f"{where}: the map is empty ({width} x {height} tiles)")
-    if max(width, height) > MAX_SIDE:
-        raise MapError(f"{where}: {width} x {height} tiles are too many (at most {MAX_SIDE} x {MAX_SIDE})")
 
 
 def parse_octile(data: bytes, path: Path) -> MapData:
@@ -80,31 +60,11 @@ def parse_octile(data: bytes, path: Path) -> MapData:
         raise MapError(f"{path}:{len(lines)}: the map has {len(rows)} rows, its header says {height}")
     for line, row in enumerate(rows, start=5):
         _check_row(row, width, f"{path}:{line}")
-    # UTF-32 makes one number of each character, whatever it is.
+    # In UTF-32 each character is one number.
     codes = np.frombuffer("".join(rows).encode("utf-32-le"), np.uint32).reshape(height, width)
     marks = _translate(codes, {mark: number for number, mark in enumerate(MARKS)}, -1).astype(np.int16)
     _check_marks(marks, path)
     return MapData(_translate(codes, _KIND_OF, WALL).astype(np.uint8), marks, path.stem)
-
-
-def label_marks(marked: NDArray[np.bool_]) -> NDArray[np.int16]:
-    """Number the areas of touching tiles (8 neighbours) from 0 in reading order; -1 elsewhere, int16[H, W].
-
-    Plain Python, O(marked tiles). Stops numbering after MAX_DESTINATIONS + 1 areas: more are a mistake anyway.
-    """
-    labels = np.full(marked.shape, -1, np.int16)
-    todo = dict.fromkeys(zip(*(axis.tolist() for axis in np.nonzero(marked)), strict=True))
-    for label in range(MAX_DESTINATIONS + 1):
-        if not todo:
-            break
-        stack = [next(iter(todo))]
-        while stack:
-            row, column = stack.pop()
-            if (row, column) in todo:
-                del todo[row, column]
-                labels[row, column] = label
-                stack += [(row + dy, column + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
-    return labels
 
 
 def _bytes_of(path: Path) -> bytes:

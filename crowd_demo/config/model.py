@@ -1,6 +1,6 @@
 """The configuration: what a YAML file may say, with every default, unit and range. `--print-schema` documents it.
 
-`Config()` is complete and valid by itself. All of it is frozen except `optimizations`, which is live.
+`Config()` is complete and valid. All of it is frozen except `optimizations`.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Life(Section):
     """Births and deaths while the crowd runs."""
 
     births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
-    deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, drawn by lot")
-    season_s: float = number(0, 0, 3600, "seconds", "births prevail in the first half of a season, then deaths; 0: no")
-    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births beyond that")
-    causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are taken out in so many goes")
+    deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, chosen at random")
+    season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
+    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births while there are so many")
+    causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are removed in so many passes")
 
 
 class Links(Section):
@@ -69,15 +69,15 @@ class Links(Section):
     stiffness: float = number(900, 0, 3000, "1/s^2", "pull for each unit that a link is too long")
     damping: float = number(4, 0, 15, "1/s", "pull for each unit a second that its ends move apart")
     gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
-    wind: float = number(0, 0, 10_000, "world units / s^2", "how hard gusts push to and fro")
-    drag: float = number(0.5, 0, 60, "1/s", "how fast the air brakes")
+    wind: float = number(0, 0, 10_000, "world units / s^2", "how strong the gusts are")
+    drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
 
 
 class Time(Section):
-    """Steps are of fixed length; the picture has its own pace."""
+    """Steps are of fixed length, whatever the frames a second."""
 
     step_hz: float = number(60, 1, 1000, "1/s", "steps in a second of the crowd's time")
-    speed: float = number(1.0, 0.01, 100, "", "the crowd's seconds in a second of ours: slow or fast motion")
+    speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
     catch_up: Whole = number(4, 1, 64, "steps", "at most so many a frame; beyond, the crowd slows down")
 
 
@@ -99,12 +99,12 @@ class Camera(Section):
 
 
 class Cache(Section):
-    """The cache that the locality score simulates: set-associative, the least recently used line goes first."""
+    """The cache that the locality score simulates: set-associative, the least recently used line is replaced first."""
 
     line_bytes: Whole = number(64, 4, 4096, "bytes", "a line; whole columns of four bytes lie in it")
     size_kb: Literal["auto"] | Annotated[int, Field(ge=1, le=1_048_576), WITHOUT_POINT] = Field("auto", description=(
         "kilobytes (1 to 1048576); auto is this machine's first-level data cache"))
-    ways: Whole = number(8, 1, 64, "lines", "places where a line can lie")
+    ways: Whole = number(8, 1, 64, "lines", "lines in a set")
 
 
 class _Common(Section):

@@ -1,4 +1,4 @@
-"""`optimizations:` in the YAML, built from the registry of techniques, and live: it may change while the crowd runs.
+"""`optimizations:` in the YAML, made from the registry of techniques; values may change while the crowd runs.
 
 Every assignment is validated against the choices and ranges of the registry.
 """
@@ -37,16 +37,16 @@ class _Live(Section):
             raise ValueError(f"{self.prefix}{name}: {problem}") from None
 
 
-class _Switches(_Live):
-    """Techniques by their dotted registry path, such as `stagger.avoidance`; also plain attributes."""
+class _Techniques(_Live):
+    """The values of the techniques by their dotted registry path, such as `stagger.avoidance`; also plain attributes."""
 
     def get(self, path: str) -> Value:
-        """Present value. Raises ValueError for a path that the registry does not know."""
+        """The present value. Raises ValueError for a path that the registry does not know."""
         _known(path)
         return reduce(getattr, path.split("."), self)  # type: ignore[return-value]
 
     def set(self, path: str, value: Value) -> None:
-        """Raises ValueError, saying what is legal, and leaves the old value."""
+        """Set a value. Raises ValueError that says what is legal, and keeps the old value then."""
         _known(path)
         *groups, name = path.split(".")
         setattr(reduce(getattr, groups, self), name, value)
@@ -57,24 +57,24 @@ def _known(path: str) -> None:
         raise ValueError(f"unknown technique {path!r}{close_to(path, BY_PATH)}")
 
 
-def _annotation(technique: Technique) -> Any:
-    """The type of the field: true/false, a word of a closed list, a number of a range, or a word or a number."""
+def _annotation(technique: Technique) -> object:
+    """The type of the field: bool, a word of the choices, a number of the range, or such a word or number."""
     if all(isinstance(choice, bool) for choice in technique.choices):
         return bool
     words = tuple(choice for choice in technique.choices if isinstance(choice, str))
-    options: list[Any] = [Literal[words]] if words else []
+    options: list[object] = [Literal[words]] if words else []
     if numbers := technique.numbers:
         limits = Field(ge=numbers.low, le=numbers.high)
         options.append(Annotated[int, limits, WITHOUT_POINT] if numbers.kind is int else Annotated[float, limits])
     return Union[tuple(options)]  # noqa: UP007  (made at run time)
 
 
-def _field(technique: Technique) -> tuple[Any, Any]:
+def _field(technique: Technique) -> tuple[object, object]:
     return _annotation(technique), Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
 
 
-def _model(name: str, base: type[_Live], prefix: str) -> Any:
-    """Fields for all techniques under the dotted prefix; what lies one level deeper becomes a section of its own."""
+def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:
+    """Fields for all techniques under the dotted prefix; those a level deeper become a section."""
     fields: dict[str, Any] = {}
     for technique in TECHNIQUES:
         if technique.path.startswith(prefix):
@@ -91,7 +91,7 @@ def _model(name: str, base: type[_Live], prefix: str) -> Any:
 
 
 if TYPE_CHECKING:
-    Optimizations = _Switches
+    Optimizations = _Techniques
 else:
-    Optimizations = _model("Optimizations", _Switches, "")
+    Optimizations = _model("Optimizations", _Techniques, "")
     Optimizations.__doc__ = "Every technique of the registry; may change while the crowd runs."

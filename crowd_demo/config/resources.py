@@ -39,7 +39,7 @@ def list_configs() -> dict[str, Path]:
 
 
 def about(config: Path) -> str:
-    """What a configuration says about itself: its first comment that is not for an editor."""
+    """A configuration's description: its first comment that is not meant for an editor."""
     lines = config.read_text("utf-8").splitlines()
     return next((line.lstrip("# ") for line in lines if line.startswith("# ") and "yaml-language" not in line), "")
 

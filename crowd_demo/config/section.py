@@ -11,17 +11,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 
 class Section(BaseModel):
-    """A mapping of the YAML. `key:` with nothing under it is an empty section."""
+    """A mapping in the YAML. `key:` with nothing under it is an empty section."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False, validate_default=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _nothing_is_empty(cls, data: Any) -> Any:
+    def _nothing_is_empty(cls, data: object) -> object:
         return {} if data is None else data
 
 
-def _without_point(value: Any) -> Any:
+def _without_point(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

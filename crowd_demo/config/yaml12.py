@@ -1,9 +1,9 @@
-"""Read YAML 1.2 (core schema) from people one does not know: small, safe, and every value remembers where it stood.
+"""Read YAML 1.2 (core schema) from untrusted files, and remember on which line each value stands.
 
 PyYAML reads YAML 1.1, where `off` is false, `1e-3` is text and `012` is ten, and silently keeps the last of two equal
-keys. So only its parser is used; the events become plain values here. Tags are refused. An alias may stand for a single
-value only, hence no alias can grow. A file is never read beyond `MAX_BYTES`, nor parsed beyond `MAX_DEPTH` levels and
-`MAX_VALUES` values.
+keys. So only its parser is used; its events become plain values here. Tags are refused. An alias may only stand for a
+scalar, so aliases cannot grow exponentially. At most `MAX_BYTES` bytes are read, and at most `MAX_DEPTH` levels and
+`MAX_VALUES` values parsed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import yaml
 
@@ -43,13 +43,13 @@ class Mistake(NamedTuple):
 class Document(NamedTuple):
     """Plain dicts, lists and scalars; the line of each key and list item; mistakes that did not stop the reader."""
 
-    data: Any
+    data: object
     lines: dict[KeyPath, int]
     mistakes: list[Mistake]
 
 
 class UnreadableError(Exception):
-    """What stopped the reader, with all that it had found wrong before."""
+    """The reader cannot go on; `mistakes` ends with the reason, after the mistakes found before."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:
         super().__init__(mistakes[-1].text)
@@ -68,7 +68,7 @@ def scalar(text: str) -> Scalar:
 
 
 def read_file(path: Path) -> Document:
-    """Raises UnreadableError, also for a file that is too large, not UTF-8 or not there."""
+    """Read a file. Raises UnreadableError, also for one that is too large, not UTF-8 or missing."""
     try:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
@@ -89,7 +89,7 @@ def read(text: str) -> Document:
 
 
 class _Reader:
-    """One pass over the parser's events, which come lazily: what is refused is not parsed further."""
+    """One pass over the parser's events. These come lazily, so nothing is parsed after a value that is refused."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -109,11 +109,11 @@ class _Reader:
                     data = self._value(next(self.events), ())
         except yaml.YAMLError as error:
             raise UnreadableError([*self.mistakes, self._broken(error)]) from None
-        except (ValueError, OverflowError):  # PyYAML's scanner, of an escape or a version beyond all numbers
+        except (ValueError, OverflowError):  # raised by PyYAML's scanner for an impossible escape or version
             raise UnreadableError([*self.mistakes, Mistake(1, (), "not YAML: impossible number or escape")]) from None
         return Document({} if data is None else data, self.lines, self.mistakes)
 
-    def _value(self, event: yaml.Event, path: KeyPath) -> Any:
+    def _value(self, event: yaml.Event, path: KeyPath) -> object:
         self.lines.setdefault(path, _line(event))
         self.values += 1
         if self.values > MAX_VALUES:
@@ -139,15 +139,15 @@ class _Reader:
             self._stop(event, path, f"*{str(event.anchor)[:40]} stands for no single value given before")
         return self.anchors[event.anchor or ""]
 
-    def _sequence(self, path: KeyPath) -> list[Any]:
-        items: list[Any] = []
+    def _sequence(self, path: KeyPath) -> list[object]:
+        items: list[object] = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             items.append(self._value(event, (*path, len(items))))
         return items
 
-    def _mapping(self, path: KeyPath) -> dict[str, Any]:
+    def _mapping(self, path: KeyPath) -> dict[str, object]:
         """Keys keep their spelling (`1:` is "1"); the first of two equal keys counts."""
-        items: dict[str, Any] = {}
+        items: dict[str, object] = {}
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag:
                 self._stop(event, path, "a key must be plain text")
@@ -167,9 +167,9 @@ class _Reader:
         if isinstance(error, yaml.reader.ReaderError):
             return Mistake(self.text.count("\n", 0, error.position) + 1, (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        said = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the end lies behind the last line
-        return Mistake(line, (), "not YAML: " + " ".join((said or str(error)).split()))
+        problem = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
+        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the file's end is after the last line
+        return Mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
 
 
 def _line(event: yaml.Event) -> int:
@@ -180,14 +180,14 @@ TAGS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null"
 
 
 class _Dumper(yaml.SafeDumper):
-    """Quotes every text that `scalar` would take for something else, so that what is written reads the same."""
+    """Quotes every text that `scalar` would not read as a text, so that what is written reads the same."""
 
-    def resolve(self, kind: Any, value: Any, implicit: Any) -> str:
+    def resolve(self, kind: type[yaml.Node], value: str, implicit: tuple[bool, bool]) -> str:
         if kind is yaml.ScalarNode and implicit[0]:
             return f"tag:yaml.org,2002:{TAGS[type(scalar(value))]}"
         return str(super().resolve(kind, value, implicit))  # type: ignore[no-untyped-call]
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         return True
 
 
@@ -196,6 +196,6 @@ _Dumper.add_representer(float, lambda dumper, value: (  # 4000.0 as 4000
     dumper.represent_int(int(value)) if value.is_integer() and abs(value) < 1e15 else dumper.represent_float(value)))
 
 
-def dump(data: Any) -> str:
+def dump(data: object) -> str:
     """YAML text that `read` turns into the same data again."""
     return yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=120, default_flow_style=False)

@@ -10,7 +10,7 @@ from crowd_demo.cli import Parser, count, exit_code
 
 
 def run(experiment: Callable[[int], None], module: str, what: str, default: int) -> NoReturn:
-    """Run it with the number asked for; a mistake is one line, and exit code 2."""
+    """Run it with the number of the command line; a mistake of the user is one line, and exit code 2."""
     parser = Parser(prog=f"python -m {module}", allow_abbrev=False, description=sys.modules["__main__"].__doc__)
     parser.add_argument(what, nargs="?", type=count, default=default, help=f"how many, {default:,} if not given")
 

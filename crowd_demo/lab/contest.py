@@ -1,24 +1,24 @@
-"""Contenders: the same crowd, each with another value of one technique, in turns of a few steps.
+"""Contenders: simulations of the same crowd, each with another value of one technique, that take turns of a few steps.
 
-What disturbs the machine disturbs all alike, then. The first turn compiles what is not compiled yet, warms up, and is not
-timed. What only the picture shows (culling, depth, blitter) is drawn too, into memory.
+Because they take turns, other load on the machine slows all of them alike. The first turn compiles what is not compiled
+yet, warms up, and is not timed. For techniques of the picture (culling, depth, blitter) pictures are drawn into memory.
 
-The time of a stage is the median of the steps in which it ran, times the share of steps in which it ran: so a sort every
-60 steps counts for a 60th in each. A step is the sum of its stages. Counters are means over the steps, for in a single one a
-staggered crowd shows only a part of itself; locality is that of memory after the last step.
+The time of a stage is the median over the steps in which it ran, times the share of steps in which it ran: a sort every 60
+steps counts with a 60th of its time. A step is the sum of its stages. Counters are means over the steps, because with
+staggering a single step shows only some of the agents; locality is that of memory after the last step.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_demo.app.loading import Progress, load
 from crowd_demo.app.window import open_window, screen
+from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.model import Config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique, Value
@@ -28,7 +28,7 @@ from crowd_demo.render.scene import Scene
 from crowd_demo.sim.metrics.locality import locality
 from crowd_demo.sim.simulation import Simulation
 
-ROUND = 10  # steps of a turn: the first meets the caches of others, which a median does not mind
+ROUND = 10  # steps of a turn: the first runs with the caches of another simulation, which hardly changes a median
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
 A_DUE_AGENT = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters whose mean is one over agents
 
@@ -43,7 +43,7 @@ class Contender(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a contender was found to do."""
+    """What was measured of a contender."""
 
     value: Value
     approximate: bool
@@ -58,21 +58,21 @@ class Result(NamedTuple):
 
 
 def contenders(config: Config, technique: Technique, values: Iterable[Value]) -> list[Contender]:
-    """One a value, with its kernels compiled. Raises ValueError for what the technique cannot be."""
+    """One for each value, with its kernels compiled. Raises ValueError for a value that is not legal."""
     if technique.path in PICTURE:
         open_window(config.window, headless=True)
     return [_contender(config, technique, value) for value in values]
 
 
 def compete(contenders: Sequence[Contender], steps: int) -> None:
-    """So many steps each, after `ROUND` to warm up."""
+    """Make `steps` steps with each, after `ROUND` steps to warm up."""
     for done in range(-ROUND, steps, ROUND):
         for each in contenders:
             _take_turn(each, min(ROUND, steps - done))
 
 
 def result(technique: Technique, contender: Contender, steps: int) -> Result:
-    """Of its last `steps` steps."""
+    """The measurements of its last `steps` steps."""
     value, sim, draw, log = contender
     state, picture = sim.state_hash(), ""
     if technique.path in PICTURE:
@@ -84,17 +84,17 @@ def result(technique: Technique, contender: Contender, steps: int) -> Result:
 
 
 def stages_ms(profile: Profile, steps: int) -> dict[str, float]:
-    """By stage, in the order of the step: what it costs a step on average, as far as noise does not spoil it."""
+    """By stage, in the order of the step: its mean time a step, by the median where it ran."""
     times = {stage: profile.stage_ms(stage, steps) for stage in profile.stages}
     return {stage: float(np.median(ms[ms > 0]) * (ms > 0).mean()) for stage, ms in times.items() if ms.any()}
 
 
 def counters_of(log: Sequence[dict[str, float]]) -> dict[str, float]:
     """One number a counter: sorts so far, the largest of what counts a maximum, the mean of all others."""
-    return {name: _over_steps(name, np.array([step.get(name, 0) for step in log]), log) for name in log[-1]}
+    return {name: _over_steps(name, np.array([step.get(name, 0) for step in log], np.float64), log) for name in log[-1]}
 
 
-def _over_steps(name: str, numbers: NDArray[Any], log: Sequence[dict[str, float]]) -> float:
+def _over_steps(name: str, numbers: Doubles, log: Sequence[dict[str, float]]) -> float:
     if name == "sorts" or name.endswith("_max"):
         return float(numbers.max())
     due = np.array([step["due"] if name in A_DUE_AGENT else 1 for step in log])
@@ -109,7 +109,7 @@ def _contender(config: Config, technique: Technique, value: Value) -> Contender:
 
 
 def _drawn(scene: Scene, config: Config) -> Callable[[], None]:
-    """Draws the configuration's first view."""
+    """A function that draws the configuration's first view."""
     walls, view = scene.sim.terrain.walls, config.camera
     camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
     camera.look_at(*(view.center or (camera.x, camera.y)), view.zoom or camera.zoom)

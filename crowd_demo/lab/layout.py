@@ -2,19 +2,22 @@
 
     python -m crowd_demo.lab.layout [agents]
 
-Every agent meets the 48 agents around it in memory (as in a cell list after a sort) and adds up what the flock adds up, in
-integers, so both layouts must give the same sums. A record holds all fields of a flock's agent (32 bytes) or of a walker
-(68), of which the loop reads four. `sorted` reads candidates one after the other, `scattered` through a random order, as
-long after a sort. Rounds are interleaved and medians shown, so what disturbs the machine disturbs all alike.
+Every agent has the 48 agents around it in memory as candidates (as in a cell list after a sort) and adds up what the flock
+adds up, in integers, so both layouts must give the same sums. A record holds all fields of a bird (32 bytes) or of a person
+(68), of which the loop reads four. `sorted` reads candidates one after the other, `scattered` in a random order, as in
+memory that has not been sorted for long. Rounds are interleaved and medians shown, so other load on the machine slows all
+layouts alike.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.lab.command import run
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns
@@ -27,17 +30,21 @@ ROUNDS = 15
 
 
 class Sums(NamedTuple):
-    """int32[n] each: what an agent's neighbours add up to."""
+    """int32[n] each: the sums over an agent's neighbours."""
 
-    count: Any
-    x: Any
-    y: Any
-    vx: Any
-    vy: Any
+    size: Ints
+    x: Ints
+    y: Ints
+    vx: Ints
+    vy: Ints
+
+
+Sum = tuple[Int, Int, Int, Int, Int]
+Records = NDArray[np.void]
 
 
 @device
-def _meet(dx: Any, dy: Any, vx: Any, vy: Any, sums: Any) -> Any:
+def _accumulate(dx: Float, dy: Float, vx: Float, vy: Float, sums: Sum) -> Sum:
     """The sums after one more candidate; the same operations for both layouts."""
     seen = np.int32(dx * dx + dy * dy < SIGHT_SQ)
     count, x, y, to_vx, to_vy = sums
@@ -46,42 +53,42 @@ def _meet(dx: Any, dy: Any, vx: Any, vy: Any, sums: Any) -> Any:
 
 
 @device
-def _store(out: Any, agent: int, sums: Any) -> None:
-    out.count[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
+def _store(out: Sums, agent: int, sums: Sum) -> None:
+    out.size[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
 
 
 @device
-def _columns_share(worker: int, workers: int, x: Any, y: Any, vx: Any, vy: Any, order: Any, out: Any) -> None:
-    agents = out.count.shape[0]
+def _columns_share(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
+    agents = out.size.shape[0]
     for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
         me = np.uintp(order[agent])
         sums = np.int32(0), np.int32(0), np.int32(0), np.int32(0), np.int32(0)
         for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
             other = np.uintp(order[k])
-            sums = _meet(x[other] - x[me], y[other] - y[me], vx[other], vy[other], sums)
+            sums = _accumulate(x[other] - x[me], y[other] - y[me], vx[other], vy[other], sums)
         _store(out, agent, sums)
 
 
 @device
-def _records_share(worker: int, workers: int, records: Any, order: Any, out: Any) -> None:
-    agents = out.count.shape[0]
+def _records_share(worker: int, workers: int, records: Records, order: Ints, out: Sums) -> None:
+    agents = out.size.shape[0]
     for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
         me = records[np.uintp(order[agent])]
         sums = np.int32(0), np.int32(0), np.int32(0), np.int32(0), np.int32(0)
         for k in range(np.uintp(agent), np.uintp(agent + CANDIDATES)):
             other = records[np.uintp(order[k])]
-            sums = _meet(other.x - me.x, other.y - me.y, other.vx, other.vy, sums)
+            sums = _accumulate(other.x - me.x, other.y - me.y, other.vx, other.vy, sums)
         _store(out, agent, sums)
 
 
 @kernel
-def meet_columns(workers: int, x: Any, y: Any, vx: Any, vy: Any, order: Any, out: Any) -> None:
+def sum_columns(workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
     for worker in prange(workers):
         _columns_share(worker, workers, x, y, vx, vy, order, out)
 
 
 @kernel
-def meet_records(workers: int, records: Any, order: Any, out: Any) -> None:
+def sum_records(workers: int, records: Records, order: Ints, out: Sums) -> None:
     for worker in prange(workers):
         _records_share(worker, workers, records, order, out)
 
@@ -96,24 +103,23 @@ def sums_of(agents: int) -> Sums:
 
 
 def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
-    """One call a layout, over the same agents; each writes sums of its own, its last argument."""
+    """One call for each layout, over the same agents; its last argument are the sums that it writes."""
     rng = np.random.default_rng(1)
     size = agents + CANDIDATES
     order = np.arange(size, dtype=np.int32)
     if scattered:
         rng.shuffle(order)
-    columns = [rng.uniform(0, 60, size).astype(np.float32) for _ in range(4)]
-    calls = {"columns": call(meet_columns, workers, *columns, order, sums_of(agents))}
+    x, y, vx, vy = (rng.uniform(0, 60, size).astype(np.float32) for _ in range(4))
+    calls = {"columns": call(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
     for kind in (FlockColumns, PeopleColumns):
         records = np.zeros(size, record_of(kind))
-        for name, column in zip(("x", "y", "vx", "vy"), columns, strict=True):
-            records[name] = column
-        calls[f"records of {records.itemsize} bytes"] = call(meet_records, workers, records, order, sums_of(agents))
+        records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
+        calls[f"records of {records.itemsize} bytes"] = call(sum_records, workers, records, order, sums_of(agents))
     return calls
 
 
 def measure(calls: dict[str, Call], rounds: int = ROUNDS) -> dict[str, float]:
-    """Median milliseconds of each; all are warmed up first and then take turns."""
+    """Median milliseconds of each; the first round is not timed, and the calls take turns."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + 1):
         for name, contender in calls.items():

@@ -1,44 +1,45 @@
-"""What storage costs: components by entity id against a sparse set, measured against seed 002's formulas.
+"""What storage costs: components by entity id against a sparse set, measured against the formulas of blackbone's sparse set.
 
     python -m crowd_demo.lab.memory [entities]
 
-N entities are possible and a share U of them has the component, of C bytes. Either way must be able to say who has it:
+There are N possible entities, and a share U of them has the component, of C bytes. Both ways can tell which ones have it:
 
-    linear   C*N + N/8         an array by id, and a bit an id
-    sparse   8*N + C*N*U       two int32 an id (where its component lies; whose lies there), and components side by side
+    linear   C*N + N/8         an array by id, and a bit for each id
+    sparse   8*N + C*N*U       two int32 for each id (id -> slot, slot -> id), and the components without gaps
 
-The sparse set here adds 4*N for generations, which tell a handle from one to a former bearer of its id. Bytes are those that
-`tracemalloc` saw allocated, arrays and the objects around them. Sparse is the smaller one below U = 1 - 11.875 / C.
+The sparse set here adds 4*N for generations, which make handles to a dead agent invalid. Bytes are what `tracemalloc` saw
+allocated, arrays and the objects around them. Sparse is smaller below U = 1 - 11.875 / C.
 """
 
 from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Bytes, Longs
 from crowd_demo.lab.command import run
 from crowd_demo.sim.store.sparse_set import SparseSet
 
-COMPONENTS = (8, 32, 68)  # bytes: a place; a bird; a walker
+COMPONENTS = (8, 32, 68)  # bytes: a position; a bird; a person
 SHARES = (0.1, 0.5, 1.0)
 
 
 class Storage(NamedTuple):
-    """A way to store components, and the bytes that the seed's formula gives it."""
+    """A way to store components, and the bytes that the formula gives it."""
 
-    make: Callable[[int, int, float], Any]  # (entities, component, used) -> what holds the memory
+    make: Callable[[int, int, float], object]  # (entities, component, used) -> what holds the memory
     formula: Callable[[int, int, float], float]
 
 
-def make_linear(entities: int, component: int, used: float) -> Any:
+def make_linear(entities: int, component: int, used: float) -> tuple[Bytes, Bytes]:
     present = np.zeros(-(-entities // 8), np.uint8)
     return np.zeros((entities, component), np.uint8), present
 
 
-def make_sparse(entities: int, component: int, used: float) -> Any:
+def make_sparse(entities: int, component: int, used: float) -> tuple[SparseSet, Bytes]:
     members = SparseSet(entities)
     members.add_many(members_of(entities, used))
     return members, np.zeros((len(members), component), np.uint8)
@@ -50,7 +51,7 @@ STORAGES = {
 }
 
 
-def members_of(entities: int, used: float) -> Any:
+def members_of(entities: int, used: float) -> Longs:
     """Ids spread evenly over all, int64[round(entities * used)]."""
     count = round(entities * used)
     return np.arange(count) * entities // max(count, 1)

@@ -2,10 +2,10 @@
 
     python -m crowd_demo.lab.sweep [--config NAME] [--set KEY.PATH=VALUE]... PATH [VALUE...]
 
-PATH is one of the registry (`cell_size`, `reorder.every`); without values its choices are taken, and the default is there
-either way. Each value gets a simulation of its own, and they take turns (lab/contest.py says what is measured, and how). The
-state after the last step is that of `crowd-demo --headless --frames` 10 more than `--steps`. Exit code 1 if an exact value
-gave another crowd than its siblings; approximate values may.
+PATH is one of the registry (`cell_size`, `reorder.every`); without values its choices are taken, and the default is always
+added. Each value gets a simulation of its own, and they take turns (lab/contest.py says what is measured, and how). The
+state after the last step is that of `crowd-demo --headless --frames` with 10 more frames than `--steps`. The exit code is 1
+if exact values gave different crowds; approximate values may.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import STDOUT
 from crowd_demo.cli import CRASHED, DEFAULT_CONFIG, FINE, MISTAKEN, Parser, count, exit_code, unwritable
@@ -27,13 +27,13 @@ from crowd_demo.registry.techniques import BY_PATH, word
 if TYPE_CHECKING:
     from crowd_demo.lab.contest import Contender, Result
 
-SLOW_S = 10.0  # of brute force, from which on somebody should be told
+SLOW_S = 10.0  # brute force that takes longer is announced
 PAIR_NS = {True: 0.1, False: 1.0}  # brute force, with lanes and without: it took 36 and 390 ms for 20k birds
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Returns the exit code: 0 fine, 1 an exact technique changed the crowd, 2 a mistake of the user, told in a line."""
+    """Run the sweep; return the exit code: 0 fine, 1 an exact technique changed the crowd, 2 a mistake of the user."""
     return exit_code(lambda: _main(_parser().parse_args(argv)))
 
 
@@ -78,10 +78,10 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
         overrides.append(Override(Location("--agents"), ("agents",), scalar(args.agents)))
     config = Source.read(args.config, overrides).config
     trial = config.optimizations.model_copy(deep=True)
-    trial.get(args.path)  # for a path that nobody knows
+    trial.get(args.path)  # raises for an unknown path
     values = []
     for text in args.values:
-        trial.set(args.path, scalar(text))  # type: ignore[arg-type]  # null too is told as what it may not be
+        trial.set(args.path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
         values.append(trial.get(args.path))
     for line in unwritable("--json", args.json) if args.json not in (None, STDOUT) else ():
         raise ValueError(line)
@@ -89,7 +89,7 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
 
 
 def expectations(technique: Technique, contenders: Sequence[Contender], steps: int) -> Iterator[str]:
-    """What somebody should know before it starts."""
+    """Lines to print before the sweep starts."""
     from crowd_demo.lab.contest import ROUND
     from crowd_demo.sim.inactive import inactive
 
@@ -99,10 +99,10 @@ def expectations(technique: Technique, contenders: Sequence[Contender], steps: i
         pairs = sim.agents.count**2 if sim.optimizations.neighbours == "none" else 0
         seconds = pairs * (steps + ROUND) * PAIR_NS[sim.optimizations.simd] * 1e-9
         if seconds > SLOW_S:
-            yield f"{technique.path}={shown(value)}: everybody asks everybody, which may take {seconds:,.0f} s"
+            yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 
-# --- what was found --------------------------------------------------------------------------------------------------
+# --- the results -----------------------------------------------------------------------------------------------------
 
 def one_crowd(results: Iterable[Result]) -> bool:
     """Did all exact values give the same state?"""
@@ -119,7 +119,7 @@ def verdict(results: Sequence[Result]) -> str:
 
 
 def table(technique: Technique, results: Sequence[Result]) -> str:
-    """A column a value, the default marked; a row a measure, if it is one that all share or in which values differ."""
+    """A column for each value, the default marked with *; a row for each measure that is always shown or differs."""
     rows = list(_rows(technique, results))
     first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
     return "\n".join("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
@@ -157,7 +157,7 @@ def _write(path: Path, config: Config, technique: Technique, results: Sequence[R
     from crowd_demo.app.report import machine, write_report
     from crowd_demo.lab.contest import ROUND
 
-    found: list[dict[str, Any]] = [{**each._asdict(), "step_ms": each.step_ms} for each in results]
+    found: list[dict[str, object]] = [{**each._asdict(), "step_ms": each.step_ms} for each in results]
     write_report({"technique": technique.path, "default": technique.default, "agents": config.agents, "seed": config.seed,
                   "steps": steps, "warmup_steps": ROUND, "one_crowd": one_crowd(results), "results": found,
                   "machine": machine()}, path)

@@ -1,4 +1,4 @@
-"""The registry of behaviours: the configuration's choices and sections, the figures and the tests follow from it."""
+"""The registry of behaviours: the configuration's choices and sections, the figures and the tests derive from it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The records of the registry, which plugins are made of. Nothing here imports the program.
+"""The records of the registry, of which plugins consist too. Nothing here imports other parts of the program.
 
-A text "module:name" stands for an object that is imported when it is first used: so `--help` needs neither Numba nor pygame.
+A text "module:name" stands for an object that is imported when it is first used, so `--help` needs neither Numba nor pygame.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ class Range(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """What decides whether a technique has work at present."""
+    """What decides whether a technique is inactive."""
 
     get: Callable[[str], Value]  # the present value of any technique
-    structure: frozenset[str]  # techniques that the neighbour structure in use obeys, by their paths
-    behaviour: frozenset[str]  # the same of the behaviour
+    structure: frozenset[str]  # paths of the techniques that the present neighbour structure uses
+    behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
 
 
@@ -34,15 +34,15 @@ def never(situation: Situation) -> bool:
     return False
 
 
-def no_rest(situation: Situation) -> str:
+def nothing_left(situation: Situation) -> str:
     return ""
 
 
 class Technique(NamedTuple):
-    """One switch. `path` is its place under `optimizations:` in the YAML; the key steps through `choices`.
+    """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
-    The first choice is the baseline that the others improve upon. A technique of numbers takes any in its range, which is
-    that of its choices if it names none. One that *inactive* is true for changes nothing at present.
+    The first choice is the baseline that the others improve upon. A technique of numbers takes any number in its range,
+    which is that of its choices unless given. While `inactive` is true, the technique changes nothing.
     """
 
     path: str
@@ -55,8 +55,8 @@ class Technique(NamedTuple):
     key: str = ""
     range: Range | None = None
     inactive: Callable[[Situation], bool] = never
-    partly: Callable[[Situation], str] = no_rest  # what it still does, where another technique has taken work from it
-    approximate_choices: tuple[Value, ...] = ()  # of a technique whose other choices are exact
+    partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
+    approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
     approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
 
     @property
@@ -67,9 +67,9 @@ class Technique(NamedTuple):
 
 
 class StageEntry(NamedTuple):
-    """A stage of a step that a plugin adds, behind the last stage named `after`."""
+    """A stage of a step that a plugin adds, after the last stage named `after`."""
 
-    code: str  # "module:name" of a class like `sim.stage.Stage`
+    code: str  # "module:name" of a class with the methods of `sim.stage.Stage`
     after: str
 
 
@@ -77,14 +77,14 @@ class BehaviourEntry(NamedTuple):
     """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
 
     name: str
-    about: str  # a word or three
+    about: str  # one to three words
     settings: str  # "module:name" of a `config.section.Section`
     code: str  # "module:name" of a `sim.behaviours.base.Behaviour`
     figures: str  # "module:name" of a `render.figures.base.Figures`
 
 
 class OverlayEntry(NamedTuple):
-    """Something drawn over the picture, shown or hidden by an action of that name."""
+    """Something that is drawn over the picture; the action of the same name shows and hides it."""
 
     name: str
     why: str

@@ -1,4 +1,4 @@
-"""The registry of overlays: what can be drawn over the picture. Keys, help and drawing follow from it."""
+"""The registry of overlays: what can be drawn over the picture. Keys, help screen and drawing derive from it."""
 
 from __future__ import annotations
 

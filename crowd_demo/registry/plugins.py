@@ -3,8 +3,8 @@
     [project.entry-points.crowd_demo]
     toys = "toys.plugin:PLUGIN"
 
-`PLUGIN` is a `Plugin` (entries.py). All are read before the schema is built, and the sources beside them count for the
-kernel cache. A plugin that cannot be read is left out and named on standard error: the program starts without it.
+`PLUGIN` is a `Plugin` (entries.py). All are read before the schema is built, and their sources are part of the kernel
+cache's fingerprint. A plugin that cannot be loaded is left out and named on standard error; the program starts without it.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ GROUP = "crowd_demo"
 
 @cache
 def installed() -> tuple[Plugin, ...]:
-    """Those of this environment, in the order of their names."""
+    """The plugins of this environment, in the order of their names."""
     return tuple(plugin for point in _points() if (plugin := _read(point)))
 
 
 @cache
 def sources() -> tuple[Path, ...]:
-    """Every source file of their packages, or of their modules where these lie in no package."""
+    """Every source file of their packages, or of their modules if these are in no package."""
     found: set[Path] = set()
     for point in _points():
         spec = find_spec(point.module.partition(".")[0])

@@ -1,8 +1,8 @@
-"""The registry of techniques: every optimisation once, and everything else derives from it.
+"""The registry of techniques: every optimisation has one entry, from which everything else derives.
 
-Hotkeys, the help overlay, the HUD, `--set`, the YAML schema, the hash tests and the README's table all read this list, so a
-new technique is one entry here and one file that does it. A technique is *exact* when switching it cannot change the crowd:
-the state hash stays what it was. An approximate one changes the motion, and the program says so wherever it is shown.
+Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
+entry here and one file that implements it. A technique is *exact* if switching it cannot change the crowd: the state hash
+stays the same. An approximate one changes the motion, and the program says so wherever it shows the technique.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from crowd_demo.registry.plugins import installed
 
 
 def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
-    """True where neither structure nor behaviour obeys a technique, or where another one has not the value needed."""
+    """True if neither structure nor behaviour uses a technique, or if another one does not have the value it needs."""
     def inactive(situation: Situation) -> bool:
-        obeyed = path in situation.structure or path in situation.behaviour
-        return not obeyed or any(situation.get(other) != value for other, value in needed)
+        used = path in situation.structure or path in situation.behaviour
+        return not used or any(situation.get(other) != value for other, value in needed)
     return inactive
 
 
 def _no_cells(situation: Situation) -> bool:
-    asked = situation.get("cull") == "grid" or situation.get("cap") != "none"
-    return "cell_size" not in situation.structure and not asked
+    needed = situation.get("cull") == "grid" or situation.get("cap") != "none"
+    return "cell_size" not in situation.structure and not needed
 
 
 def _sorted_by_nothing(situation: Situation) -> bool:
@@ -31,15 +31,15 @@ def _sorted_by_nothing(situation: Situation) -> bool:
 
 
 def _lanes_left(situation: Situation) -> str:
-    """Capped agents look around one at a time, whatever the lanes do when they move."""
+    """A cap takes the agents one at a time; only the stage that moves them uses lanes then."""
     return "move only" if situation.get("simd") and situation.get("cap") != "none" else ""
 
 
 BUILT_IN: tuple[Technique, ...] = (
     Technique("neighbours", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"), "sorted", True,
               "neighbours",
-              "who is near: everybody asks everybody, cell lists, a grid, a grid with the agents in its order, or trees; or"
-              " a smoothed field instead", stage="see", key="1", approximate_choices=("field",)),
+              "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
+              " field instead", stage="see", key="1", approximate_choices=("field",)),
     Technique("simd", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them", stage="see", key="2", partly=_lanes_left),
     Technique("reorder.when", ("off", "every", "drift"), "every", True, "reorder",
@@ -49,7 +49,7 @@ BUILT_IN: tuple[Technique, ...] = (
               "steps from one reordering to the next", stage="reorder", key="e", range=Range(int, 1, 1000),
               inactive=_unused("reorder.when", ("reorder.when", "every"))),
     Technique("reorder.drift", (0.25, 0.5, 1, 2), 0.5, True, "  drift of cells",
-              "reorder once somebody may have moved that share of a cell", stage="reorder", key="v",
+              "reorder once an agent may have moved by that share of a cell", stage="reorder", key="v",
               range=Range(float, 0.01, 100), inactive=_unused("reorder.when", ("reorder.when", "drift"))),
     Technique("curve", ("row", "morton", "hilbert"), "row", True, "  along a curve",
               "the curve through the cells along which the sorted grid's agents lie in memory", stage="reorder", key="o",
@@ -59,24 +59,24 @@ BUILT_IN: tuple[Technique, ...] = (
               range=Range(float, 1, 4096), inactive=_no_cells,
               approximate_with=(("neighbours", "field"), ("cap", "first"))),
     Technique("leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
-              "most agents in a leaf of a tree: small leaves ask often, large ones meet too many", stage="query", key="l",
-              inactive=_unused("leaf_size")),
+              "most agents in a leaf of a tree: small leaves mean many queries, large ones many candidates", stage="query",
+              key="l", inactive=_unused("leaf_size")),
     Technique("rebuild", (1, 2, 4, 8, 16), 8, True, "tree rebuilt",
-              "steps in which the next box tree is built beside the one in use, whose boxes are fitted to the agents in each",
+              "steps over which the next box tree is built; the boxes in use are fitted to the agents in each step",
               stage="index", key="u", range=Range(int, 1, 1000), inactive=_unused("rebuild")),
     Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64)),
     Technique("removal", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
-              "gaps of the dead: filled from the end, closed in order by each removal, or marked and closed once a step",
+              "gaps in memory after deaths: filled from the end, closed in order by each removal, or closed once a step",
               stage="life", key="x", inactive=lambda situation: not situation.births),
     Technique("cap", ("none", "first", "nearest"), "none", True, "cap",
-              "meet only the first few found, which are all on one side, or only the nearest; in the grid and without lanes",
+              "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
               stage="see", key="k", approximate_choices=("first", "nearest")),
     Technique("stagger.avoidance", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
-              "look at the neighbours every n steps, and keep the answer in between", stage="see", key="4",
+              "update the push of the neighbours every n steps, and keep it in between", stage="see", key="4",
               range=Range(int, 1, 16)),
     Technique("stagger.by", ("place", "tile", "id"), "place", False, "  avoidance by",
-              "who looks in one step: bands of the world, square tiles all over it, or ids wherever they are", stage="see",
+              "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere", stage="see",
               key="b", inactive=lambda situation: situation.get("stagger.avoidance") == 1),
     Technique("stagger.sight", (1, 2, 4, 8, 16), 8, False, "stagger sight",
               "trace the line of sight to the goal every n steps", stage="sight", key="5", range=Range(int, 1, 16),
@@ -87,9 +87,9 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("cull", ("off", "agents", "grid"), "grid", True, "culling",
               "draw only what the camera sees: test each agent, or only the cells in view", stage="cull", key="7"),
     Technique("depth", ("off", "full", "bands"), "bands", True, "depth order",
-              "heads behind those in front: none, one full sort, or bands of Y sorted one by one", stage="depth", key="8"),
+              "order of drawing, back first: none, one full sort, or bands of Y sorted one by one", stage="depth", key="8"),
     Technique("blitter", ("pygame", "compiled"), "compiled", True, "blitter",
-              "sprites and crates through pygame's own calls, or compiled rows of pixels straight into the surface",
+              "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
               stage="blit", key="9"),
 )
 
@@ -99,7 +99,7 @@ BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
 def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
-    """Does the technique, set to that value, change the motion? `get` tells the present value of any other."""
+    """Does the technique, set to that value, change the motion? `get` returns the present value of any other."""
     return (not technique.exact or value in technique.approximate_choices
             or (get is not None and any(get(path) == other for path, other in technique.approximate_with)))
 
@@ -116,7 +116,8 @@ def table() -> str:
     rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
     for t in TECHNIQUES:
         choices = ", ".join(f"**{word(c)}**" if c == t.default else word(c) for c in t.choices)
-        rows.append(f"| {f'`{t.key}`' if t.key else ''} | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
+        key = f"`{t.key}`" if t.key else ""
+        rows.append(f"| {key} | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
     return "\n".join(rows)
 
 

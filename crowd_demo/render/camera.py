@@ -1,8 +1,8 @@
 """The camera: which part of the world is on the screen, and at what size.
 
-World and screen share their axes (y grows downward); a screen pixel is `(world - corner) * zoom`. The centre always
-stays inside the world, so that the crowd cannot be lost from sight. Plain Python floats; `view()` hands kernels the
-same numbers as float32, and every path of the renderer does its arithmetic on those.
+World and screen have the same axes (y grows downward); a screen pixel is `(world - corner) * zoom`. The centre always
+stays inside the world, so the user cannot lose the crowd. The camera calculates in Python floats; `view()` gives the
+same numbers as float32, with which all of the renderer calculates.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Rect(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a kernel needs to place a world point on the screen; all float32, the size in pixels as int32."""
+    """What a kernel needs to find the pixel of a world point: the corner in world units, pixels a unit, the size in pixels."""
 
     left: np.float32
     top: np.float32
@@ -35,11 +35,12 @@ class View(NamedTuple):
 
 
 def clamp(value: float, low: float, high: float) -> float:
+    """The number of [low, high] that is nearest to `value`."""
     return max(low, min(high, value))
 
 
 class Camera:
-    """Looks at (`x`, `y`) of a world of `world` units, `zoom` pixels a unit, through a viewport of `size` pixels."""
+    """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit."""
 
     def __init__(self, world: tuple[float, float], size: tuple[int, int]) -> None:
         self.world = world
@@ -48,7 +49,7 @@ class Camera:
 
     @property
     def least_zoom(self) -> float:
-        """`LEAST_ZOOM`, or less where the world is too large to fit at that."""
+        """`LEAST_ZOOM`, or less if the world would not fit the screen."""
         return min(LEAST_ZOOM, self._fitting_zoom())
 
     def fit(self) -> None:
@@ -67,7 +68,7 @@ class Camera:
         self.look_at(self.x, self.y, self.zoom)
 
     def pan(self, dx_px: float, dy_px: float) -> None:
-        """Move the camera, so that the picture moves the other way."""
+        """Move the camera; the picture moves the other way."""
         self.look_at(self.x + dx_px / self.zoom, self.y + dy_px / self.zoom)
 
     def zoom_at(self, px: float, py: float, factor: float) -> None:

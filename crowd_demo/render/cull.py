@@ -1,23 +1,24 @@
 """Culling: the slots of the agents whose drawn position lies in the bounds of the view.
 
-`off` takes everybody, `agents` tests each of them, `grid` visits only the cells that meet the bounds and tests only
-the agents of cells on their border. `agents` and `grid` find the same set; `agents` keeps the order of the slots,
-`grid` that of the cells. Each worker collects into a stretch of `region` that is large enough for all it may find,
-and then moves what it found to its place in `slots`: O(candidates), the same order for any number of workers, nothing
-allocated.
+`off` takes all agents, `agents` tests each of them, `grid` visits only the cells that meet the bounds and tests only
+the agents of the cells on their border. `agents` and `grid` find the same set; `agents` keeps the order of the slots,
+`grid` that of the cells. Each worker collects into a part of `region` that is large enough for all it may find, and
+then copies what it found to its part of `slots`. O(candidates); the order is the same for any number of workers;
+nothing is allocated.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Int, Ints, Longs, Mask
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.projection import Bounds, Moving, drawn
+from crowd_demo.sim.neighbours.grid import Grid
 
 
 class Cells(NamedTuple):
@@ -29,7 +30,7 @@ class Cells(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Cells [row0, row1) x [column0, column1) meet the bounds; those of the inner ranges lie inside whatever moved."""
+    """Cells [row0, row1) x [column0, column1) meet the bounds; all agents of the inner ranges are surely inside."""
 
     row0: int
     row1: int
@@ -46,16 +47,19 @@ class Window(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What the workers found: stretches of `region` [first, first + count), and how many agents each had to test."""
+    """What each worker found: `region[first:first + size]`, and how many agents it had to test."""
 
     region: Ints
-    first: Any
-    count: Any
-    tested: Any
+    first: Longs  # [workers], as the next two
+    size: Longs
+    tested: Longs
 
 
 def span(low: float, high: float, slack: float, cell: float, cells: int) -> tuple[int, int, int, int]:
-    """Cells of one axis that meet [low, high] if their agents may be `slack` outside them; and those surely inside."""
+    """The range of cells along an axis that may hold agents in [low, high], and the range of cells that hold only such.
+
+    An agent may be up to `slack` outside its cell.
+    """
     first = int(clamp(math.floor((low - slack) / cell), 0, cells))
     last = int(clamp(math.floor((high + slack) / cell) + 1, first, cells))
     inner_first = int(clamp(math.ceil((low + slack) / cell), first, last))
@@ -64,49 +68,52 @@ def span(low: float, high: float, slack: float, cell: float, cells: int) -> tupl
 
 
 def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> Window:
+    """The cells of a grid of `columns` x `rows` that culling has to visit."""
     row0, row1, inner_row0, inner_row1 = span(float(bounds.top), float(bounds.bottom), slack, cell, rows)
     column0, column1, inner0, inner1 = span(float(bounds.left), float(bounds.right), slack, cell, columns)
     return Window(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
 
 
 def bounds_of(rect: Rect, margin: Rect) -> Bounds:
-    """Bounds of drawn positions: `rect` grown by how far a sprite reaches beyond its place on each side (`margin`)."""
+    """Bounds of drawn positions: `rect` grown by how far a sprite reaches beyond its position on each side (`margin`)."""
     return Bounds(np.float32(rect.left - margin.right), np.float32(rect.top - margin.bottom),
                   np.float32(rect.right + margin.left), np.float32(rect.bottom + margin.top))
 
 
 @device
-def _inside(slot: Any, agents: Any, ahead: Any, bounds: Any) -> Any:
+def _inside(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mask:
     x = drawn(agents.x[slot], agents.vx[slot], ahead)
     y = drawn(agents.y[slot], agents.vy[slot], ahead)
     return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
 
 
 @device
-def _test_agents(worker: int, workers: int, count: int, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+def _test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
+                 found: Found) -> None:
     first, last = count * worker // workers, count * (worker + 1) // workers
     at = first
     for slot in range(first, last):
         found.region[np.uintp(at)] = slot
         at += _inside(np.uintp(slot), agents, ahead, bounds)
-    found.first[worker], found.count[worker], found.tested[worker] = first, at - first, last - first
+    found.first[worker], found.size[worker], found.tested[worker] = first, at - first, last - first
 
 
 @kernel
-def test_agents(workers: int, count: int, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+def test_agents(workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds, found: Found) -> None:
     for worker in prange(workers):
         _test_agents(worker, workers, count, agents, ahead, bounds, found)
 
 
 @device
-def _take(first: int, last: int, cells: Any, at: int, found: Any) -> int:
+def _take(first: int, last: int, cells: Cells, at: int, found: Found) -> int:
     for k in range(last - first):
         found.region[np.uintp(at + k)] = cells.order[np.uintp(first + k)]
     return at + last - first
 
 
 @device
-def _test(first: int, last: int, cells: Any, agents: Any, ahead: Any, bounds: Any, at: int, found: Any) -> int:
+def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32, bounds: Bounds, at: int,
+          found: Found) -> int:
     for k in range(first, last):
         slot = cells.order[np.uintp(k)]
         found.region[np.uintp(at)] = slot
@@ -115,9 +122,9 @@ def _test(first: int, last: int, cells: Any, agents: Any, ahead: Any, bounds: An
 
 
 @device
-def _visit_cells(worker: int, workers: int, cells: Any, window: Any, agents: Any, ahead: Any, bounds: Any,
-                 found: Any) -> None:
-    """Rows go to the workers by the candidates before them, so that each gets about as many."""
+def _visit_cells(worker: int, workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
+                 found: Found) -> None:
+    """Take a share of the rows: a row belongs to a worker by the candidates before it, so all get about as many."""
     total = 0
     for row in range(window.row0, window.row1):
         base = row * cells.columns
@@ -138,32 +145,33 @@ def _visit_cells(worker: int, workers: int, cells: Any, window: Any, agents: Any
             at = _test(right, last, cells, agents, ahead, bounds, at, found)
             tested += left - first + last - right
         before += last - first
-    found.count[worker], found.tested[worker] = at - found.first[worker], tested
+    found.size[worker], found.tested[worker] = at - found.first[worker], tested
 
 
 @kernel
-def visit_cells(workers: int, cells: Any, window: Any, agents: Any, ahead: Any, bounds: Any, found: Any) -> None:
+def visit_cells(workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
+                found: Found) -> None:
     for worker in prange(workers):
         _visit_cells(worker, workers, cells, window, agents, ahead, bounds, found)
 
 
 @device
-def _pack(worker: int, found: Any, slots: Any) -> None:
+def _pack(worker: int, found: Found, slots: Ints) -> None:
     first, to = found.first[worker], 0
     for earlier in range(worker):
-        to += found.count[earlier]
-    for k in range(found.count[worker]):
+        to += found.size[earlier]
+    for k in range(found.size[worker]):
         slots[np.uintp(to + k)] = found.region[np.uintp(first + k)]
 
 
 @kernel
-def pack(workers: int, found: Any, slots: Any) -> None:
+def pack(workers: int, found: Found, slots: Ints) -> None:
     for worker in prange(workers):
         _pack(worker, found, slots)
 
 
 class Cull:
-    """Owner of the buffers. After `run`, `counters` say what it took."""
+    """Owns the buffers. After `run`, `counters` say how many agents were tested and how many cells were visited."""
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
@@ -175,25 +183,26 @@ class Cull:
         self.found = Found(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
 
     def calls(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
-              grid: Any = None, slack: float = 0.0) -> tuple[Call, ...]:
-        """The kernels of `how`; `grid` is needed for "grid" only. `slack`: world units an agent may be off its cell."""
-        if count > len(self.identity) or workers > len(self.found.count):
-            self._reserve(max(count, len(self.identity)), max(workers, len(self.found.count)))
+              grid: Grid | None = None, slack: float = 0.0) -> tuple[Call, ...]:
+        """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
+        if count > len(self.identity) or workers > len(self.found.size):
+            self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))
         self.counters = {"tested": 0, "cells_visited": 0}
         if how == "off":
             return ()
         last = call(pack, workers, self.found, self.slots)
         if how == "agents":
             return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
-        looked_at = window(bounds, slack, grid.cell, grid.columns, grid.rows)
-        self.counters["cells_visited"] = looked_at.cells
+        assert grid, "culling by grid needs one"
+        visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
+        self.counters["cells_visited"] = visited.cells
         cells = Cells(grid.order, grid.start, grid.columns)
-        return call(visit_cells, workers, cells, looked_at, agents, ahead, bounds, self.found), last
+        return call(visit_cells, workers, cells, visited, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
-        """The visible slots, int32[visible]; the array is the culler's own and holds until the next frame."""
+        """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""
         if not calls:
             return self.identity[:count]
         run(calls)
         self.counters["tested"] = int(self.found.tested[:workers].sum())
-        return self.slots[:int(self.found.count[:workers].sum())]
+        return self.slots[:int(self.found.size[:workers].sum())]

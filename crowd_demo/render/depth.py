@@ -1,30 +1,30 @@
-"""Depth: visible agents from the back to the front, by (drawn y, id).
+"""Depth order: visible agents from the back to the front, by (drawn y, id).
 
 `full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels and then sorts each band: the bands
-are independent, so workers share them, and most comparisons of a full sort are never made. A band is spread over buckets
-between its least and its greatest key, which leaves a handful of agents to be sorted by insertion; however many share a
-bucket, they are merged from runs of 16, so no crowd costs n squared. Both give the same order to the last agent; about
-O(n), at worst O(n log n), nothing allocated by `bands`.
+are independent, so workers share them, and most comparisons of a full sort are never made. A band is distributed over
+buckets of equal width between its least and its greatest key, so that insertion sort has a few agents at a time; a full
+bucket is merged from runs of 16, so no crowd costs O(n^2). Both ways give exactly the same order. About O(n), at worst
+O(n log n); `bands` allocates nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Float, Int, Ints, Keys
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.projection import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096
 RUN = 16
-BUCKETS = 1024  # of a band: those of 100,000 agents on a screen then hold four each
+BUCKETS = 1024  # of a band: with 100,000 agents on the screen a bucket holds about four
 
 
 class Scale(NamedTuple):
-    """The band of a drawn y is floor((y - top) * per_unit), kept in [0, bands)."""
+    """The band of a drawn y is floor((y - top) * per_unit), clamped to [0, bands)."""
 
     top: np.float32
     per_unit: np.float32
@@ -32,10 +32,10 @@ class Scale(NamedTuple):
 
 
 class Pile(NamedTuple):
-    """Keys (drawn y in the high half, id in the low one) and the slots that add_agents them."""
+    """Sort keys (drawn y in the high half, id in the low one) and the slots of the agents that they belong to."""
 
-    keys: Any
-    slots: Any
+    keys: Keys
+    slots: Ints
 
 
 def scale(top: float, bottom: float, zoom: float) -> Scale:
@@ -46,28 +46,31 @@ def scale(top: float, bottom: float, zoom: float) -> Scale:
 
 
 def full(slots: Ints, agents: Moving, ahead: np.float32) -> Ints:
-    """The plain way: one sort of all visible agents."""
+    """Sort all visible agents at once, in NumPy."""
     y = agents.y[slots] + agents.vy[slots] * ahead
     return slots[np.lexsort((agents.id[slots], y))]
 
 
 @device
-def key_of(y: Any, number: Any) -> Any:
-    """uint64 that sorts like (y, number): the bits of a float sort like integers once the negative ones are turned."""
+def key_of(y: Float, number: Int) -> Int:
+    """A uint64 that sorts like (y, number).
+
+    The bits of a float sort like an unsigned integer once the sign bit is flipped, or all bits of a negative number.
+    """
     bits = np.float32(y + np.float32(0.0)).view(np.uint32)
     bits = np.uint32(~bits) if bits >> np.uint32(31) else np.uint32(bits | np.uint32(0x80000000))
     return np.uint64(np.uint64(bits) << np.uint64(32)) | np.uint64(np.uint32(number))
 
 
 @device
-def band_of(y: Any, scale: Any) -> int:
+def band_of(y: Float, scale: Scale) -> int:
     band = (y - scale.top) * scale.per_unit
     return int(max(np.float32(0.0), min(band, np.float32(scale.bands - 1))))
 
 
 @device
-def _count(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, scale: Any, keys: Any, bands: Any,
-           counts: Any) -> None:
+def _count(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys, bands: Ints,
+           counts: Ints) -> None:
     counts[worker] = 0
     visible = slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
@@ -79,15 +82,15 @@ def _count(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, scale
 
 
 @kernel
-def count_bands(workers: int, slots: Any, agents: Any, ahead: Any, scale: Any, keys: Any, bands: Any,
-                counts: Any) -> None:
+def count_bands(workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys, bands: Ints,
+                counts: Ints) -> None:
     for worker in prange(workers):
         _count(worker, workers, slots, agents, ahead, scale, keys, bands, counts)
 
 
 @device
-def add_up(workers: int, bands: int, counts: Any, start: Any) -> None:
-    """start[band] = first place of a band; counts[worker, band] becomes the first place of that worker in it."""
+def add_up(workers: int, bands: int, counts: Ints, start: Ints) -> None:
+    """start[band] = first index of a band; counts[worker, band] becomes the first index of that worker in it."""
     total = 0
     for band in range(bands):
         start[band] = total
@@ -99,7 +102,7 @@ def add_up(workers: int, bands: int, counts: Any, start: Any) -> None:
 
 
 @device
-def _scatter(worker: int, workers: int, slots: Any, keys: Any, bands: Any, counts: Any, pile: Any) -> None:
+def _scatter(worker: int, workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
     visible = slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         to = np.uintp(counts[worker, bands[k]])
@@ -109,13 +112,13 @@ def _scatter(worker: int, workers: int, slots: Any, keys: Any, bands: Any, count
 
 
 @kernel
-def scatter(workers: int, slots: Any, keys: Any, bands: Any, counts: Any, pile: Any) -> None:
+def scatter(workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
     for worker in prange(workers):
         _scatter(worker, workers, slots, keys, bands, counts, pile)
 
 
 @device
-def _insert(first: int, last: int, pile: Any) -> None:
+def _insert(first: int, last: int, pile: Pile) -> None:
     """Sort [first, last) by insertion."""
     for k in range(first + 1, last):
         key, slot = pile.keys[k], pile.slots[k]
@@ -127,7 +130,7 @@ def _insert(first: int, last: int, pile: Any) -> None:
 
 
 @device
-def _merge(first: int, middle: int, last: int, pile: Any, other: Any) -> None:
+def _merge(first: int, middle: int, last: int, pile: Pile, other: Pile) -> None:
     """Merge the sorted [first, middle) and [middle, last) of `pile` into `other`."""
     left, right = first, middle
     for to in range(first, last):
@@ -139,7 +142,7 @@ def _merge(first: int, middle: int, last: int, pile: Any, other: Any) -> None:
 
 
 @device
-def _sort(first: int, last: int, pile: Any, other: Any) -> None:
+def _sort(first: int, last: int, pile: Pile, other: Pile) -> None:
     """Sort [first, last) of `pile`; `other` is scratch of the same size."""
     for run in range(first, last, RUN):
         _insert(run, min(run + RUN, last), pile)
@@ -153,12 +156,12 @@ def _sort(first: int, last: int, pile: Any, other: Any) -> None:
 
 
 @device
-def _bucket(key: Any, least: Any, shift: Any) -> int:
+def _bucket(key: Int, least: Int, shift: Int) -> int:
     return int((key - least) >> shift)
 
 
 @device
-def _spread(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
+def _spread(first: int, last: int, pile: Pile, other: Pile, ends: Ints) -> None:
     """Put [first, last) into `other` by buckets of equal width; ends[b] becomes where bucket b ends."""
     least = greatest = pile.keys[first]
     for k in range(first + 1, last):
@@ -179,7 +182,7 @@ def _spread(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
 
 
 @device
-def _sort_band(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
+def _sort_band(first: int, last: int, pile: Pile, other: Pile, ends: Ints) -> None:
     _spread(first, last, pile, other, ends)
     at = first
     for bucket in range(BUCKETS):
@@ -190,8 +193,8 @@ def _sort_band(first: int, last: int, pile: Any, other: Any, ends: Any) -> None:
 
 
 @device
-def _sort_bands(worker: int, workers: int, bands: int, start: Any, pile: Any, other: Any, ends: Any) -> None:
-    """A band goes to a worker by how many agents stand before it."""
+def _sort_bands(worker: int, workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
+    """Sort a share of the bands: a band belongs to a worker by the number of agents before it."""
     for band in range(bands):
         first, last = start[band], start[band + 1]
         if last > first and first * workers // start[bands] == worker:
@@ -202,13 +205,13 @@ def _sort_bands(worker: int, workers: int, bands: int, start: Any, pile: Any, ot
 
 
 @kernel
-def sort_bands(workers: int, bands: int, start: Any, pile: Any, other: Any, ends: Any) -> None:
+def sort_bands(workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
     for worker in prange(workers):
         _sort_bands(worker, workers, bands, start, pile, other, ends[worker])
 
 
 class Depth:
-    """Owner of the buffers of `bands`."""
+    """Owns the buffers of `bands`."""
 
     def __init__(self) -> None:
         self._reserve(0, 1)
@@ -221,7 +224,7 @@ class Depth:
         self.start = np.empty(MOST_BANDS + 1, np.int32)
 
     def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
-        """The kernels of `bands`, in their order; the result is `ordered(len(slots))`."""
+        """The kernels of `bands`, in order; once they have run, the result is `ordered(len(slots))`."""
         if len(slots) > len(self.bands) or workers > len(self.counts):
             self._reserve(max(len(slots), len(self.bands)), max(workers, len(self.counts)))
         pile, other = self.piles
@@ -233,6 +236,5 @@ class Depth:
         )
 
     def ordered(self, visible: int) -> Ints:
-        """Slots from back to front, int32[visible]; the array is this object's own and holds until the next frame."""
-        slots: Ints = self.piles[0].slots[:visible]
-        return slots
+        """Slots from back to front, int32[visible]; the array is overwritten by the next frame."""
+        return self.piles[0].slots[:visible]

@@ -1,35 +1,34 @@
-"""The ground: the tiles of the map, drawn anew each frame so that culling them can be seen to pay.
+"""The ground: the tiles of the map, drawn anew each frame so that the effect of culling them can be measured.
 
 `off` draws every tile of the map and lets the screen's edge clip it, `agents` tests each one, `grid` visits only the
 range that is in view. Column c covers the pixels from floor((c * tile - left) * zoom) to that of c + 1, so there are
-no gaps and every way draws the same pixels: compiled kernels copy runs of a tile's picture, pygame blits it whole and
-lets the next tile cover what is too much. Tile rows are shared among the workers; no two of them touch a pixel row in
-common.
+no gaps and every way draws the same pixels: compiled kernels copy rows of a tile's picture, pygame blits all of it and
+the next tile covers what is too much. Workers share the rows of tiles, so no two of them write the same pixel row.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.tiles import TileSet, tile_numbers
+from crowd_demo.sim.terrain.tiles import Terrain
 
 OUTSIDE = 18, 20, 26
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
 
 
 class Paving(NamedTuple):
-    """What a kernel needs to pave: the picture of each tile, the pictures, and where columns and rows begin."""
+    """What the kernel draws: the picture number of each tile, the pictures, and where columns and rows begin."""
 
-    number: NDArray[np.uint8]  # [H, W]
-    pictures: NDArray[np.uint32]  # [numbers, side, side]
+    number: Bytes  # [H, W]
+    pictures: Words  # [numbers, side, side]
     xs: Ints  # [W + 1] pixels
     ys: Ints  # [H + 1] pixels
 
@@ -48,7 +47,7 @@ class Range(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Whether a tile has to meet a rectangle to be drawn; float64 world units."""
+    """Whether each tile is tested, and the rectangle that it has to meet then; float64 world units."""
 
     tests: bool
     left: float
@@ -64,9 +63,9 @@ def _meets(low: float, high: float, number: int, tile: float) -> bool:
 
 
 @device
-def _copy_tile(target: Any, width: int, height: int, source: Any, start: int, side: int, x: int, x_end: int, y: int,
+def _copy_tile(target: Words, width: int, height: int, source: Words, start: int, side: int, x: int, x_end: int, y: int,
                y_end: int) -> None:
-    """A tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen."""
+    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen."""
     first, last = max(x, 0), min(x_end, width)
     for row in range(max(y, 0), min(y_end, height)):
         at, there = np.uintp(row * width), np.uintp(start + (row - y) * side)
@@ -75,7 +74,7 @@ def _copy_tile(target: Any, width: int, height: int, source: Any, start: int, si
 
 
 @device
-def _pave(worker: int, workers: int, frame: Any, paving: Any, tiles: Any, wanted: Any) -> None:
+def _pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
@@ -87,14 +86,13 @@ def _pave(worker: int, workers: int, frame: Any, paving: Any, tiles: Any, wanted
 
 
 @kernel
-def pave(workers: int, frame: Any, paving: Any, tiles: Any, wanted: Any) -> None:
+def pave(workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
     for worker in prange(workers):
         _pave(worker, workers, frame, paving, tiles, wanted)
 
 
 class Ground:
-    """Draws the terrain's tiles, its destinations if `marks`. `prepare` says what this frame needs, then one of the two
-    ways draws it."""
+    """Draws the terrain's tiles, and its destinations if `marks`. Call `prepare` first, then run `calls` or `draw_fblits`."""
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
@@ -102,8 +100,8 @@ class Ground:
         self._version = -1
         self.counters: dict[str, int] = {}
 
-    def prepare(self, how: str, terrain: Any, camera: Camera, rect: Rect) -> None:
-        """Choose the tiles for culling `how` by the world rectangle `rect`, and make the pictures they need."""
+    def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
+        """Choose the tiles for culling `how` by the world rectangle `rect`, and make the pictures that they need."""
         self._read(terrain)
         rows, columns = terrain.kinds.shape
         tile = float(terrain.walls.tile)
@@ -122,7 +120,7 @@ class Ground:
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
     def fill_outside(self, surface: pygame.Surface) -> None:
-        """A plain colour around the tiles that will be drawn, and only there: a whole screen takes 0.3 ms."""
+        """Fill what lies around the tiles that will be drawn, and only that: a whole screen takes 0.3 ms."""
         width, height = surface.get_size()
         area = self._area().clip(surface.get_rect())
         if not area:
@@ -136,7 +134,7 @@ class Ground:
         return (call(pave, workers, frame, self._paving, self._visited, self._wanted),)
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
-        """The plain way. A picture may be a pixel larger than its tile; the next tile covers that, or the clip."""
+        """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
         rows, columns = np.mgrid[self._visited.row0:self._visited.row1, self._visited.column0:self._visited.column1]
         if self._wanted.tests:
             meets = (_meets_all(self._wanted.left, self._wanted.right, columns, self._wanted.tile)
@@ -144,9 +142,9 @@ class Ground:
             rows, columns = rows[meets], columns[meets]
         rows, columns = rows.ravel(), columns.ravel()
         pictures = self._pictures.surfaces(self._numbers[rows, columns].tolist())
-        places = zip(self._paving.xs[columns].tolist(), self._paving.ys[rows].tolist(), strict=True)
+        corners = zip(self._paving.xs[columns].tolist(), self._paving.ys[rows].tolist(), strict=True)
         surface.set_clip(self._area())
-        surface.fblits(list(zip(pictures, places, strict=True)))
+        surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
     def _area(self) -> pygame.Rect:
@@ -155,7 +153,7 @@ class Ground:
         left, top = int(xs[tiles.column0]), int(ys[tiles.row0])
         return pygame.Rect(left, top, int(xs[tiles.column1]) - left, int(ys[tiles.row1]) - top)
 
-    def _read(self, terrain: Any) -> None:
+    def _read(self, terrain: Terrain) -> None:
         if terrain.version != self._version:
             self._version = terrain.version
             marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
@@ -165,17 +163,15 @@ class Ground:
 
 def _begin(count: int, tile: float, corner: float, zoom: float) -> Ints:
     """First pixel of each column (or row), and the end of the last one: int32[count + 1]."""
-    pixels: Ints = np.floor((np.arange(count + 1) * float(tile) - corner) * zoom).astype(np.int32)
-    return pixels
+    return np.floor((np.arange(count + 1) * float(tile) - corner) * zoom).astype(np.int32)
 
 
-def _meets_all(low: float, high: float, number: NDArray[np.int64], tile: float) -> NDArray[np.bool_]:
-    meets: NDArray[np.bool_] = ((number + 1) * tile > low) & (number * tile < high)
-    return meets
+def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:
+    return ((number + 1) * tile > low) & (number * tile < high)
 
 
 def _in_view(tile: float, rows: int, columns: int, rect: Rect) -> Range:
-    """The tiles that meet `rect`: the same comparisons as `_meets`, by bisection."""
+    """The tiles that meet `rect`: the same comparisons as in `_meets`, by bisection."""
     def along(count: int, low: float, high: float) -> tuple[int, int]:
         borders = np.arange(count + 1) * float(tile)
         first = int(np.searchsorted(borders[1:], low, "right"))

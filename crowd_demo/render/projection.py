@@ -1,7 +1,7 @@
-"""Where an agent is drawn: the one arithmetic that culling, depth, poses and dots share.
+"""Where an agent is drawn: the formulas that culling, depth, poses and dots share.
 
-The drawn position is `position + velocity * ahead`, `ahead` being the seconds since the last step; its pixel is the
-floor of `(drawn - corner) * zoom`. All of it is float32, in kernels and in NumPy alike, so no path can disagree by a
+The drawn position is `position + velocity * ahead`, with `ahead` in seconds since the last step; its pixel is the
+floor of `(drawn - corner) * zoom`. Kernels and NumPy both calculate in float32, so all ways of drawing agree to the
 pixel.
 """
 
@@ -38,6 +38,7 @@ class Bounds(NamedTuple):
 
 
 def moving(columns: Columns) -> Moving:
+    """Those columns of any behaviour."""
     return Moving(columns.id, columns.x, columns.y, columns.vx, columns.vy)
 
 

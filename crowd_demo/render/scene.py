@@ -1,10 +1,10 @@
 """The scene: one frame as a flat list of stages, cull -> depth -> ground (-> lines) -> blit.
 
-A scene reads the simulation and never writes it; call `Simulation.prepare_picture` before each picture. Which kernels run is up to the live options; the picture is the same
-for every culling, for both depth sorts, for any number of workers, and for both blitters. What stands for the agents is
-the business of their `Figures`. What a frame did is in `sim.profile`: the stages' times, and the counters
+A scene reads the simulation and never writes it; call `Simulation.prepare_picture` before each picture. The present
+options choose the kernels; the picture is the same for every culling, for both depth sorts, for any number of workers
+and for both blitters. `Figures` draw the agents. `sim.profile` gets the stages' times and these counters:
 
-    total     agents in the world          tested, cells_visited         what culling looked at
+    total     agents in the world          tested, cells_visited         agents and cells that culling looked at
     drawn     handed to the blitter        tiles_visited, tiles_drawn    the same for the ground
     visible   of these, on the screen
 """
@@ -34,12 +34,14 @@ from crowd_demo.render.projection import moving
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
 
-ROUNDING = 2.0**-20  # of the world's side: more than float32 can misplace an agent
+ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 
 
 class Scene:
-    """Draws `sim` as `config` wants it, with the sheets of `folder`. Kernels are compiled when first needed, or by
-    whoever compiles what `calls` yields."""
+    """Draws `sim` as `config` says, with the sheets of `folder`.
+
+    Kernels are compiled when first needed; to compile them earlier, compile the calls that `calls` yields.
+    """
 
     def __init__(self, sim: Simulation, config: Config, folder: Path) -> None:
         self.sim = sim
@@ -51,7 +53,7 @@ class Scene:
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0) -> None:
-        """One frame onto all of `surface`, `alpha` of a step after the last; culled by `frozen_rect`, or the view."""
+        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the view."""
         target = surface if is_plain(surface) else self._plain_canvas(surface.get_size())
         profile = self.sim.profile
         with profile.stage("cull"):
@@ -72,12 +74,12 @@ class Scene:
                                 **self._cull.counters, **self._ground.counters)
 
     def calls(self, camera: Camera) -> Iterator[Call]:
-        """What a frame with the present options may run at any zoom, for compiling ahead."""
+        """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
         options, shot = self.sim.optimizations, self._shot(camera, None, 0.0)
-        nobody, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
+        no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_calls(shot)
         if options.depth == "bands":
-            yield from self._depth_calls(shot, nobody)
+            yield from self._depth_calls(shot, no_slots)
         if options.blitter == "compiled":
             self._ground.prepare(options.cull, self.sim.terrain, camera, shot.rect)
             yield from self._ground.calls(shot.workers, frame)
@@ -97,14 +99,13 @@ class Scene:
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
     def _cull_calls(self, shot: Shot) -> tuple[Call, ...]:
-        """Since the grid was built an agent has moved by a step, and is drawn where its velocity leads from there."""
         world, how = self.sim.world, self.sim.optimizations.cull
-        grid, slack = None, 0.0
+        workers, count, slack = world.light_workers, world.agents.count, 0.0
         if how == "grid":
-            assert world.grid.fresh, "Simulation.prepare_picture comes before a picture"
-            ahead = world.top_speed * float(shot.ahead)
-            grid, slack = world.grid, world.max_step + ahead + ROUNDING * max(shot.camera.world)
-        return self._cull.calls(how, world.light_workers, world.agents.count, shot.agents, shot.ahead, shot.bounds, grid, slack)
+            assert world.grid.fresh, "call Simulation.prepare_picture before a picture"
+            # since the grid was built an agent has moved by up to a step, and it is drawn `ahead` of that
+            slack = world.max_step + world.top_speed * float(shot.ahead) + ROUNDING * max(shot.camera.world)
+        return self._cull.calls(how, workers, count, shot.agents, shot.ahead, shot.bounds, world.grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
         how = self.sim.optimizations.depth
@@ -121,7 +122,7 @@ class Scene:
         scale = depth.scale(top, bottom, shot.camera.zoom)
         return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, scale)
 
-    # --- ground and lines ---------------------------------------------------------------------------------------------------
+    # --- ground and lines --------------------------------------------------------------------------------------------
 
     def _draw_ground(self, target: pygame.Surface, shot: Shot) -> None:
         options = self.sim.optimizations
@@ -133,11 +134,11 @@ class Scene:
             run(self._ground.calls(shot.workers, frame_of(target)))
 
     def _line_calls(self, shot: Shot, frame: Frame) -> tuple[Call, ...]:
-        """Whatever the blitter, whose work is the figures."""
+        """A kernel with either blitter: those differ in how figures and ground are drawn."""
         return self._lines.calls(shot.workers, self.sim.links.pairs(), shot.agents, shot.ahead, shot.view, frame)
 
     def _plain_canvas(self, size: tuple[int, int]) -> pygame.Surface:
-        """For a display whose pixels the kernels cannot write."""
+        """The canvas for a display whose pixels the kernels cannot write."""
         if self._canvas is None or self._canvas.get_size() != size:
             self._canvas = plain_surface(size)
         return self._canvas

@@ -1,17 +1,18 @@
-"""Slices of the screen: workers share a picture by its rows, and each draws all that touches its own in the order of the
-list; so the picture does not depend on their number."""
+"""Slices of the screen: bands of pixel rows that workers share.
+
+A worker draws what touches its slices in the order of the list, so the picture does not depend on the number of workers.
+"""
 
 from __future__ import annotations
 
-from typing import Any
-
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import device
 
-SLICES_PER_WORKER = 4  # so that a crowd in one part of the screen is shared as well
+SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
 
 
 @device
-def first_at(tops: Any, value: int) -> int:
+def first_at(tops: Ints, value: int) -> int:
     """The first k with tops[k] >= value, in ascending tops."""
     low, high = 0, tops.shape[0]
     while low < high:

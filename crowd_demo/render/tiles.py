@@ -2,40 +2,39 @@
 
 A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0) or
 west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands alone is a
-tree. The shadows are baked into the pictures, so they cost nothing a frame. A variant is a hash of the tile's place.
+tree. The shadows are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pygame
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import NDArray
 
-from crowd_demo.render.figures.sprites import load_surface
+from crowd_demo.compute.arrays import Bytes, Floats, Marks
+from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
 
-FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall that stands alone
+FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall tile that stands alone
 NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree"
 SHADES, VARIANTS = 4, 4
 NORTH, WEST = 1, 2
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
-FRONT_PART = 0.6  # of a wall's tile is its front
+FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3
 
-Picture = NDArray[np.float32]  # [side, side, 3], 0 to 255
+Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at their full size, from `tiles.png`; open floor looks like `ground` (a kind of the manifest)."""
+    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind of the manifest."""
 
-    def __init__(self, folder: Path, manifest: Any, ground: str) -> None:
-        self.side: int = manifest["cell"]
+    def __init__(self, folder: Path, manifest: TilesSheet, ground: str) -> None:
+        self.side = manifest["cell"]
         sheet = frame_of(load_surface(folder / manifest["file"]))
         kinds = {name: row for row, name in enumerate(manifest["kinds"])}
 
@@ -50,7 +49,7 @@ class TileSet:
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
 
     def at(self, side: int) -> Scaled:
-        """All pictures with `side` pixels a side."""
+        """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
             self._scaled[side] = Scaled(self.masters, side)
             if len(self._scaled) > KEPT:
@@ -60,20 +59,22 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[numbers, side, side], top byte 0; each is made when `ensure` first meets it."""
+    """Pictures of one size, uint32[numbers, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
     def __init__(self, masters: list[Picture], side: int) -> None:
         self._masters = masters
-        self._surfaces: list[pygame.Surface | None] = [None] * len(masters)
+        self._surfaces: dict[int, pygame.Surface] = {}
         self.pixels = np.zeros((len(masters), side, side), np.uint32)
 
     def ensure(self, numbers: list[int]) -> None:
+        """Make those of the given pictures that do not exist yet."""
         for number in numbers:
-            if self._surfaces[number] is None:
+            if number not in self._surfaces:
                 surface = self._surfaces[number] = _scale(self._masters[number], self.pixels.shape[1])
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
 
-    def surfaces(self, numbers: list[int]) -> list[Any]:
+    def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
+        """The pygame surface of each of the given pictures, which exist."""
         return list(map(self._surfaces.__getitem__, numbers))
 
 
@@ -89,7 +90,7 @@ def _shaded(kind: int, shade: int, top: Picture, front: Picture) -> Picture:
 
 
 def _with_front(top: Picture, front: Picture) -> Picture:
-    """The wall's top with the front below it."""
+    """The wall's top with its front below."""
     side = len(top)
     height = round(side * FRONT_PART)
     low = pygame.transform.smoothscale(_surface(front), (side, height))
@@ -112,8 +113,8 @@ def _scale(picture: Picture, side: int) -> pygame.Surface:
     return pygame.transform.smoothscale(_surface(picture), (side, side))
 
 
-def tile_numbers(kinds: NDArray[np.uint8], marks: NDArray[np.int16]) -> NDArray[np.uint8]:
-    """The picture of each tile of a map, uint8[H, W]."""
+def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
+    """The number of each tile's picture, uint8[H, W]."""
     wall = kinds == WALL
     padded = np.pad(wall, 1, mode="edge")
     north, south, west = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2]
@@ -122,5 +123,4 @@ def tile_numbers(kinds: NDArray[np.uint8], marks: NDArray[np.int16]) -> NDArray[
     kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)
     variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)
-    numbers: NDArray[np.uint8] = ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)
-    return numbers
+    return ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)

@@ -1,10 +1,10 @@
-"""What a scene asks of the figures that stand for agents. `people`, `birds` and `crates` answer, a file each."""
+"""What a scene needs of the figures that stand for agents: `people`, `birds` and `crates`, a file each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pygame
@@ -14,12 +14,12 @@ from crowd_demo.compute.jit import Call
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
+from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving
 from crowd_demo.sim.store.columns import Columns
 
-Manifest = Mapping[str, Any]  # sprites.json: what is on which sheet
-MARGIN_PX = 1.0  # a figure's pixels are whole, and its place is rounded
+MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 
 
 class Shot(NamedTuple):
@@ -33,26 +33,26 @@ class Shot(NamedTuple):
     time_s: np.float64  # of this frame
     camera: Camera
     view: View
-    rect: Rect  # of the world, by which is culled
-    bounds: Bounds  # of drawn places, which `rect` and the margin of the figures give
+    rect: Rect  # of the world: culling keeps what is in it
+    bounds: Bounds  # of drawn positions: `rect`, and the margin of the figures around it
 
 
 class Figures(Protocol):
-    """Those of one behaviour. They own what they need for a frame, and read the agents from the shot."""
+    """The figures of one behaviour. They own the memory that they need for a frame, and read the agents from the shot."""
 
-    MARKS: bool  # does the ground show where the agents want to go?
+    MARKS: bool  # whether the ground shows the agents' destinations
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
-        """`folder` has the sheets that `manifest` tells of."""
+        """Load what is needed of `folder`, whose sheets `manifest` describes."""
 
     def margin(self, zoom: float) -> Rect:
-        """How far the pixels of any agent reach beyond its place on each side, in world units."""
+        """How far the pixels of any agent reach beyond its position on each side, in world units."""
 
     def ordered(self, zoom: float) -> bool:
-        """Does it show in which order they are drawn?"""
+        """Does the order in which they are drawn change the picture?"""
 
     def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
-        """All of `slots`, in that order, by the blitter of the shot's options; returns how many touch the screen."""
+        """Draw all of `slots`, in that order, with the blitter of the shot's options; return how many touch the screen."""
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
         """Every kernel that `draw` may run with the shot's options at any zoom, for compiling ahead."""

@@ -1,19 +1,19 @@
 """Blitting: a draw list (sprite, left, top), from back to front, onto the picture.
 
-`draw_fblits` is pygame's own way. `draw_calls` is the compiled one: rows of sixteen pixels straight into the surface.
-The screen is cut into slices; a worker draws all that touches its slice, in the order of the list, so the picture
-does not depend on the number of workers, and both ways give the same pixels. When the list is ordered by `top`, a
-slice finds its part of the list by bisection. Cost: the rows of the sprites in view, sixteen pixels a step.
+`draw_fblits` uses pygame. `draw_calls` is compiled and writes rows of sixteen pixels straight into the surface. Both
+give the same pixels. The screen is cut into slices; a worker draws what touches its slices, in the order of the list,
+so the picture does not depend on the number of workers. When the list is ordered by `top`, a slice finds its part of
+the list by bisection. Cost: the rows of the sprites in view, sixteen pixels at a time.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.pixels import ROW, Frame, over_pixel, over_row
@@ -21,7 +21,7 @@ from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 
 class DrawList(NamedTuple):
-    """int32[n] each: the sprite, and where the corner of its cell lies on the screen."""
+    """int32[n] each: the sprite, and the pixel of its cell's left upper corner."""
 
     sprite: Ints
     left: Ints
@@ -29,16 +29,16 @@ class DrawList(NamedTuple):
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
-    """The list through pygame's `fblits`, premultiplied."""
+    """Draw the list with pygame's `fblits`, premultiplied."""
     boxes = atlas.view.box[draws.sprite]
-    places = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
-    surface.fblits(list(zip(atlas.surfaces(draws.sprite), places, strict=True)), pygame.BLEND_PREMULTIPLIED)
+    corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
+    surface.fblits(list(zip(atlas.surfaces(draws.sprite), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
 
 
 @device
-def _draw_rows(target: Any, width: int, x: int, y: int, rows: int, source: Any, start: int, stride: int,
+def _draw_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
                columns: int) -> None:
-    """`rows` rows of a sprite, the first from source[start], to (x, y); all of it lies on the screen."""
+    """Draw `rows` rows of a sprite, the first from source[start], at (x, y); all of it lies on the screen."""
     at, there = np.uintp(y * width + x), np.uintp(start)
     for _ in range(rows):
         for column in range(np.uintp(0), np.uintp(columns), np.uintp(ROW)):
@@ -48,9 +48,9 @@ def _draw_rows(target: Any, width: int, x: int, y: int, rows: int, source: Any, 
 
 
 @device
-def _draw_cut_rows(target: Any, width: int, x: int, y: int, rows: int, source: Any, start: int, stride: int,
+def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
                    columns: int) -> None:
-    """The same for a sprite that the left or right edge of the screen cuts: pixel by pixel."""
+    """The same for a sprite that is cut by the left or right edge of the screen: pixel by pixel."""
     for row in range(rows):
         for column in range(max(0, -x), min(columns, width - x)):
             at = (y + row) * width + x + column
@@ -58,7 +58,7 @@ def _draw_cut_rows(target: Any, width: int, x: int, y: int, rows: int, source: A
 
 
 @device
-def _draw_slice(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, first: int, last: int) -> None:
+def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int, last: int) -> None:
     target, source = frame.reshape(-1), sprites.pixels.reshape(-1)
     width, height, stride = frame.shape[1], sprites.pixels.shape[1], sprites.pixels.shape[2]
     for k in range(first, last):
@@ -74,7 +74,7 @@ def _draw_slice(frame: Any, top: int, bottom: int, sprites: Any, draws: Any, fir
 
 
 @device
-def _draw_slices(worker: int, workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
+def _draw_slices(worker: int, workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
     """Every `workers`-th slice."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
@@ -85,11 +85,11 @@ def _draw_slices(worker: int, workers: int, frame: Any, sprites: Any, draws: Any
 
 
 @kernel
-def draw_sprites(workers: int, frame: Any, sprites: Any, draws: Any, ordered: bool) -> None:
+def draw_sprites(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
     for worker in prange(workers):
         _draw_slices(worker, workers, frame, sprites, draws, ordered)
 
 
 def draw_calls(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> tuple[Call, ...]:
-    """`ordered`: the list ascends in `top`."""
+    """The kernel that draws the list. `ordered`: the list ascends in `top`."""
     return (call(draw_sprites, workers, frame, sprites, draws, ordered),)

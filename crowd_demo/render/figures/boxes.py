@@ -1,31 +1,30 @@
 """Boxes: squares that consist of a few rectangles of plain colour, painted in the order of a list.
 
-What a square of some side consists of is a row of a table that is made when the side is first met, and both ways of
-painting read it: `fill_calls` is a kernel, `fill_plain` is pygame's own `fill`, a rectangle a call. The screen is cut into
-slices; when the list is ordered by `middle`, a slice finds its part of it by bisection. Cost: the pixels of the rectangles
-in view, and a few ns for each rectangle.
+A table says which rectangles a square of some side consists of; its row is made when the side is first needed. Both ways
+of painting read it: `fill_calls` gives a kernel, `fill_plain` calls pygame's `fill` for each rectangle. The screen is cut
+into slices; when the list is ordered by `middle`, a slice finds its part of it by bisection. Cost: the pixels of the
+rectangles in view, and a few ns for each rectangle.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink
-Inks = NDArray[np.uint32]  # [tones, inks]: colours
+Inks = Words  # [tones, inks]: colours
 
 
 class Boxes(NamedTuple):
-    """int32[n] each; the square of an agent that nobody can see has side 0."""
+    """int32[n] each, in pixels; the square of an agent outside the screen has side 0."""
 
     left: Ints
     top: Ints
@@ -44,7 +43,7 @@ class Table(NamedTuple):
 
 
 class Patterns:
-    """Owner of the table of what `design` says a square of (side, style) consists of, from back to front."""
+    """Owns the table of the parts that `design(side, style)` gives, from back to front."""
 
     def __init__(self, design: Callable[[int, int], Iterable[Part]], styles: int) -> None:
         self._design, self._styles = design, styles
@@ -53,7 +52,7 @@ class Patterns:
         self.table = Table(nothing, nothing, np.zeros((0, 5), np.int32))
 
     def ensure(self, sides: Ints) -> None:
-        """Add those of the given sides that are not known yet."""
+        """Add the parts of those sides that are not known yet."""
         asked = np.bincount(sides, minlength=len(self._known)) > 0
         self._known.resize(len(asked), refcheck=False)
         new = np.flatnonzero(asked & ~self._known)
@@ -73,7 +72,7 @@ class Patterns:
 
 
 def fill_plain(surface: pygame.Surface, boxes: Boxes, table: Table, inks: Inks) -> None:
-    """The list by pygame's `fill`."""
+    """Draw the list with pygame's `fill`."""
     first, last = (column[boxes.side, boxes.style] for column in table[:2])
     count = last - first
     box = np.repeat(np.arange(len(count)), count)
@@ -85,7 +84,7 @@ def fill_plain(surface: pygame.Surface, boxes: Boxes, table: Table, inks: Inks) 
 
 
 @device
-def _fill(target: Any, width: int, left: int, top: int, right: int, bottom: int, colour: Any) -> None:
+def _fill(target: Words, width: int, left: int, top: int, right: int, bottom: int, colour: Int) -> None:
     for row in range(top, bottom):
         at = np.uintp(row * width)
         for column in range(left, right):
@@ -93,7 +92,7 @@ def _fill(target: Any, width: int, left: int, top: int, right: int, bottom: int,
 
 
 @device
-def _fill_slice(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks: Any, first: int, last: int) -> None:
+def _fill_slice(frame: Frame, top: int, bottom: int, boxes: Boxes, table: Table, inks: Inks, first: int, last: int) -> None:
     target, width = frame.reshape(-1), frame.shape[1]
     for k in range(np.uintp(first), np.uintp(last)):
         x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
@@ -106,7 +105,7 @@ def _fill_slice(frame: Any, top: int, bottom: int, boxes: Any, table: Any, inks:
 
 
 @device
-def _fill_slices(worker: int, workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int,
+def _fill_slices(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
                  ordered: bool) -> None:
     """Every `workers`-th slice."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
@@ -118,12 +117,15 @@ def _fill_slices(worker: int, workers: int, frame: Any, boxes: Any, table: Any, 
 
 
 @kernel
-def fill_boxes(workers: int, frame: Any, boxes: Any, table: Any, inks: Any, reach: int, ordered: bool) -> None:
+def fill_boxes(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int, ordered: bool) -> None:
     for worker in prange(workers):
         _fill_slices(worker, workers, frame, boxes, table, inks, reach, ordered)
 
 
 def fill_calls(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
                ordered: bool) -> tuple[Call, ...]:
-    """`ordered`: the list ascends in `middle`. No pixel lies more than `reach` rows from the middle of its square."""
+    """The kernel that draws the list.
+
+    `ordered`: the list ascends in `middle`. No pixel lies more than `reach` rows from the middle of its square.
+    """
     return (call(fill_boxes, workers, frame, boxes, table, inks, reach, ordered),)

@@ -1,28 +1,28 @@
 """Crates: squares with a dark edge, a bevel and planks, as many rectangles as there is room for.
 
-A crate keeps its size in pixels while it drifts, so nothing about it flickers; it has at least one pixel. Eight tones of
-weathered wood and paint, and four ways to nail planks together, by a hash of the id. Rows are filled by a kernel or by
-pygame (`boxes`); both get the list of squares that `place_crates` makes in the order of drawing. O(visible).
+A crate keeps its size in pixels while it moves, so it does not flicker; it has at least one pixel. Eight tones of wood
+and paint and four arrangements of planks are chosen by a hash of the id. A kernel or pygame fills the rectangles
+(`boxes`); both get the list of squares that `place_crates` makes in the order of drawing. O(visible).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Ints, Longs, Mask
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.config.model import Config
-from crowd_demo.render.camera import Rect
-from crowd_demo.render.figures.base import MARGIN_PX, Manifest, Shot
-from crowd_demo.render.figures.boxes import Boxes, Part, Patterns, fill_calls, fill_plain
+from crowd_demo.render.camera import Rect, View
+from crowd_demo.render.figures.base import MARGIN_PX, Shot
+from crowd_demo.render.figures.boxes import Boxes, Inks, Part, Patterns, fill_calls, fill_plain
+from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import drawn, hash_id, pixel
+from crowd_demo.render.projection import Moving, drawn, hash_id, pixel
 from crowd_demo.sim.behaviours.crates import CrateColumns
 
 Colour = tuple[int, int, int]
@@ -30,25 +30,24 @@ Colour = tuple[int, int, int]
 TONES: tuple[Colour, ...] = (
     (190, 150, 104), (152, 112, 78), (164, 92, 72), (204, 166, 92), (104, 134, 158), (112, 150, 128), (216, 206, 184),
     (126, 122, 128))
-EDGE, GAP, SHADE, PLANK, FACE, LIGHT = range(6)  # inks, and how a tone becomes one: mixed with this, by this share
+EDGE, GAP, SHADE, PLANK, FACE, LIGHT = range(6)  # inks; a tone becomes one when it is mixed with a colour, by a share
 MIXTURES: tuple[tuple[Colour, float], ...] = (
     ((16, 18, 26), 0.72), ((20, 20, 28), 0.5), ((24, 22, 34), 0.28), ((24, 22, 34), 0.12), ((0, 0, 0), 0.0),
     ((255, 250, 232), 0.34))
-STYLES = 4  # bit 0: planks that lie upright; bit 1: a board across
-EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # sides from which there is room for it
-ROUNDING_PX = 3  # rows that the middle, the top and the side of a crate may be off each other
+STYLES = 4  # bit 0: upright planks; bit 1: a board across them
+EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sides that have room for it
+ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
 
-def inks() -> NDArray[np.uint32]:
+def inks() -> Inks:
     """uint32[tones, inks]: colours."""
     tones = np.array(TONES, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
     red, green, blue = np.moveaxis((tones + (others - tones) * shares[:, None]).round().astype(np.uint32), 2, 0)
-    colours: NDArray[np.uint32] = red << np.uint32(16) | green << np.uint32(8) | blue
-    return colours
+    return red << np.uint32(16) | green << np.uint32(8) | blue
 
 
-# --- what a crate consists of ----------------------------------------------------------------------------------------
+# --- the parts of a crate --------------------------------------------------------------------------------------------
 
 def design(side: int, style: int) -> list[Part]:
     """The rectangles of a crate of `side` pixels, from back to front."""
@@ -70,7 +69,7 @@ def design(side: int, style: int) -> list[Part]:
 
 
 def _planks(side: int, frame: int, line: int) -> list[Part]:
-    """Lying side by side in the recess within the frame, in its shadow."""
+    """Side by side within the frame, and darker than it."""
     inner = side - 2 * frame
     count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
     parts = [(frame, frame, side - frame, side - frame, GAP)]
@@ -83,7 +82,7 @@ def _planks(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _board(side: int, frame: int, line: int) -> list[Part]:
-    """Nailed across the planks."""
+    """A board across the planks."""
     width = max(3, round(side * 0.13))
     left = (side - width) // 2
     return [(left, frame, left + width + line, side - frame, GAP), (left, frame, left + width, side - frame, FACE),
@@ -91,7 +90,7 @@ def _board(side: int, frame: int, line: int) -> list[Part]:
 
 
 def _nails(side: int, line: int) -> list[Part]:
-    """One in each corner of the frame."""
+    """A nail in each corner of the frame."""
     width = max(2, round(side * 0.035))
     near = round(side * 0.085) - width // 2 + line // 2
     far = side - near - width
@@ -103,18 +102,18 @@ def _upright(part: Part) -> Part:
     return top, left, bottom, right, ink
 
 
-# --- where they lie --------------------------------------------------------------------------------------------------
+# --- positions on the screen -----------------------------------------------------------------------------------------
 
 class Tally(NamedTuple):
     """int64[workers] each: how many crates touch the screen, and the largest side of one of them, in pixels."""
 
-    on_screen: NDArray[np.int64]
-    largest: NDArray[np.int64]
+    on_screen: Longs
+    largest: Longs
 
 
 @device
-def _place(worker: int, workers: int, slots: Any, agents: Any, half: Any, ahead: Any, view: Any, boxes: Any,
-           tally: Any) -> None:
+def _place(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View, boxes: Boxes,
+           tally: Tally) -> None:
     listed, seen, largest = slots.shape[0], 0, 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
@@ -122,7 +121,7 @@ def _place(worker: int, workers: int, slots: Any, agents: Any, half: Any, ahead:
         left = int(np.floor((x - half[slot] - view.left) * view.zoom))
         top = int(np.floor((y - half[slot] - view.top) * view.zoom))
         side = max(int(np.float32(2.0) * half[slot] * view.zoom + np.float32(0.5)), 1)
-        shown = left < view.width and left + side > 0 and top < view.height and top + side > 0
+        shown: Mask = left < view.width and left + side > 0 and top < view.height and top + side > 0
         side = side if shown else 0
         seed = hash_id(agents.id[slot])
         boxes.left[k], boxes.top[k], boxes.side[k] = left, top, side
@@ -134,14 +133,14 @@ def _place(worker: int, workers: int, slots: Any, agents: Any, half: Any, ahead:
 
 
 @kernel
-def place_crates(workers: int, slots: Any, agents: Any, half: Any, ahead: Any, view: Any, boxes: Any,
-                 tally: Any) -> None:
+def place_crates(workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View, boxes: Boxes,
+                 tally: Tally) -> None:
     for worker in prange(workers):
         _place(worker, workers, slots, agents, half, ahead, view, boxes, tally)
 
 
 class CrateFigures:
-    """Figures without sheets, sprites or dots; column `half` says how large each is."""
+    """Figures without sheets, sprites or dots; the column `half` is half a crate's side."""
 
     MARKS = False
 
@@ -176,15 +175,16 @@ class CrateFigures:
     def _place_call(self, shot: Shot, slots: Ints) -> Call:
         if len(self._tally.largest) != shot.workers:
             self._tally = Tally(np.zeros(shot.workers, np.int64), np.zeros(shot.workers, np.int64))
-        return call(place_crates, shot.workers, slots, shot.agents, cast(CrateColumns, shot.columns).half, shot.ahead, shot.view,
-                                   self._list(len(slots)), self._tally)
+        half = cast(CrateColumns, shot.columns).half
+        return call(place_crates, shot.workers, slots, shot.agents, half, shot.ahead, shot.view, self._list(len(slots)),
+                    self._tally)
 
     def _fill_calls(self, shot: Shot, boxes: Boxes, frame: Frame) -> tuple[Call, ...]:
         reach = int(self._tally.largest.max()) // 2 + ROUNDING_PX
         return fill_calls(shot.workers, frame, boxes, self._patterns.table, self._inks, reach, shot.options.depth != "off")
 
     def _list(self, count: int) -> Boxes:
-        """The squares of a frame: int32[count] each, this object's own until the next frame."""
+        """Memory for the squares of a frame: int32[count] each, overwritten by the next frame."""
         if count > len(self._boxes.side):
             self._boxes = self._room(count)
         return Boxes(*(column[:count] for column in self._boxes))

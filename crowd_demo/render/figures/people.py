@@ -1,27 +1,26 @@
-"""People: sprites by look, direction and pose; dots by state, those who are stuck on top. Destinations are marked.
+"""People: sprites by look, direction and pose; dots by state, with those who are stuck on top. Destinations are marked.
 
-Where there are three pixels, states are full, hollow and cross. Who walks has one of four tints by a hash of the id, so
-that a dense crowd does not melt into one patch. Sprites are numbered (look, direction, pose).
+Dots of three pixels are full, hollow or a cross by state. Who walks has one of four tints by a hash of the id, so that
+people in a dense crowd can be told apart. Sprites are numbered (look, direction, pose).
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Int, Ints, Words
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.config.model import Config
 from crowd_demo.render.figures import dots, pose
-from crowd_demo.render.figures.base import Manifest, Shot
-from crowd_demo.render.figures.dots import SINGLE_PX, Values, shapes
+from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.dots import SINGLE_PX, shapes
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
-from crowd_demo.render.figures.sprites import load_sheet
+from crowd_demo.render.figures.sprites import Manifest, load_sheet, state_colours
 from crowd_demo.render.projection import Moving, hash_id, hash_ids
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 
@@ -30,16 +29,15 @@ DIRECTIONS, WALK_FRAMES = 8, 4
 DIRECTION_SLOPES = slopes(DIRECTIONS)
 WAIT, STUCK = 4, 5  # poses after the walk's
 POSES = 6
-LEAST_SPEED = 8.0  # units/s; below it people look where they want to go
+LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
 STEPS_HZ = 7.0  # frames a second
-STATES = "walking", "waiting", "stuck"
-TINTS: tuple[tuple[tuple[int, int, int], float], ...] = (  # of who walks: mixed with this, by this share
+TINTS: tuple[tuple[tuple[int, int, int], float], ...] = (  # of who walks: mixed with this colour, by this share
     ((0, 0, 60), 0.3), ((0, 0, 60), 0.0), ((255, 255, 255), 0.22), ((255, 255, 255), 0.42))
 FULL, HOLLOW, CROSS = 0b111_111_111, 0b111_101_111, 0b101_010_101
 
 
 class PeopleManner(NamedTuple):
-    """The cell, how its sprites are chosen, and columns by slot."""
+    """The cell, and what chooses its sprites; columns by slot."""
 
     anchor_x: int
     anchor_y: int
@@ -48,25 +46,25 @@ class PeopleManner(NamedTuple):
     time_s: np.float64
     looks: int
     state: Ints  # 0 walking, 1 waiting, 2 stuck
-    heading_x: NDArray[np.float32]  # unit heading that a person wants
-    heading_y: NDArray[np.float32]
+    heading_x: Floats  # unit heading that a person wants
+    heading_y: Floats
 
 
 class PeopleLook(NamedTuple):
-    """Values of dots by state and tint; shapes by state; and everybody's state."""
+    """Values of dots by state and tint, shapes by state, and the column of states."""
 
-    value: Values
+    value: Words
     shape: Ints
     single: bool
     state: Ints
 
-    def plain(self, slots: Ints, agents: Moving) -> tuple[Values, Ints]:
+    def plain(self, slots: Ints, agents: Moving) -> tuple[Words, Ints]:
         state, tint = self.state[slots], hash_ids(agents.id[slots]) % np.uint32(len(TINTS))
         return self.value[state * len(TINTS) + tint], self.shape[state]
 
 
 @device
-def _number(manner: Any, agents: Any, slot: Any) -> int:
+def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     vx, vy = agents.vx[slot], agents.vy[slot]
     moves = vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
@@ -79,19 +77,19 @@ def _number(manner: Any, agents: Any, slot: Any) -> int:
 
 
 @implements(pose.sprite_of, PeopleManner)
-def sprite_of(manner: Any, agents: Any, slot: Any) -> int:
+def sprite_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     return _number(manner, agents, slot)
 
 
 @implements(dots.dot_of, PeopleLook)
-def dot_of(look: Any, agents: Any, slot: Any) -> Any:
+def dot_of(look: PeopleLook, agents: Moving, slot: Int) -> tuple[Int, Int]:
     state = np.uintp(look.state[slot])
     tint = np.uintp(hash_id(agents.id[slot]) % len(TINTS))
     return look.value[state * np.uintp(len(TINTS)) + tint], look.shape[state]
 
 
-def values_of(colours: list[tuple[int, int, int]]) -> Values:
-    """uint32[3 * tints]: the colours of walking, waiting and stuck, which is also their rank."""
+def values_of(colours: list[tuple[int, int, int]]) -> Words:
+    """uint32[3 * tints]: the colours of walking, waiting and stuck, in the order of their rank."""
     value = []
     for state, colour in enumerate(colours):
         for other, share in TINTS:
@@ -102,15 +100,15 @@ def values_of(colours: list[tuple[int, int, int]]) -> Values:
 
 
 class PeopleFigures(Sprited):
-    """Those of the sheet that `manifest` tells of."""
+    """The figures of the sheet "people"."""
 
     MARKS = True
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
-        super().__init__(load_sheet(folder / about["file"], tuple(about["cell"]), tuple(about["foot"])), UNITS, SHEET_PX)
+        super().__init__(load_sheet(folder / about["file"], about["cell"], about["foot"]), UNITS, SHEET_PX)
         self._looks = about["looks"]
-        self._values = values_of([tuple(manifest["colours"][state]) for state in STATES])
+        self._values = values_of(list(state_colours(manifest).values()))
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
         columns = cast(PeopleColumns, shot.columns)

@@ -1,19 +1,18 @@
-"""Poses: which sprite shows an agent, and where it goes on the screen.
+"""Poses: which sprite shows an agent, and where it is drawn on the screen.
 
-The type of the manner chooses the function that names the sprite (`people`, `birds`). Everything that tells two agents
-apart is a hash of the id, so a reorder cannot change a picture. Directions are counted clockwise from east, by
-comparing slopes with the tangents of the borders: no arc tangent, the same on every machine. O(visible).
+The type of the manner chooses the function that chooses the sprite (`people`, `birds`). Differences between agents come
+from a hash of the id, so reordering cannot change a picture. Directions are counted clockwise from east, by comparing
+slopes with the tangents of the borders between sectors: no arc tangent, so the same on every machine. O(visible).
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.render.camera import View
@@ -22,7 +21,7 @@ from crowd_demo.render.projection import Moving, pixel
 
 
 class Cell(NamedTuple):
-    """Of the sheet, in pixels of the screen; `anchor` stands on the agent's place."""
+    """A cell of the sheet, in pixels of the screen; its anchor is drawn at the agent's position."""
 
     anchor_x: int
     anchor_y: int
@@ -31,7 +30,7 @@ class Cell(NamedTuple):
 
 
 class Manner(Protocol):
-    """How the sprites of a frame are placed and chosen: a NamedTuple that begins like `Cell`, of a type for each behaviour."""
+    """What places and chooses the sprites of a frame: a NamedTuple that begins like `Cell`, of a type for each behaviour."""
 
     @property
     def anchor_x(self) -> int: ...
@@ -47,19 +46,19 @@ class Manner(Protocol):
 
 
 @generic
-def sprite_of(manner: Any, agents: Any, slot: Any) -> int:  # type: ignore[empty-body]
+def sprite_of(manner: Manner, agents: Moving, slot: Int) -> int:  # type: ignore[empty-body]
     """The number of the sprite that shows this agent."""
 
 
-def slopes(sectors: int) -> NDArray[np.float32]:
+def slopes(sectors: int) -> Floats:
     """Tangents of the borders between sectors, within the first eighth of a turn."""
     borders = (np.arange(sectors // 8) + 0.5) * math.tau / sectors
     return np.tan(borders).astype(np.float32)
 
 
 @device
-def sector(vx: Any, vy: Any, slopes: Any) -> int:
-    """The nearest of 8 * len(slopes) directions, 0 being east and counting clockwise; that of no motion is 0."""
+def sector(vx: Float, vy: Float, slopes: Floats) -> int:
+    """The nearest of 8 * len(slopes) directions, counted clockwise from 0, the east; an agent that stands has 0."""
     quarter = 2 * slopes.shape[0]
     across, down = abs(vx), abs(vy)
     low, high = min(across, down), max(across, down)
@@ -72,8 +71,9 @@ def sector(vx: Any, vy: Any, slopes: Any) -> int:
 
 
 @device
-def _put(k: Any, slot: Any, sprite: int, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any) -> Any:
-    """Append to the draw list; does the sprite's cell touch the screen?"""
+def _put(k: int, slot: Int, sprite: int, agents: Moving, ahead: np.float32, view: View, manner: Manner,
+         draws: DrawList) -> Mask:
+    """Write entry k of the draw list; return whether the sprite's cell touches the screen."""
     left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - manner.anchor_x
     top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - manner.anchor_y
     draws.sprite[k], draws.left[k], draws.top[k] = sprite, left, top
@@ -81,8 +81,9 @@ def _put(k: Any, slot: Any, sprite: int, agents: Any, ahead: Any, view: Any, man
 
 
 @device
-def _pose(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any,
-          on_screen: Any) -> None:
+def _pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
+          draws: DrawList,
+          on_screen: Longs) -> None:
     listed, seen = slots.shape[0], 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
@@ -91,13 +92,14 @@ def _pose(worker: int, workers: int, slots: Any, agents: Any, ahead: Any, view: 
 
 
 @kernel
-def pose(workers: int, slots: Any, agents: Any, ahead: Any, view: Any, manner: Any, draws: Any, on_screen: Any) -> None:
+def pose(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner, draws: DrawList,
+         on_screen: Longs) -> None:
     for worker in prange(workers):
         _pose(worker, workers, slots, agents, ahead, view, manner, draws, on_screen)
 
 
 class Poses:
-    """Owner of the draw list. After the call has run, `on_screen` says how many of the sprites touch the screen."""
+    """Owns the draw list. After the call has run, `on_screen` is how many of the sprites touch the screen."""
 
     def __init__(self) -> None:
         self._lists = DrawList(*(np.empty(0, np.int32) for _ in range(3)))
@@ -108,12 +110,13 @@ class Poses:
         return int(self._on_screen.sum())
 
     def draws(self, count: int) -> DrawList:
-        """The draw list of a frame: int32[count] each, this object's own until the next frame."""
+        """Memory for the draw list of a frame: int32[count] each, overwritten by the next frame."""
         if count > len(self._lists.sprite):
             self._lists = DrawList(*(np.empty(count, np.int32) for _ in range(3)))
         return DrawList(*(column[:count] for column in self._lists))
 
     def call(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner) -> Call:
+        """The kernel that fills the draw list of the slots."""
         if len(self._on_screen) != workers:
             self._on_screen = np.zeros(workers, np.int64)
         return call(pose, workers, slots, agents, ahead, view, manner, self.draws(len(slots)), self._on_screen)

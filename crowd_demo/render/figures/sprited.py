@@ -1,7 +1,7 @@
-"""Agents as sprites, and as dots, which need no order, where a sprite would be smaller than four pixels.
+"""Figures that are sprites, or dots where a sprite would be smaller than four pixels. Dots need no order.
 
-What tells one behaviour from another are its sheet and two records of how its agents are shown: by their types the
-kernels choose which sprite and which dot an agent is.
+A behaviour gives its sheet and two records, a manner for sprites and a look for dots; by their types the kernels choose
+the functions that choose an agent's sprite and its dot.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from crowd_demo.render.pixels import Frame, frame_of
 
 
 class Sprited(ABC):
-    """Figures of `sheet`, whose agents are `units` large in the world and `pixels` on the sheet."""
+    """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet."""
 
     def __init__(self, sheet: Sheet, units: float, pixels: float) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
@@ -32,14 +32,14 @@ class Sprited(ABC):
 
     @abstractmethod
     def manner(self, shot: Shot, cell: Cell) -> Manner:
-        """How the sprites of a frame are chosen and placed."""
+        """What chooses and places the sprites of a frame."""
 
     @abstractmethod
     def look(self, shot: Shot, size_px: float) -> Look:
-        """What the dots of a frame look like."""
+        """What chooses the dots of a frame; an agent is `size_px` large."""
 
     def margin(self, zoom: float) -> Rect:
-        """A cell of the sheet is never exceeded."""
+        """How far a cell of the sheet reaches beyond its anchor."""
         (width, height), (x, y), slack = self._sheet.cell, self._sheet.anchor, MARGIN_PX / zoom
         reach = (pixels * self._units_a_pixel + slack for pixels in (x, y, width - x, height - y))
         return Rect(*reach)
@@ -52,11 +52,11 @@ class Sprited(ABC):
         return draw(target, shot, slots)
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
-        nobody, atlas = np.zeros(0, np.int32), self._atlas(shot)
-        yield self._pose(shot, nobody, atlas)
+        no_slots, atlas = np.zeros(0, np.int32), self._atlas(shot)
+        yield self._pose(shot, no_slots, atlas)
         if shot.options.blitter == "compiled":
             yield from draw_calls(shot.workers, frame, atlas.view, self._poses.draws(0), True)
-            yield from self._dot_calls(shot, nobody, frame)
+            yield from self._dot_calls(shot, no_slots, frame)
 
     def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
         atlas = self._atlas(shot)

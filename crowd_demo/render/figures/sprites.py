@@ -1,9 +1,9 @@
 """Sprites: master sheets from `assets/`, and atlases of them at the sizes that the zoom asks for.
 
 A sheet is a grid of equal cells of premultiplied pixels. An `Atlas` holds the cells at one scale; sprites are shrunk
-with an area filter, cell by cell so that neighbours cannot bleed, and cropped to their visible pixels. Scales lie
-2**(1/4) apart and a few atlases are kept. A sprite is made when it is first asked for: a new scale costs about 20 us
-a sprite in use. pygame's filter truncates, so an opaque pixel may come out with an alpha of 252.
+with an area filter, each by itself so that no cell mixes with the next, and cropped to their visible pixels. Scales are
+2**(1/4) apart and a few atlases are kept. A sprite is made when it is first needed: a new scale costs about 20 us for
+each sprite in use. pygame's filter rounds down, so an opaque pixel may get an alpha of 252.
 """
 
 from __future__ import annotations
@@ -11,18 +11,56 @@ from __future__ import annotations
 import json
 import math
 from collections import OrderedDict
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Ints, Words
 from crowd_demo.render.pixels import MASKS, ROW, frame_of
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4
 ALPHA = 0xFF000000
+STATES = "walking", "waiting", "stuck"  # of people
+
+
+class PeopleSheet(TypedDict):
+    """The sheet of people in the manifest; lengths in pixels."""
+
+    file: str
+    cell: list[int]  # width and height
+    foot: list[int]  # x and y
+    looks: int
+
+
+class BirdsSheet(TypedDict):
+    """The sheet of birds."""
+
+    file: str
+    cell: list[int]
+    centre: list[int]
+    looks: int
+
+
+class TilesSheet(TypedDict):
+    """The sheet of tiles: a row for each kind, a column for each variant."""
+
+    file: str
+    cell: int
+    variants: int
+    kinds: list[str]
+
+
+class Manifest(TypedDict):
+    """`sprites.json`: what is on which sheet, and the colours [r, g, b] of the states of people."""
+
+    people: PeopleSheet
+    birds: BirdsSheet
+    tiles: TilesSheet
+    colours: dict[str, list[int]]
 
 
 class Sheet(NamedTuple):
@@ -46,10 +84,10 @@ class Sheet(NamedTuple):
 
 
 class Pixels(NamedTuple):
-    """What the blitter reads: sprite s is `pixels[s, :height, :width]`, `box[s]` its place in the cell."""
+    """What the blitter reads: sprite s is `pixels[s, :height, :width]`, `box[s]` its position and size in the cell."""
 
-    pixels: Any  # uint32[sprites, height, width padded to 16]
-    box: Any  # int32[sprites, 4]: dx, dy, width, height
+    pixels: Words  # [sprites, height, width padded to 16]
+    box: Ints  # [sprites, 4]: dx, dy, width, height
 
 
 def load_surface(path: Path) -> pygame.Surface:
@@ -57,21 +95,31 @@ def load_surface(path: Path) -> pygame.Surface:
     return pygame.image.load(path).convert(argb((1, 1)))
 
 
-def load_sheet(path: Path, cell: tuple[int, int], anchor: tuple[int, int]) -> Sheet:
-    return Sheet(load_surface(path).premul_alpha(), cell, anchor)
+def load_sheet(path: Path, cell: Sequence[int], anchor: Sequence[int]) -> Sheet:
+    """The sheet in a picture; `cell` and `anchor` are pairs of pixels."""
+    width, height = cell
+    x, y = anchor
+    return Sheet(load_surface(path).premul_alpha(), (width, height), (x, y))
 
 
-def load_manifest(folder: Path) -> Any:
-    """`sprites.json`: what each sheet holds."""
-    return json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
+def load_manifest(folder: Path) -> Manifest:
+    """Read `sprites.json`."""
+    manifest: Manifest = json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
+    return manifest
+
+
+def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
+    """The colour of each state that people can be in."""
+    return {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
 
 
 def argb(size: tuple[int, int]) -> pygame.Surface:
+    """A transparent surface of 0xAARRGGBB."""
     return pygame.Surface(size, pygame.SRCALPHA, 32, (*MASKS, ALPHA))
 
 
 class Atlas:
-    """All sprites of a sheet at one scale, each made when `ensure` first meets it."""
+    """All sprites of a sheet at one scale; `ensure` makes each when it is first needed."""
 
     def __init__(self, sheet: Sheet, scale: float) -> None:
         self.sheet = sheet
@@ -81,21 +129,21 @@ class Atlas:
         shape = sheet.sprites, self.size[1], padded
         self.view = Pixels(np.zeros(shape, np.uint32), np.zeros((sheet.sprites, 4), np.int32))
         self.ready = np.zeros(sheet.sprites, bool)
-        self._surfaces: list[pygame.Surface | None] = [None] * sheet.sprites
+        self._surfaces: dict[int, pygame.Surface] = {}
 
-    def ensure(self, sprites: NDArray[np.int32]) -> None:
+    def ensure(self, sprites: Ints) -> None:
         """Make those of the given sprites that do not exist yet."""
         if not self.ready.all():
             asked = np.bincount(sprites, minlength=self.sheet.sprites) > 0
             for number in np.flatnonzero(asked & ~self.ready).tolist():
                 self._make(number)
 
-    def surfaces(self, sprites: NDArray[np.int32]) -> list[pygame.Surface]:
-        """The pygame surface of each of the given sprites (which exist), cropped like the pixels are."""
+    def surfaces(self, sprites: Ints) -> list[pygame.Surface]:
+        """The pygame surface of each of the given sprites, which exist, cropped as the pixels are."""
         for number in np.flatnonzero(np.bincount(sprites, minlength=self.sheet.sprites)).tolist():
-            if self._surfaces[number] is None:
+            if number not in self._surfaces:
                 self._surfaces[number] = self._surface(number)
-        return list(map(self._surfaces.__getitem__, sprites.tolist()))  # type: ignore[arg-type]
+        return list(map(self._surfaces.__getitem__, sprites.tolist()))
 
     def _make(self, number: int) -> None:
         sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
@@ -113,14 +161,14 @@ class Atlas:
 
 
 class Sprites:
-    """The atlases of a sheet; the one for a scale is made when first needed, and the last few are kept."""
+    """The atlases of a sheet; each is made when first needed, and the last few are kept."""
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
         self._atlases: OrderedDict[int, Atlas] = OrderedDict()
 
     def at(self, scale: float) -> Atlas:
-        """The atlas of the nearest step that is not above `scale`."""
+        """The atlas of the nearest step of scale that is not above `scale`."""
         step = math.floor(math.log2(scale) * STEPS_PER_OCTAVE + 1e-6)
         if step not in self._atlases:
             self._atlases[step] = Atlas(self.sheet, 2 ** (step / STEPS_PER_OCTAVE))

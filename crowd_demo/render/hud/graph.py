@@ -1,14 +1,14 @@
-"""The graphs. Frame times: one column a frame, the stages stacked, and a line at 16.7 ms.
+"""The graphs of the HUD. Frame times: one column a frame, the stages stacked, and a line at 16.7 ms.
 
-The columns are coloured all at once in NumPy: about 0.3 ms for 240 x 64 pixels.
+NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pygame
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.theme import FAINT, SMALL, Pen
 
@@ -17,7 +17,7 @@ SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 GROUND = (28, 34, 44)
 REST = (74, 84, 98)  # time of a frame that no stage accounts for
 
-# Okabe and Ito's colours and lighter kin of them; neighbours in the list differ in lightness too
+# Okabe and Ito's colours and lighter ones like them; neighbours in the list differ in lightness too
 PALETTE: tuple[tuple[int, int, int], ...] = (
     (0, 114, 178), (86, 180, 233), (230, 159, 0), (240, 228, 66), (0, 158, 115), (213, 94, 0), (204, 121, 167),
     (141, 160, 203), (166, 216, 84), (222, 196, 160), (140, 140, 150), (200, 205, 215),
@@ -27,7 +27,7 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
 
 
 class StageColours:
-    """Each stage keeps the colour that it got when it was first seen."""
+    """The colour of each stage: it gets one when it is first asked for, and keeps it."""
 
     def __init__(self) -> None:
         self._of: dict[str, tuple[int, int, int]] = {}
@@ -36,20 +36,20 @@ class StageColours:
         return self._of.setdefault(stage, PALETTE[len(self._of) % len(PALETTE)])
 
 
-def scale_ms(frames: NDArray[np.float32]) -> float:
-    """The full height that shows all but the few slowest frames."""
+def scale_ms(frames: Floats) -> float:
+    """Milliseconds of the full height, such that all but a few slow frames fit."""
     tall = float(np.percentile(frames, 95)) if len(frames) else 0.0
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full_ms: float) -> NDArray[np.uint8]:
+def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full_ms: float) -> Bytes:
     """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high."""
     width, height = size
     pixels = np.full((width, height, 3), GROUND, np.uint8)
     frames = profile.frame_ms(width)
     if len(frames):
         middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
-        layer = np.zeros((len(frames), height), np.uint8)  # how many tops lie below a pixel: its stage, the rest, the ground
+        layer = np.zeros((len(frames), height), np.uint8)  # index of a pixel's stage, the rest or the ground
         top_ms = np.zeros((len(frames), 1), np.float32)
         for stage in profile.stages:
             top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
@@ -59,8 +59,8 @@ def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full
     return pixels
 
 
-def draw_curve(on: pygame.Surface, box: pygame.Rect, values: NDArray[np.int32], colour: tuple[int, ...]) -> None:
-    """The last values, newest at the right, between their least and their largest."""
+def draw_curve(on: pygame.Surface, box: pygame.Rect, values: Ints, colour: tuple[int, ...]) -> None:
+    """Draw the last values, newest at the right, scaled to their least and greatest."""
     pygame.draw.rect(on, GROUND, box)
     values = values[-box.width:]
     if len(values) > 1:
@@ -71,6 +71,7 @@ def draw_curve(on: pygame.Surface, box: pygame.Rect, values: NDArray[np.int32], 
 
 
 def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, colours: StageColours, pen: Pen) -> None:
+    """Draw the graph of frame times with its line at the budget."""
     full_ms = scale_ms(profile.frame_ms(box.width))
     on.blit(pygame.surfarray.make_surface(stacked(profile, colours, box.size, full_ms)), box)
     line = box.bottom - round(box.height * BUDGET_MS / full_ms)

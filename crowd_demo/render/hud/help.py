@@ -1,6 +1,6 @@
-"""The help overlay: every key of the real bindings and what it does, the techniques with their one line of why.
+"""The help screen: every key of the present bindings and what it does; for techniques also why they exist.
 
-Rendered once for a size of the window and kept while it is open.
+It is rendered once for each size of the window.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TWO_LINES = 22  # pixels of a row that has room for two
 
 
 class Entry(NamedTuple):
-    """One line: keys, a short name (techniques have one) and what it does."""
+    """A line of the help screen: keys, a short name (of techniques only) and what it does."""
 
     keys: Sequence[str]
     name: str
@@ -40,19 +40,20 @@ class Entry(NamedTuple):
 
 
 def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
+    """One a technique, in the order of the registry; `keys` by action."""
     return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why, technique.exact)
             for technique in TECHNIQUES]
 
 
 def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
                     mouse: Sequence[tuple[str, str]]) -> list[Entry]:
-    """What is no technique: `actions` say what each does."""
+    """The actions that are not techniques, and the mouse; `actions` says what each does."""
     listed = [Entry(keys.get(action, ()), "", what) for action, what in actions.items() if action not in BY_PATH]
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 
 class Help:
-    """The overlay; `draw` darkens the picture and lays the sheet over it."""
+    """The help screen; `draw` darkens the picture and draws the sheet over it."""
 
     def __init__(self, techniques: Sequence[Entry], program: Sequence[Entry], pen: Pen) -> None:
         self.techniques = techniques
@@ -76,7 +77,7 @@ class Help:
         split = max(wide - 2 * PAD - 20 - self._width(self.program), wide * 11 // 20)
         self._column(sheet, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, row)
         self._column(sheet, "Program", "", self.program, split + 12, wide - PAD - 8, row)
-        self.pen.left(sheet, "~ and field, first, nearest change the motion; all others leave the crowd as it is, bit by bit",
+        self.pen.left(sheet, "~ and field, first, nearest change the motion; all other values give exactly the same crowd",
                       PAD + 8, height - 16, SMALL, FAINT)
         shade.blit(sheet, ((size[0] - wide) // 2, (size[1] - height) // 2))
         return shade
@@ -85,12 +86,12 @@ class Help:
                 row: int) -> None:
         end = self.pen.left(on, title, left, 24, LARGE)
         self.pen.left(on, remark, end + 12, 25, SMALL, FAINT)
-        caps, names = self._margins(entries)
+        keys, names = self._margins(entries)
         for number, entry in enumerate(entries):
             middle, x = 52 + number * row, left
             for key in entry.keys:
                 x = draw_key(on, self.pen, key, x, middle, min(row - 2, 16)) + 4
-            x = left + caps
+            x = left + keys
             if names:
                 self.pen.left(on, entry.name, x, middle, NORMAL, TEXT)
                 if not entry.exact:
@@ -103,8 +104,8 @@ class Help:
 
     def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
         """Widths of the widest keys and of the widest name."""
-        caps = (sum(key_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
-        return max(caps) + 10, max(self.pen.width(entry.name) for entry in entries)
+        keys = (sum(key_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
+        return max(keys) + 10, max(self.pen.width(entry.name) for entry in entries)
 
     def _width(self, entries: Sequence[Entry]) -> int:
         return sum(self._margins(entries)) + max(self.pen.width(entry.what, SMALL) for entry in entries)

@@ -1,7 +1,7 @@
-"""The sections of the HUD's left panel that are about the crowd: what it does, what it costs, and how wrong its shortcuts are.
+"""The sections of the HUD's left panel: what a frame costs, what the crowd does, and the errors of approximate techniques.
 
-A `Section` is a height, a rank, and how to draw it at a given top. Which there are follows from the techniques
-that are on, so the panel keeps its shape while a meter has not been read yet and shows a dash.
+A `Section` is a height, a rank, and a function that draws it at a given top. The techniques that are on decide which
+sections there are, not the readings: a value that has not been read yet is shown as a dash, and the panel keeps its height.
 """
 
 from __future__ import annotations
@@ -9,25 +9,45 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
 import pygame
 
-from crowd_demo.render.hud.graph import GROUND, draw_curve
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, MUTED, NORMAL, PAD, SMALL, TEXT, WARM, Colour, Pen
+from crowd_demo.compute.arrays import Longs
+from crowd_demo.profile import Profile
+from crowd_demo.render.hud.graph import GROUND, StageColours, draw_curve, draw_graph
+from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.theme import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    HUGE,
+    LARGE,
+    MUTED,
+    NORMAL,
+    PAD,
+    SMALL,
+    TEXT,
+    WARM,
+    Colour,
+    Pen,
+)
 from crowd_demo.sim.inactive import inactive
+from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
-
-if TYPE_CHECKING:
-    from crowd_demo.sim.metrics.bias import Bias
-    from crowd_demo.sim.metrics.push_error import PushError
-    from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.simulation import Simulation
 
 WIDTH = 272  # of the panel
 INNER = WIDTH - 2 * PAD
+SMOOTHED = 30  # frames in the mean of a stage
+RECENT = 300  # frames in the percentiles
+GRAPH_HEIGHT, LINE = 60, 15
 FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35, 54, 44, 32
 BARS = pygame.Rect(PAD, 16, INNER * 2 // 3 - 14, 22)  # of the histogram, from the top of its section
-DIAL_RADIUS, DIAL_FULL = 15, 0.5  # pixels; the bias that reaches its rim
+DIAL_RADIUS, DIAL_FULL = 15, 0.5  # pixels; the length of the bias that reaches the rim
 UNREAD = "-"
 
 
@@ -39,30 +59,34 @@ class Section(NamedTuple):
     draw: Callable[[pygame.Surface, int], None]
 
 
-# --- what is said ----------------------------------------------------------------------------------------------------
+# --- the texts -------------------------------------------------------------------------------------------------------
 
 def percent(share: float) -> str:
+    """A share in percent, with a decimal if it is below ten."""
     return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
 
 
 def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
-    """Of those who looked around: whom they met, whom of these they perceived, and the one as a share of the other."""
-    met, perceived = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
-    return {"neighbours": f"{perceived:.1f}", "candidates": f"{met:.1f}",
-            "useful": percent(perceived / met) if met else UNREAD}
+    """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
+    candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
+    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:.1f}",
+            "useful": percent(neighbours / candidates) if candidates else UNREAD}
 
 
 def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
-    """What the reordering did, where there is one, and how long a sort takes; the drift in cells, as its setting counts it."""
-    counters = sim.profile.counters
+    """How often agents were reordered and how long that takes, the steps since then, and the drift in cells.
+
+    Empty where agents are not reordered.
+    """
+    counters, cell = sim.profile.counters, sim.world.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
     return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
-            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / sim.world.grid.cell:.2f} cells"}
+            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
-    """How evenly the workers share the work, and how near in memory the neighbours lie."""
+    """How evenly the workers share the work, and how near to each other neighbours are in memory."""
     facts = {"imbalance": f"{counters['imbalance']:.2f}"} if "imbalance" in counters else {}
     if score := readings.locality:
         facts |= {"near reads": f"{score.same_or_next_line:.0%}", "L1 misses": f"{score.miss_rate:.1%}"}
@@ -73,16 +97,59 @@ def mean_error(error: PushError | None) -> str:
     return percent(error.mean) if error else UNREAD
 
 
-# --- how it is drawn -------------------------------------------------------------------------------------------------
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+class FrameSections:
+    """What a frame costs: frames a second with percentiles, the graph, and the mean time of each stage."""
+
+    def __init__(self, pen: Pen) -> None:
+        self.pen = pen
+        self.stage_colours = StageColours()
+
+    def sections(self, profile: Profile, status: Status) -> list[Section]:
+        table = -(-len(profile.stages) // 2) * LINE + 6
+        return [
+            Section(46, 0, lambda on, top: self._header(on, top, profile, status)),
+            Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
+                on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
+            Section(table, 2, lambda on, top: self._stages(on, top, profile)),
+        ]
+
+    def _header(self, on: pygame.Surface, top: int, profile: Profile, status: Status) -> None:
+        frames = profile.frame_ms(RECENT)
+        mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
+        p50, p95, p99 = np.percentile(frames, (50, 95, 99)) if len(frames) else (0.0, 0.0, 0.0)
+        end = self.pen.left(on, f"{1e3 / mean if mean else 0:.0f}", PAD, top + 14, HUGE)
+        end = self.pen.left(on, "FPS", end + 6, top + 19, NORMAL, DIM)
+        start = self.pen.right(on, "ms", WIDTH - PAD, top + 19, NORMAL, DIM)
+        start = self.pen.right(on, f"{mean:.2f}", start - 5, top + 17, LARGE)
+        pace = "paused" if status.paused else f"x{status.speed:g}"
+        self.pen.left(on, pace, (end + start - self.pen.width(pace)) // 2, top + 19, NORMAL, WARM if pace != "x1" else FAINT)
+        for name, ms, x in (("p50", p50, 0), ("p95", p95, 1), ("p99", p99, 2)):
+            at = PAD + x * INNER // 3
+            end = self.pen.left(on, name, at, top + 36, SMALL, FAINT)
+            self.pen.left(on, f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
+
+    def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
+        width, half = (INNER - 14) // 2, -(-len(profile.stages) // 2)
+        for number, stage in enumerate(profile.stages):
+            x, y = PAD + number // half * (width + 14), top + 6 + number % half * LINE
+            recent = profile.stage_ms(stage, SMOOTHED)
+            ms = float(recent.mean()) if len(recent) else 0.0
+            pygame.draw.rect(on, self.stage_colours[stage], (x, y - 4, 8, 8), border_radius=2)
+            self.pen.left(on, stage, x + 14, y, SMALL, DIM)
+            self.pen.right(on, f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
+
 
 class CrowdSections:
-    """All sections of a simulation; `colours` are those of its states."""
+    """What the crowd does, and the errors of approximate techniques; `colours` are those of the agents' states."""
 
     def __init__(self, pen: Pen, colours: Mapping[str, Colour]) -> None:
         self.pen = pen
         self.colours = colours
 
     def sections(self, sim: Simulation, readings: Readings) -> list[Section]:
+        """Those for the present techniques."""
         counters, states = sim.profile.counters, sim.states()
         crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
         more = {**sorting_facts(sim, inactive(sim)), **memory_facts(counters, readings)}
@@ -97,7 +164,7 @@ class CrowdSections:
         ]
 
     def _errors(self, sim: Simulation, readings: Readings) -> list[Section]:
-        """A section for each approximation that is on."""
+        """A section for each approximate technique that is on."""
         sections = []
         if is_capped(sim):
             sections.append(Section(BIAS_HEIGHT, 5, lambda on, top: self._cap(on, top, readings.cap, readings.bias)))
@@ -113,30 +180,30 @@ class CrowdSections:
         return Section(FACTS_HEIGHT, rank, partial(self._facts, facts=facts, colour=colour))
 
     def _facts(self, on: pygame.Surface, top: int, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
-        """Numbers side by side, each under its name."""
-        for place, (name, value) in enumerate(facts.items()):
-            x = PAD + place * INNER // 3
+        """Draw numbers side by side, each under its name."""
+        for number, (name, value) in enumerate(facts.items()):
+            x = PAD + number * INNER // 3
             self.pen.left(on, name, x, top + 8, SMALL, FAINT)
             self.pen.left(on, value, x, top + 22, NORMAL, colour)
 
     def _states(self, on: pygame.Surface, top: int, states: Mapping[str, int]) -> None:
-        """Colour and shape of a state, so that it is told apart without colours."""
-        for place, (name, count) in enumerate(states.items()):
-            x = PAD + place * INNER // 3
-            draw_chip(on, place, self.colours.get(name, TEXT), (x + 5, top + 8))
+        """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
+        for number, (name, count) in enumerate(states.items()):
+            x = PAD + number * INNER // 3
+            draw_chip(on, number, self.colours.get(name, TEXT), (x + 5, top + 8))
             self.pen.left(on, name, x + 15, top + 8, SMALL, FAINT)
             self.pen.left(on, f"{count:,}", x, top + 22, NORMAL)
 
     def _life(self, on: pygame.Surface, top: int, sim: Simulation) -> None:
-        """Births and deaths of the last step, and how many lived after each of the last steps."""
+        """Draw births and deaths of the last step, and the number of agents after each of the last steps."""
         counters, lived = sim.profile.counters, sim.population
         self._facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
                               "peak": f"{lived.max():,}" if len(lived) else UNREAD})
         draw_curve(on, pygame.Rect(PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
 
     def _ages(self, on: pygame.Surface, top: int, period: int, readings: Readings) -> None:
-        """How many looked 0, 1, ... steps ago, and what not looking costs."""
-        self.pen.left(on, "steps since looking", PAD, top + 8, SMALL, FAINT)
+        """Draw how many agents were last due 0, 1, ... steps ago, and the error of staggering."""
+        self.pen.left(on, "steps since update", PAD, top + 8, SMALL, FAINT)
         box = BARS.move(0, top)
         draw_bars(on, box, readings.ages[:period] if readings.ages is not None else [0] * period, MUTED)
         self.pen.left(on, "0", box.left, box.bottom + 7, SMALL, FAINT)
@@ -146,7 +213,7 @@ class CrowdSections:
         self.pen.left(on, mean_error(readings.stagger), x, top + 22, NORMAL, WARM)
 
     def _cap(self, on: pygame.Surface, top: int, error: PushError | None, bias: Bias | None) -> None:
-        """What meeting only some costs, and where those are that are met."""
+        """Draw the error of the cap, and the mean direction to the neighbours that it keeps."""
         self.pen.left(on, "cap error", PAD, top + 8, SMALL, FAINT)
         self.pen.left(on, mean_error(error), PAD, top + 22, NORMAL, WARM)
         middle = PAD + INNER // 3 + DIAL_RADIUS, top + 20
@@ -164,8 +231,8 @@ class CrowdSections:
             self.pen.left(on, text, x + 34, top + 20 + 12 * line, SMALL, colour)
 
 
-def draw_bars(on: pygame.Surface, box: pygame.Rect, values: Sequence[Any] | Any, colour: Colour) -> None:
-    """A bar a value, the largest as high as the box; any value above 0 shows."""
+def draw_bars(on: pygame.Surface, box: pygame.Rect, values: Sequence[int] | Longs, colour: Colour) -> None:
+    """Draw a bar for each value, the largest as high as the box; any value above 0 has at least a pixel."""
     pygame.draw.rect(on, GROUND, box)
     most = max(int(max(values)), 1)
     for number, value in enumerate(values):
@@ -175,7 +242,7 @@ def draw_bars(on: pygame.Surface, box: pygame.Rect, values: Sequence[Any] | Any,
 
 
 def draw_hand(on: pygame.Surface, middle: tuple[int, int], direction: tuple[float, float], colour: Colour) -> None:
-    """From the middle of the dial, with a dot at its tip; at most to the rim."""
+    """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
     length = math.hypot(*direction)
     scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(length, DIAL_FULL))
     tip = middle[0] + round(direction[0] * scale), middle[1] + round(direction[1] * scale)
@@ -184,7 +251,7 @@ def draw_hand(on: pygame.Surface, middle: tuple[int, int], direction: tuple[floa
 
 
 def draw_chip(on: pygame.Surface, shape: int, colour: Colour, middle: tuple[int, int]) -> None:
-    """A disc, a square or a triangle with a light rim, 9 pixels wide."""
+    """Draw a disc, a square or a triangle with a light rim, 9 pixels wide."""
     x, y = middle
     rim = (240, 242, 245)
     if shape % 3 == 0:

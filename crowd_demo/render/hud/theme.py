@@ -1,8 +1,8 @@
-"""How text and panels look: colours, type and the sheet that HUD, help and progress bar are written on.
+"""How text and panels look: the colours, the font and the panels of HUD, help and progress bar.
 
-Type is the system's monospaced face where it is found at its usual place, else the face that pygame brings along; asking the
-system for its list of fonts can take seconds. In either each digit gets the same width, so numbers do not jitter.
-Rendered text is kept: the same words again cost one blit.
+The font is the system's monospaced one if it is at a usual path, else the one that comes with pygame; asking the system
+for its list of fonts can take seconds. All digits get the same width, so numbers do not jitter. Rendered text is kept:
+drawing the same text again costs one blit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Colour = tuple[int, int, int] | tuple[int, int, int, int]
 
 PANEL: Colour = (13, 17, 24, 216)
 EDGE: Colour = (58, 66, 78)
-CAP: Colour = (52, 60, 72)
+KEY: Colour = (52, 60, 72)
 TOUCHED: Colour = (38, 56, 76)
 SHADE: Colour = (6, 8, 12, 150)
 TEXT: Colour = (230, 235, 241)
@@ -41,12 +41,12 @@ FACES = (
 
 @cache
 def system_face() -> str:
-    """A monospaced face of the system, or pygame's own."""
+    """Path of a monospaced font of the system, or the name of pygame's own."""
     return next((path for path in FACES if Path(path).is_file()), pygame.font.get_default_font())
 
 
 class Pen:
-    """Text of one face in any size; needs `pygame.font`."""
+    """Writes text in one font at any size. Call `pygame.font.init` before."""
 
     def __init__(self, face: str | None = None) -> None:
         self.face = face or system_face()
@@ -54,7 +54,7 @@ class Pen:
         self._kept: dict[tuple[str, int, Colour], pygame.Surface] = {}
 
     def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
-        """The text on a transparent surface, to be blitted and not to be changed."""
+        """The text on a transparent surface, which must not be changed."""
         key = text, size, colour
         if key not in self._kept:
             if len(self._kept) >= KEPT:
@@ -63,17 +63,18 @@ class Pen:
         return self._kept[key]
 
     def width(self, text: str, size: int = NORMAL) -> int:
+        """Pixels that the text takes."""
         font, digits = self._font(size), len(re.findall(r"\d", text))
         return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
-        """Write from x on, with the line's middle at `middle`; returns where the text ends."""
+        """Write from x on, with the middle of the line at `middle`; return where the text ends."""
         image = self.image(text, size, colour)
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 
     def right(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
-        """Write up to x; returns where the text begins."""
+        """Write up to x; return where the text begins."""
         start = x - self.image(text, size, colour).get_width()
         self.left(on, text, start, middle, size, colour)
         return start
@@ -87,7 +88,7 @@ class Pen:
         return text.rstrip() + "…"
 
     def in_two(self, text: str, width: int, size: int = NORMAL) -> list[str]:
-        """One line if it fits, else two, the second of which may be cut."""
+        """The text as one line if it fits, else as two, of which the second may be cut."""
         if self.width(text, size) <= width:
             return [text]
         words = text.split()
@@ -101,7 +102,7 @@ class Pen:
         return self._fonts[size]
 
     def _render(self, text: str, size: int, colour: Colour) -> pygame.Surface:
-        """Digits each in a box of their own, for kerning would make "11" narrower than "00"."""
+        """Draw digits one by one in boxes of equal width: kerning would make "11" narrower than "00"."""
         font, digit = self._font(size), self._font(size).size("0")[0]
         # size() can be a pixel higher than get_height(), which would cut the tails of letters
         image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
@@ -115,7 +116,7 @@ class Pen:
 
 
 def panel(size: tuple[int, int], colour: Colour = PANEL) -> pygame.Surface:
-    """A translucent, rounded sheet to write on."""
+    """A translucent surface with round corners."""
     surface = pygame.Surface(size, pygame.SRCALPHA)
     pygame.draw.rect(surface, colour, surface.get_rect(), border_radius=10)
     pygame.draw.rect(surface, EDGE, surface.get_rect(), width=1, border_radius=10)
@@ -123,10 +124,10 @@ def panel(size: tuple[int, int], colour: Colour = PANEL) -> pygame.Surface:
 
 
 def draw_key(on: pygame.Surface, pen: Pen, name: str, left: int, middle: int, height: int = 15) -> int:
-    """A key as it looks on a keyboard; returns where it ends."""
+    """Draw a key as on a keyboard; return where it ends."""
     label = name.upper()
     box = pygame.Rect(left, middle - height // 2, key_width(pen, name), height)
-    pygame.draw.rect(on, CAP, box, border_radius=4)
+    pygame.draw.rect(on, KEY, box, border_radius=4)
     pen.left(on, label, box.centerx - pen.width(label, SMALL) // 2, middle, SMALL, TEXT)
     return box.right
 

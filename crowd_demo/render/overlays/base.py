@@ -1,4 +1,4 @@
-"""What an overlay gets to draw with, and which are shown. An overlay reads and never writes."""
+"""Overlays: what is drawn over the finished picture. An overlay reads the simulation and never writes it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from crowd_demo.sim.simulation import Simulation
 
 
 class Looking(NamedTuple):
-    """The crowd, and how it is looked at."""
+    """The crowd, and the camera that shows it."""
 
     sim: Simulation
     camera: Camera
-    frozen: Rect | None  # the rectangle of the world by which is culled, if it was frozen
+    frozen: Rect | None  # the part of the world that culling keeps, where that is frozen
 
 
 class Draw(Protocol):
-    """An overlay's function."""
+    """The function of an overlay."""
 
     def __call__(self, on: pygame.Surface, looking: Looking, pen: Pen) -> None:
-        """Draw over the picture `on`, in its pixels; `looking.camera` tells where a point of the world is."""
+        """Draw on the picture `on`; `looking.camera` converts points of the world to its pixels."""
 
 
 def draw_overlays(on: pygame.Surface, shown: Set[str], looking: Looking, pen: Pen) -> None:
-    """Those whose names are shown, in the order of the registry."""
+    """Draw the overlays named in `shown`, in the order of the registry."""
     for name, entry in OVERLAYS.items():
         if name in shown:
             draw: Draw = load(entry.draw)

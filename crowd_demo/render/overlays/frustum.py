@@ -1,4 +1,4 @@
-"""The frozen frustum: the rectangle by which is still culled while the camera flies on."""
+"""The frozen frustum: the part of the world that culling still keeps after the camera has moved on."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from crowd_demo.render.overlays.base import Looking
 
 
 def draw_frustum(on: pygame.Surface, looking: Looking, pen: Pen) -> None:
-    """The outline of that rectangle, with its name above it."""
+    """Draw the outline of that rectangle, with its name above it."""
     if looking.frozen:
         outline(on, looking.camera, looking.frozen, pen)
 
 
 def outline(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
+    """Draw it where the camera shows it; the name stays on the screen."""
     left, top = camera.world_to_screen(frozen.left, frozen.top)
     right, bottom = camera.world_to_screen(frozen.right, frozen.bottom)
-    far = 4 * max(on.get_size())  # keeps SDL's line drawing away from huge coordinates
+    far = 4 * max(on.get_size())  # SDL cannot draw lines with huge coordinates
     left, top, right, bottom = (round(max(-far, min(far, value))) for value in (left, top, right, bottom))
     box = pygame.Rect(left, top, max(right - left, 2), max(bottom - top, 2))
     pygame.draw.rect(on, (0, 0, 0), box.inflate(4, 4), width=4)
