@@ -29,7 +29,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parents[1]
 
 
 def _fingerprint() -> str:

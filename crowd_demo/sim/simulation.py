@@ -15,7 +15,7 @@ from typing import Protocol, TypedDict
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints, Whole
+from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -213,7 +213,7 @@ class Simulation:
         """How many are in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
-        state: Whole = getattr(self.agents.columns, "state")[:self.agents.count]
+        state = self.agents.front[self.agents.names.index("state"), :self.agents.count]
         counts = np.bincount(state, minlength=len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
 

@@ -28,7 +28,7 @@ class Stage(Protocol):
 
     def commit(self, world: World) -> None:
         """What follows once the kernels have run: buffers are swapped, an index becomes valid."""
-        return None
+        return
 
 
 def run_stages(stages: Iterable[Stage], world: World) -> None:

@@ -58,12 +58,6 @@ class Sizes(NamedTuple):
     capacity: int
 
 
-class Rules(NamedTuple):
-    """A behaviour's constants of one step; each behaviour has a record of its own."""
-
-    dt: np.float32
-
-
 class World:
     """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
 

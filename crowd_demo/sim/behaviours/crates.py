@@ -16,13 +16,13 @@ the largest crates, whereas the boxes of a tree are as large as what is in them 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
@@ -30,8 +30,10 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
@@ -72,7 +74,7 @@ class CrateRules(NamedTuple):
 # --- see -------------------------------------------------------------------------------------------------------------
 
 @implements(pairwise.copy_to_strip, CrateRules)
-def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+def copy_to_strip(rules: CrateRules, columns: CrateColumns, slots: Int, strip: Strip, at: Int) -> None:
     floats, _ = strip
     half = take(columns.half, slots)
     store(floats[0], at, take(columns.x, slots))
@@ -82,31 +84,31 @@ def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> 
 
 
 @implements(pairwise.read_columns, CrateRules)
-def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
+def read_columns(rules: CrateRules, columns: CrateColumns, slot: Int) -> Seen:
     half = columns.half[slot]
     return columns.x[slot], columns.y[slot], half, np.float32(0.5) / half
 
 
 @implements(pairwise.read_strip, CrateRules)
-def read_strip(rules: Any, strip: Any, at: Any) -> Any:
+def read_strip(rules: CrateRules, strip: Strip, at: Int) -> Seen:
     floats, _ = strip
     return floats[0, at], floats[1, at], floats[2, at], floats[3, at]
 
 
 @implements(pairwise.load_register, CrateRules)
-def load_register(rules: Any, strip: Any, at: Any) -> Any:
+def load_register(rules: CrateRules, strip: Strip, at: Int) -> Seen:
     floats, _ = strip
     return load(floats[0], at), load(floats[1], at), load(floats[2], at), load(floats[3], at)
 
 
 @implements(pairwise.no_sums, CrateRules)
-def no_sums(rules: Any, like: Any) -> Any:
+def no_sums(rules: CrateRules, like: Float) -> Sums:
     none = no_sum(like)
     return none, none, none
 
 
 @implements(pairwise.accumulate, CrateRules)
-def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y, half, lightness = me
     count, sum_x, sum_y = sums
     one, none = splat(np.int32(1), x), splat(np.int32(0), x)
@@ -127,7 +129,7 @@ def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.finish, CrateRules)
-def finish(rules: Any, me: Any, sums: Any) -> Any:
+def finish(rules: CrateRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
     neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
@@ -135,35 +137,35 @@ def finish(rules: Any, me: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.perceive, CrateRules)
-def perceive(rules: Any, me: Any, other: Any) -> Any:
+def perceive(rules: CrateRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     away = max(_length(me[0] - other[0]), _length(me[1] - other[1]))
     apart = away - (me[2] + (other[2] + rules.gap))
     return apart < np.float32(0), apart
 
 
 @device
-def _length(value: Any) -> Any:
+def _length(value: Float) -> Float:
     return select(value > np.float32(0), value, np.float32(0) - value)
 
 
 # --- act -------------------------------------------------------------------------------------------------------------
 
 @device
-def _wave(turns: Any) -> Any:
+def _wave(turns: Float) -> Float:
     """Nearly the sine of so many turns, which are not negative: a parabola for each half."""
     z = (turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1)
     return np.float32(4) * z * (_length(z) - np.float32(1))
 
 
 @device
-def _water(rules: Any, x: Any, y: Any) -> Any:
+def _water(rules: CrateRules, x: Float, y: Float) -> tuple[Float, Float]:
     """Its velocity: whirls side by side that turn in opposite directions, and never across the edge of the world."""
     across, down, quarter = x * rules.turns_x, y * rules.turns_y, np.float32(0.25)
     return (rules.flow_x * (_wave(across) * _wave(down + quarter)), rules.flow_y * (_wave(across + quarter) * _wave(down)))
 
 
 @device
-def _outside(position: Any, half: Any, length: Any) -> Any:
+def _outside(position: Float, half: Float, length: Float) -> Float:
     """How far an axis sticks out of the world: positive at the near end, negative at the far one."""
     zero = splat(np.float32(0), position)
     near, far = half - position, half - (length - position)
@@ -171,7 +173,8 @@ def _outside(position: Any, half: Any, length: Any) -> Any:
 
 
 @implements(steering.steer, CrateRules)
-def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
+def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: Float, y: Float, vx: Float,
+          vy: Float) -> tuple[Float, Float]:
     half, push_x, push_y = pick(columns.half, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     water_x, water_y = _water(rules, x, y)
     wanted_x = water_x + rules.push * (push_x + _outside(x, half, rules.width))

@@ -6,11 +6,11 @@ and stays one by one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import (
     LANES,
@@ -25,7 +25,7 @@ from crowd_demo.compute.simd import (
     splat,
     store,
 )
-from crowd_demo.sim.terrain.ground import is_solid, longer, slide
+from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
 
 WALKING, WAITING, STUCK = range(3)
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
@@ -82,7 +82,7 @@ class Destinations(NamedTuple):
 
 
 @device
-def choose_goal(columns: Any, slot: int, destinations: Any, ground: Any, key: Any) -> None:
+def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, key: Int) -> None:
     """Another destination, and a free place somewhere in its square."""
     count = destinations.x.shape[0]
     if count == 0:
@@ -104,30 +104,30 @@ def choose_goal(columns: Any, slot: int, destinations: Any, ground: Any, key: An
 class Walker(NamedTuple):
     """One agent, or sixteen: what `stride` reads."""
 
-    id: Any
-    x: Any
-    y: Any
-    vx: Any
-    vy: Any
-    push_x: Any
-    push_y: Any
-    speed: Any
-    goal_x: Any
-    goal_y: Any
-    heading_x: Any
-    heading_y: Any
-    state: Any
-    timer: Any
+    id: Int
+    x: Float
+    y: Float
+    vx: Float
+    vy: Float
+    push_x: Float
+    push_y: Float
+    speed: Float
+    goal_x: Float
+    goal_y: Float
+    heading_x: Float
+    heading_y: Float
+    state: Int
+    timer: Float
 
 
 @device
-def _leaves(state: Any, timer: Any, rules: Any) -> Any:
+def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
     """Who has waited long enough."""
     return (state == WAITING) & (timer - rules.dt <= np.float32(0))
 
 
 @device
-def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
+def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float]:
     """(state, timer) before the move: who has waited long enough sets out, who is there waits."""
     waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
     dx, dy = a.goal_x - a.x, a.goal_y - a.y
@@ -139,7 +139,7 @@ def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
 
 
 @device
-def _wanted(a: Any, rules: Any, state: Any) -> Any:
+def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
     """The velocity an agent would like to have."""
     walks, stuck = state != WAITING, state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
@@ -152,7 +152,7 @@ def _wanted(a: Any, rules: Any, state: Any) -> Any:
 
 
 @device
-def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y: Any) -> Any:
+def _progress(a: Walker, rules: PeopleRules, state: Int, timer: Float, moved_x: Float, moved_y: Float) -> tuple[Int, Float]:
     """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
     held_up = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
     most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
@@ -165,7 +165,7 @@ def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y:
 
 
 @device
-def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
+def stride(a: Walker, rules: PeopleRules, ground: Ground, leaves: Mask) -> tuple[Float, Float, Float, Float, Int, Float]:
     """(x, y, vx, vy, state, timer) of the next step; the same code for one agent and for sixteen."""
     state, timer = _next_state(a, rules, leaves)
     wanted_x, wanted_y = _wanted(a, rules, state)
@@ -177,8 +177,8 @@ def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
 
 
 @device
-def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
-                 farthest_sq: Any) -> None:
+def _walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                 ground: Ground, farthest_sq: Floats) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
@@ -192,8 +192,8 @@ def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, des
 
 
 @device
-def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
-                farthest_sq: Any) -> None:
+def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                ground: Ground, farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -219,13 +219,15 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, dest
 
 
 @kernel
-def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
+def walk_scalar(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                ground: Ground, farthest_sq: Floats) -> None:
     """Own state only: goals, states, velocity, position."""
     for worker in prange(workers):
         _walk_scalar(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)
 
 
 @kernel
-def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
+def walk_lanes(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+               ground: Ground, farthest_sq: Floats) -> None:
     for worker in prange(workers):
         _walk_lanes(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)

@@ -6,23 +6,25 @@ out into an order of its own; from there on these rows are rows like any others.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
-from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, accumulate, keep_one, no_sums, read_columns
+from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, Strips, accumulate, keep_one, no_sums, read_columns
 from crowd_demo.sim.interaction.rows import see_block
 from crowd_demo.sim.neighbours.candidates import Cells, Lists
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.schedule import Turn, due
+from crowd_demo.sim.store.columns import Columns
 
 
 class ListLayout(NamedTuple):
     """Lists written out, a row for each worker."""
 
-    order: Any  # int32[workers, n + 32]
-    start: Any  # int32[workers, cells of the rows that a block reaches, and one more]
+    order: Ints  # [workers, n + 32]
+    start: Ints  # [workers, cells of the rows that a block reaches, and one more]
 
 
 def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
@@ -31,7 +33,8 @@ def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
 
 
 @device
-def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
+def _see_one(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+             counters: Longs) -> None:
     me = read_columns(rules, columns, np.uintp(slot))
     sums = no_sums(rules, columns.x[slot])
     for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
@@ -45,7 +48,7 @@ def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
-def _see_row(lists: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
+def _see_row(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
     for column in range(lists.columns):
         slot = lists.head[row * lists.columns + column]
         while slot >= 0:
@@ -55,7 +58,7 @@ def _see_row(lists: Any, columns: Any, rules: Any, row: int, turn: Any, counters
 
 
 @device
-def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> None:
+def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) -> None:
     """The lists of cells [first, last), one after the other."""
     at = 0
     for cell in range(first, last):
@@ -85,37 +88,39 @@ def written_out(lists: Lists, agents: int) -> Cells:
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_lists_scalar(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    row = take_block(strip.queue, BLOCK)
+def _see_lists_scalar(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+    row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
-            _see_row(lists, columns, rules, near, turn, strip.counters[worker])
-        row = take_block(strip.queue, BLOCK)
+            _see_row(lists, columns, rules, near, turn, strips.counters[worker])
+        row = take_block(strips.queue, BLOCK)
 
 
 @device
-def _see_lists_lanes(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
-    view = (strip.floats[worker], strip.ints[worker])
-    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
+def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                     strips: Strips) -> None:
+    view = (strips.floats[worker], strips.ints[worker])
+    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
     order, start = layout.order[worker], layout.start[worker]
-    first = take_block(strip.queue, BLOCK)
+    first = take_block(strips.queue, BLOCK)
     while first < lists.rows:
         last = min(first + BLOCK, lists.rows)
         top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
-        see_block(cells, columns, rules, first - top, last - top, turn, strip.waiting[worker], view, memory,
-                  strip.counters[worker])
-        first = take_block(strip.queue, BLOCK)
+        see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], view, memory,
+                  strips.counters[worker])
+        first = take_block(strips.queue, BLOCK)
 
 
 @kernel
-def see_lists_scalar(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def see_lists_scalar(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
     for worker in prange(workers):
-        _see_lists_scalar(worker, lists, columns, rules, turn, strip)
+        _see_lists_scalar(worker, lists, columns, rules, turn, strips)
 
 
 @kernel
-def see_lists_lanes(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
+def see_lists_lanes(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                    strips: Strips) -> None:
     for worker in prange(workers):
-        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strip)
+        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strips)

@@ -7,14 +7,18 @@ the worker's strip and go along each row with sixteen agents at once; a block is
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    Scratch,
+    Seen,
+    Strip,
+    Strips,
+    Sums,
     accumulate,
     collect,
     fill,
@@ -29,11 +33,14 @@ from crowd_demo.sim.interaction.pairwise import (
     worth_all,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.schedule import due, due_among, due_of_sixteen
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.schedule import Turn, due, due_among, due_of_sixteen
+from crowd_demo.sim.store.columns import Columns
 
 
 @device
-def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
+def _see_one(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+             counters: Longs) -> None:
     """One agent of a cell meets all who stand within reach."""
     me = read_columns(rules, columns, np.uintp(slot))
     sums = no_sums(rules, columns.x[slot])
@@ -47,7 +54,7 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
-def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
+def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
     """Whoever is due, sixteen tests at a time: most rows have few or none."""
     cell = row * cells.columns
     end = cells.start[cell + cells.columns]
@@ -63,7 +70,8 @@ def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: An
 
 
 @device
-def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, strip: Any, base: int) -> Any:
+def _meet_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip, base: int) -> tuple[Sums,
+              int]:
     """(sums, candidates) of a register whose agents stand in columns left..right of one row."""
     sums = no_sums(rules, me[0])
     candidates = 0
@@ -78,8 +86,8 @@ def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, 
 
 
 @device
-def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole: bool, turn: Any, strip: Any, base: int,
-                          memory: Any, counters: Any) -> None:
+def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, whole: bool, turn: Turn, strip: Strip,
+                          base: int, memory: Scratch, counters: Longs) -> None:
     """Registers of a row: `whole` ones as the agents stand, or packed of those that are due."""
     members = memory[0]
     first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
@@ -107,8 +115,8 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole:
 
 
 @device
-def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn: Any, waiting: Any, strip: Any, memory: Any,
-              counters: Any) -> None:
+def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, turn: Turn, waiting: Longs, strip: Strip,
+              memory: Scratch, counters: Longs) -> None:
     """Lanes for the rows [first, last), at most BLOCK."""
     top, bottom = last, first
     for row in range(first, last):
@@ -132,33 +140,33 @@ def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn:
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
-    block = take_block(strip.queue, 1)
+def _see_scalar(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+    block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
         for row in range(blocks[block], blocks[block + 1]):
-            _see_row_one_by_one(cells, columns, rules, row, turn, strip.counters[worker])
-        block = take_block(strip.queue, 1)
+            _see_row_one_by_one(cells, columns, rules, row, turn, strips.counters[worker])
+        block = take_block(strips.queue, 1)
 
 
 @device
-def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
-    view = (strip.floats[worker], strip.ints[worker])
-    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
-    block = take_block(strip.queue, 1)
+def _see_lanes(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+    view = (strips.floats[worker], strips.ints[worker])
+    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
+    block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
-        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strip.waiting[worker], view, memory,
-                  strip.counters[worker])
-        block = take_block(strip.queue, 1)
+        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strips.waiting[worker], view, memory,
+                  strips.counters[worker])
+        block = take_block(strips.queue, 1)
 
 
 @kernel
-def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+def see_scalar(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
     for worker in prange(workers):
-        _see_scalar(worker, cells, columns, rules, turn, blocks, strip)
+        _see_scalar(worker, cells, columns, rules, turn, blocks, strips)
 
 
 @kernel
-def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+def see_lanes(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
     """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     for worker in prange(workers):
-        _see_lanes(worker, cells, columns, rules, turn, blocks, strip)
+        _see_lanes(worker, cells, columns, rules, turn, blocks, strips)

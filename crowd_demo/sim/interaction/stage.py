@@ -20,8 +20,8 @@ from crowd_demo.sim.interaction.pairwise import (
     NEIGHBOURS,
     REGISTERS,
     RUNS,
-    Strip,
-    strip_of,
+    Strips,
+    strips_of,
 )
 from crowd_demo.sim.interaction.rows import see_lanes, see_scalar
 from crowd_demo.sim.interaction.runs import Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
@@ -71,7 +71,7 @@ class Interact(Stage):
 
     def counters(self, world: World) -> dict[str, float]:
         """The work of this step, a due agent: exact, whatever the machine does meanwhile."""
-        by_worker = self.memory(world).strip.counters
+        by_worker = self.memory(world).strips.counters
         counted = by_worker.sum(axis=0)
         due = max(int(counted[DUE]), 1)
         return {
@@ -88,12 +88,12 @@ class Interact(Stage):
         counters = self.index.structure(world).counters()
         if world.options.cap != "none":
             memory = self.memory(world)
-            counters |= cap_counters(memory.kept, int(memory.strip.counters[:, DUE].sum()))
+            counters |= cap_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
 
     def candidates_met(self, world: World) -> int:
         """By all together when they looked around last."""
-        return int(self.memory(world).strip.counters[:, CANDIDATES].sum())
+        return int(self.memory(world).strips.counters[:, CANDIDATES].sum())
 
 
 class Memory:
@@ -102,12 +102,13 @@ class Memory:
     def __init__(self, workers: int, capacity: int) -> None:
         self.workers = workers
         self.capacity = capacity
-        self.strip: Strip = strip_of(1024, workers)
+        self.strips: Strips = strips_of(1024, workers)
         self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
         self._layout: ListLayout | None = None
 
-    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call,
+              ...]:
         """Everybody who is due meets the candidates; counters start at zero."""
         self._reset()
         match candidates:
@@ -120,35 +121,35 @@ class Memory:
                 if simd:
                     self._make_room(_largest(blocks, candidates))
                 see = see_lanes if simd else see_scalar
-                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strip),)
+                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strips),)
 
     def capped_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
         """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
         self._reset()
-        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip),)
+        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
-        columns, strip = agents.columns, self.strip
+        columns, strips = agents.columns, self.strips
         if not simd:
-            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strip),)
+            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strips),)
         snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strip),
-                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strip))
+        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strips),
+                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strips))
 
     def _list_calls(self, lists: Lists, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         if not simd:
-            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strip),)
+            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
         layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.workers)
-        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strip),)
+        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strips),)
 
     def _reset(self) -> None:
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
+        self.strips.queue[0] = 0
+        self.strips.counters[:] = 0
 
     def _make_room(self, needed: int) -> None:
-        if needed > self.strip.floats.shape[2] - 2 * LANES:
-            self.strip = strip_of(needed + needed // 2, self.workers)
+        if needed > self.strips.floats.shape[2] - 2 * LANES:
+            self.strips = strips_of(needed + needed // 2, self.workers)
 
 
 def imbalance(work: Longs) -> float:

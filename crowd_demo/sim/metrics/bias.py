@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
 from crowd_demo.compute.jit import Call, call, device
-from crowd_demo.sim.interaction.capped import choose
+from crowd_demo.sim.interaction.capped import Caps, choose
 from crowd_demo.sim.metrics.push_error import affordable
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import Columns
 
 
 class Bias(NamedTuple):
@@ -22,7 +24,7 @@ class Bias(NamedTuple):
 
 
 @device
-def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -> None:
+def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: Doubles) -> None:
     x, y = 0.0, 0.0
     for k in range(size):
         dx, dy = float(columns.x[slots[k]] - columns.x[slot]), float(columns.y[slots[k]] - columns.y[slot])
@@ -34,8 +36,8 @@ def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -
 
 
 @device
-def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances: Any,
-                   totals: Any) -> None:
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, everybody: Caps, slots: Ints,
+                   distances: Floats, totals: Doubles) -> None:
     """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
     `slots` has room for all.

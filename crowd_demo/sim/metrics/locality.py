@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.sim.interaction.lists import write_call, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 
@@ -39,7 +40,7 @@ class Locality(NamedTuple):
 
 
 @device
-def touch(tags: Any, line: int) -> bool:
+def touch(tags: Longs, line: int) -> bool:
     """Read a line; says whether it was missing. int64[sets, ways]: each set's lines, the latest first."""
     lines = tags[line % tags.shape[0]]
     at, last = 0, lines.shape[0] - 1
@@ -54,7 +55,7 @@ def touch(tags: Any, line: int) -> bool:
 
 
 @device
-def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def _read(order: Ints, first: int, last: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     """An agent reads order[first:last]; counted: reads, near ones, misses, line of the last read."""
     for k in range(first, last):
         if counted[0] == most:
@@ -69,7 +70,7 @@ def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: i
 
 
 @device
-def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def _read_neighbours(cells: Cells, cell: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     """An agent of that cell reads its candidates."""
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -79,7 +80,8 @@ def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: in
 
 
 @device
-def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def read_samples(cells: Cells, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
+                 counted: Longs) -> None:
     """Runs of agents, evenly spread over the cells, read their candidates."""
     agents = cells.start[cells.columns * cells.rows]
     runs = -(-sample // run)
@@ -93,8 +95,8 @@ def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, 
 
 
 @device
-def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any,
-                     counted: Any) -> None:
+def read_run_samples(groups: Runs, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
+                     counted: Longs) -> None:
     """The same for candidates that come as runs."""
     start = groups.start[:groups.groups[0] + 1]
     agents = start[-1] if groups.groups[0] else 0
@@ -149,7 +151,7 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     return Locality(near / some, misses / (some * len(sim.behaviour.seen)), reads)
 
 
-def empty_cache(settings: Any) -> Any:
+def empty_cache(settings: Any) -> Longs:
     """int64[sets, ways], no line in it."""
     size_kb = machine_cache_kb() if settings.size_kb == "auto" else settings.size_kb
     sets = max(1, size_kb * 1024 // (settings.line_bytes * settings.ways))

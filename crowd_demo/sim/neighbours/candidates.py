@@ -10,10 +10,11 @@ That is slower and just as right: a candidate who is no neighbour adds nothing.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import device
 
 MOST_RUNS = 16  # a group: trees in a crowd that stands everywhere need 4 to 8
@@ -23,8 +24,8 @@ GAP = 6  # agents between two runs that are cheaper to meet than to skip
 class Cells(NamedTuple):
     """What the kernels see of a neighbour structure made of rows of cells."""
 
-    order: Any  # int32: slots by cell
-    start: Any  # int32[rows * columns + 1]
+    order: Ints  # int32: slots by cell
+    start: Ints  # [rows * columns + 1]
     columns: int
     rows: int
     reach: int  # cells to look at on each side
@@ -33,19 +34,19 @@ class Cells(NamedTuple):
 class Runs(NamedTuple):
     """What the kernels see of a neighbour structure made of groups."""
 
-    order: Any  # int32[n + 16]: slots by group
-    groups: Any  # int64[1]: how many there are
-    start: Any  # int32[groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
-    count: Any  # int32[groups]: runs of each group
-    first: Any  # int32[groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
-    last: Any  # int32[groups, MOST_RUNS]
+    order: Ints  # [n + 16]: slots by group
+    groups: Longs  # [1]: how many there are
+    start: Ints  # [groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
+    count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; the name hides tuple.count, which nobody calls
+    first: Ints  # [groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
+    last: Ints  # [groups, MOST_RUNS]
 
 
 class Lists(NamedTuple):
     """What the kernels see of a neighbour structure made of lists; -1 ends one."""
 
-    head: Any  # int32[rows * columns]: first slot of each cell
-    next: Any  # int32[n]: the slot after each slot
+    head: Ints  # [rows * columns]: first slot of each cell
+    next: Ints  # [n]: the slot after each slot
     columns: int
     rows: int
     reach: int  # cells to look at on each side
@@ -54,13 +55,13 @@ class Lists(NamedTuple):
 Candidates = Cells | Runs | Lists
 
 
-def runs_of(order: Any, groups: int) -> Runs:
+def runs_of(order: Ints, groups: int) -> Runs:
     return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
                 np.zeros((groups, MOST_RUNS), np.int32), np.zeros((groups, MOST_RUNS), np.int32))
 
 
 @device
-def add_run(runs: Any, group: int, first: int, last: int) -> None:
+def add_run(runs: Runs, group: int, first: int, last: int) -> None:
     """Append order[first:last] to the candidates of a group; runs come in ascending order."""
     count = runs.count[group]
     if last <= first:

@@ -12,8 +12,6 @@ Source: Warren, "Hacker's Delight" (interleaving); Wikipedia, "Hilbert curve" (t
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowd_demo.compute.jit import device
 
 ROW, MORTON, HILBERT = range(3)
@@ -45,7 +43,7 @@ def morton(column: int, row: int) -> int:
 
 
 @device
-def morton_place(number: int) -> Any:
+def morton_place(number: int) -> tuple[int, int]:
     """(column, row)."""
     return _squeeze(number), _squeeze(number >> 1)
 
@@ -64,7 +62,7 @@ def hilbert(column: int, row: int, bits: int) -> int:
 
 
 @device
-def hilbert_place(number: int, bits: int) -> Any:
+def hilbert_place(number: int, bits: int) -> tuple[int, int]:
     """(column, row)."""
     column, row = 0, 0
     for bit in range(bits):
@@ -90,7 +88,7 @@ def cell_number(curve: int, column: int, row: int, bits: int) -> int:
 
 
 @device
-def cell_place(curve: int, number: int, bits: int) -> Any:
+def cell_place(curve: int, number: int, bits: int) -> tuple[int, int]:
     """(column, row) of the cell with that number."""
     if curve == MORTON:
         return morton_place(number)

@@ -8,11 +8,11 @@ radius, so two agents within the radius are never more than `reach` cells apart,
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -32,21 +32,21 @@ class Floor(NamedTuple):
 
 
 @device
-def cell_of(x: Any, y: Any, floor: Any) -> int:
+def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
     column = min(int(x * floor.inv_cell), floor.columns - 1)
     row = min(int(y * floor.inv_cell), floor.rows - 1)
     return row * floor.columns + column
 
 
 @device
-def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         space.key[slot] = cell_of(x[slot], y[slot], floor)
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
 @kernel
-def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+def find_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
     """The cell of every agent, and how many stand in each."""
     for worker in prange(workers):
         _find_cells(worker, workers, x, y, agents, floor, space)

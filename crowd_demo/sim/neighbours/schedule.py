@@ -15,14 +15,16 @@ serves 2^27 ticks, 26 days at 60 Hz.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Int, Ints, Mask
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load
+from crowd_demo.sim.store.columns import Columns
 
 BAND_RADII = 8  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
 BANDS = 1024  # at most so many along a side
@@ -40,7 +42,7 @@ class Turn(NamedTuple):
     inv_band: np.float32  # 1 / side of a band or tile, in world units
     inv_column: np.float32  # the same along x; 0 for bands, which are as wide as the world
     columns: int
-    next_look: Any  # int32[bands, tiles or period]: packed, the next time that each place, or phase of ids, looks around
+    next_look: Ints  # [bands, tiles or period]: packed, the next time that each place, or phase of ids, looks around
 
 
 @lru_cache
@@ -69,13 +71,13 @@ def everybody_due(turn: Turn) -> Turn:
 
 
 @device
-def due(turn: Any, look_at: Any) -> Any:
+def due(turn: Turn, look_at: Int) -> Mask:
     """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
     return (look_at < turn.due_below) | (look_at > turn.due_above)
 
 
 @device
-def next_look(turn: Any, columns: Any, slot: Any) -> int:
+def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
     """What becomes of `look_at` when the agent in that slot has looked."""
     if turn.by_id:
         # id % period by a product, exact below 2^28: LLVM hoists a division out of this branch, 30 ns for every agent
@@ -91,14 +93,14 @@ def due_by_id(identity: int, tick: int, period: int) -> bool:
 
 
 @device
-def due_of_sixteen(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+def due_of_sixteen(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
     """How many of the next sixteen agents of the order, or fewer at its end, are due."""
     hits = due(turn, gather(columns.look_at, load(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 
 @device
-def due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
+def due_among(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
     """How many of the agents order[first:end] are due."""
     count = 0
     for k in range(first, end, LANES):

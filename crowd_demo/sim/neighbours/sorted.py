@@ -8,7 +8,7 @@ has the measurements.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class CurveOrder(NamedTuple):
 
 
 @device
-def order_cells(cells: Any, curve: int, columns: int, rows: int) -> None:
+def order_cells(cells: Ints, curve: int, columns: int, rows: int) -> None:
     """Sort all cells of a grid along a curve."""
     bits = 0
     while 1 << bits < max(columns, rows):
@@ -42,7 +42,7 @@ def order_cells(cells: Any, curve: int, columns: int, rows: int) -> None:
 
 
 @device
-def _count_along(worker: int, workers: int, curve_order: Any, start: Any) -> None:
+def _count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints) -> None:
     count, cells = 0, curve_order.cells.shape[0]
     for k in range(cells * worker // workers, cells * (worker + 1) // workers):
         cell = curve_order.cells[k]
@@ -51,7 +51,7 @@ def _count_along(worker: int, workers: int, curve_order: Any, start: Any) -> Non
 
 
 @device
-def _place_along(worker: int, workers: int, curve_order: Any, start: Any, order: Any) -> None:
+def _place_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
     at, cells = 0, curve_order.cells.shape[0]
     for earlier in range(worker):
         at += curve_order.sums[earlier]
@@ -64,13 +64,13 @@ def _place_along(worker: int, workers: int, curve_order: Any, start: Any, order:
 
 
 @kernel
-def count_along(workers: int, curve_order: Any, start: Any) -> None:
+def count_along(workers: int, curve_order: CurveOrder, start: Ints) -> None:
     for worker in prange(workers):
         _count_along(worker, workers, curve_order, start)
 
 
 @kernel
-def place_along(workers: int, curve_order: Any, start: Any, order: Any) -> None:
+def place_along(workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
     """Where each agent goes, and the order of the cells once all have gone there."""
     for worker in prange(workers):
         _place_along(worker, workers, curve_order, start, order)

@@ -16,12 +16,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import take_block
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.store.columns import Columns
 
 ASKED = 16  # leaves that a worker asks for in a row
 SLACK = 1e-3  # of the radius, and
@@ -31,12 +33,12 @@ ROUNDING = 2.0**-22  # of the world: more than float32 can misjudge a distance a
 class Tree(NamedTuple):
     """Agents being sorted into leaves, and the nodes; boxes are (left, top, right, bottom), closed."""
 
-    x: Any  # float32[n + 16], in the order of the leaves
-    y: Any
-    order: Any  # int32[n + 16]
-    region: Any  # float32[2 * leaves, 4]: the part of the world that a node was cut from
-    queue: Any  # int64[1]: next subtree to take
-    visited: Any  # int64[workers, 3]: queries, nodes that they looked at, leaves found
+    x: Floats  # [n + 16], in the order of the leaves
+    y: Floats
+    order: Ints  # [n + 16]
+    region: Floats  # [2 * leaves, 4]: the part of the world that a node was cut from
+    queue: Longs  # [1]: next subtree to take
+    visited: Longs  # [workers, 3]: queries, nodes that they looked at, leaves found
 
 
 def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
@@ -59,12 +61,12 @@ def _swap(array: Any, i: int, j: int) -> None:
 
 
 @device
-def _middle_of(a: Any, b: Any, c: Any) -> Any:
+def _middle_of(a: Float, b: Float, c: Float) -> Float:
     return max(min(a, b), min(max(a, b), c))
 
 
 @device
-def select_nth(key: Any, other: Any, order: Any, first: int, last: int, nth: int) -> None:
+def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, nth: int) -> None:
     """Rearrange [first, last) so that key[nth] is what sorting would put there: none before is greater, none behind less."""
     left, right = first, last - 1
     while left < right:
@@ -89,7 +91,7 @@ def select_nth(key: Any, other: Any, order: Any, first: int, last: int, nth: int
 
 
 @device
-def _cut(tree: Any, agents: int, level: int, j: int) -> None:
+def _cut(tree: Tree, agents: int, level: int, j: int) -> None:
     """Share the agents of a node out to its children."""
     node = (1 << level) + j
     first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
@@ -105,19 +107,19 @@ def _cut(tree: Any, agents: int, level: int, j: int) -> None:
 
 
 @device
-def _load(worker: int, workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+def _load(worker: int, workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         tree.x[slot], tree.y[slot], tree.order[slot] = x[slot], y[slot], slot
 
 
 @device
-def _cut_level(worker: int, workers: int, tree: Any, agents: int, level: int) -> None:
+def _cut_level(worker: int, workers: int, tree: Tree, agents: int, level: int) -> None:
     for j in range(worker, 1 << level, workers):
         _cut(tree, agents, level, j)
 
 
 @device
-def _cut_subtrees(tree: Any, agents: int, top: int, depth: int, end: int) -> None:
+def _cut_subtrees(tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
     """Each of the nodes of level `top` before `end`, down to its leaves, is the work of one worker."""
     subtree = take_block(tree.queue, 1)
     while subtree < end:
@@ -128,19 +130,19 @@ def _cut_subtrees(tree: Any, agents: int, top: int, depth: int, end: int) -> Non
 
 
 @kernel
-def load_agents(workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+def load_agents(workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
     for worker in prange(workers):
         _load(worker, workers, x, y, agents, tree)
 
 
 @kernel
-def cut_level(workers: int, tree: Any, agents: int, level: int) -> None:
+def cut_level(workers: int, tree: Tree, agents: int, level: int) -> None:
     for worker in prange(workers):
         _cut_level(worker, workers, tree, agents, level)
 
 
 @kernel
-def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int, end: int) -> None:
+def cut_subtrees(workers: int, tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
     for _ in prange(workers):
         _cut_subtrees(tree, agents, top, depth, end)
 
@@ -148,12 +150,12 @@ def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int, end
 # --- asking ----------------------------------------------------------------------------------------------------------
 
 @device
-def _apart(box: Any, left: Any, top: Any, right: Any, bottom: Any) -> bool:
+def _apart(box: Floats, left: Float, top: Float, right: Float, bottom: Float) -> bool:
     return box[0] > right or box[2] < left or box[1] > bottom or box[3] < top
 
 
 @device
-def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: Any, visited: Any) -> None:
+def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, runs: Runs, visited: Longs) -> None:
     """The leaves within reach of a leaf, from left to right through the tree: no stack, the next node is a matter of bits."""
     mine = box[(1 << depth) + leaf]
     left, top, right, bottom = mine[0] - reach, mine[1] - reach, mine[2] + reach, mine[3] + reach
@@ -179,8 +181,8 @@ def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: A
 
 
 @device
-def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any,
-         runs: Any, visited: Any) -> None:
+def _ask(worker: int, workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn,
+         reach: Float, runs: Runs, visited: Longs) -> None:
     leaves = 1 << depth
     visited[:] = 0
     for block in range(worker * ASKED, leaves, workers * ASKED):  # who is due stands together: share that out
@@ -195,8 +197,8 @@ def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: 
 
 
 @kernel
-def find_leaves(workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any, runs: Any,
-                visited: Any) -> None:
+def find_leaves(workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn, reach: Float,
+                runs: Runs, visited: Longs) -> None:
     """The candidates of each leaf where somebody is due: the agents of all leaves whose boxes lie within reach of its own."""
     for worker in prange(workers):
         _ask(worker, workers, box, columns, order, agents, depth, turn, reach, runs, visited[worker])

@@ -11,17 +11,18 @@ the curve costs.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
+from crowd_demo.compute.arrays import Floats, Ints, Longs
+from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.store.columns import Columns
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
@@ -30,7 +31,8 @@ MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
 @device
-def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
+                cells: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
         row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
@@ -39,7 +41,7 @@ def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: A
 
 
 @device
-def _count_squares(worker: int, workers: int, start: Any, squares: int, level: int, found: Any) -> None:
+def _count_squares(worker: int, workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
     """How many squares of this worker's share hold somebody."""
     count = 0
     for square in range(squares * worker // workers, squares * (worker + 1) // workers):
@@ -48,7 +50,7 @@ def _count_squares(worker: int, workers: int, start: Any, squares: int, level: i
 
 
 @device
-def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs: Any, group: int) -> None:
+def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, runs: Runs, group: int) -> None:
     """The cells within reach of a square, in ascending order, by the largest quarters that lie in the box of them."""
     column, row = morton_place(square << 2 * level)
     side = 1 << level
@@ -73,8 +75,8 @@ def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs
 
 
 @device
-def _name_groups(worker: int, workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any,
-                 reach: int, turn: Any, found: Any, runs: Any) -> None:
+def _name_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
+                 reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
     """This worker's groups, numbered after those of the workers before it; where somebody is due, with their candidates."""
     group = 0
     for earlier in range(worker):
@@ -92,20 +94,20 @@ def _name_groups(worker: int, workers: int, columns: Any, order: Any, start: Any
 
 
 @kernel
-def find_z_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+def find_z_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace, cells: int) -> None:
     for worker in prange(workers):
         _find_cells(worker, workers, x, y, agents, floor, space, cells)
 
 
 @kernel
-def count_squares(workers: int, start: Any, squares: int, level: int, found: Any) -> None:
+def count_squares(workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
     for worker in prange(workers):
         _count_squares(worker, workers, start, squares, level, found)
 
 
 @kernel
-def find_z_runs(workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any, reach: int,
-                turn: Any, found: Any, runs: Any) -> None:
+def find_z_runs(workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor, reach: int,
+                turn: Turn, found: Longs, runs: Runs) -> None:
     for worker in prange(workers):
         _name_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
 

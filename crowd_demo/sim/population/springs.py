@@ -11,11 +11,11 @@ nobody reads them any more. O(links) a step, and as much again for each sort.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints, Whole
+from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
@@ -81,7 +81,7 @@ def _pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRule
 
 
 @device
-def gust(rules: Any, x: Any, y: Any) -> Any:
+def gust(rules: LinkRules, x: Float, y: Float) -> Float:
     """-1 .. 1: waves that travel across the world."""
     turns = (x + y * np.float32(0.5)) * rules.inv_gust + rules.phase
     ramp = abs((turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1))
@@ -137,7 +137,8 @@ class Springs(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         self.refresh()
         rules, columns = self.rules(world), world.agents.columns
-        return (call(pull, world.workers, columns, self.web, rules), call(yield_to_pull, world.workers, columns, self.web, rules))
+        return (call(pull, world.workers, columns, self.web, rules),
+                call(yield_to_pull, world.workers, columns, self.web, rules))
 
     def __len__(self) -> int:
         return len(self.ends)

@@ -12,13 +12,14 @@ destination, 8 a tile and worker.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Float, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
-from crowd_demo.sim.terrain.tiles import Terrain, tile_at
+from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
 STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
@@ -71,7 +72,7 @@ class FlowFields:
 
 
 @device
-def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, Any]:
+def heading(fields: FlowField, walls: Walls, goal: int, x: Float, y: Float) -> tuple[Float, Float]:
     """Unit vector (float32) to the middle of the next tile on the way, on arrival to the goal's point, else (0, 0)."""
     column, row = tile_at(walls, x, y)
     step = fields.direction[goal, row, column]
@@ -89,7 +90,7 @@ def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, An
 
 
 @device
-def allow_steps(blocked: Any, steps: Any) -> None:
+def allow_steps(blocked: Bytes, steps: Bytes) -> None:
     """Fill Plan.steps."""
     rows, columns = blocked.shape
     for row in range(rows):
@@ -102,7 +103,7 @@ def allow_steps(blocked: Any, steps: Any) -> None:
 
 
 @device
-def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
+def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
     rows, columns = blocked.shape
     to_row, to_column = row + STEP_ROW[step], column + STEP_COLUMN[step]
     if to_row < 0 or to_row >= rows or to_column < 0 or to_column >= columns:
@@ -113,13 +114,13 @@ def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(queues: Any, grid: Any, fields: Any) -> None:
+def fill_flow_fields(queues: Ints, grid: Plan, fields: FlowField) -> None:
     for worker in prange(queues.shape[0]):
         find_share(worker, queues, grid, fields)
 
 
 @device
-def find_share(worker: int, queues: Any, grid: Any, fields: Any) -> None:
+def find_share(worker: int, queues: Ints, grid: Plan, fields: FlowField) -> None:
     """Every so many-th destination is this worker's."""
     for goal in range(worker, fields.distance.shape[0], queues.shape[0]):
         _spread(queues[worker, 0], queues[worker, 1], grid, goal, fields.distance[goal].reshape(-1))
@@ -127,7 +128,7 @@ def find_share(worker: int, queues: Any, grid: Any, fields: Any) -> None:
 
 
 @device
-def _spread(straight: Any, diagonal: Any, grid: Any, goal: int, distance: Any) -> None:
+def _spread(straight: Ints, diagonal: Ints, grid: Plan, goal: int, distance: Ints) -> None:
     """The cost of every tile, from the destination outwards; a tile is its place in the flat map.
 
     A tile that a diagonal step reached first and a straight one improved is met a second time in the diagonal queue: it
@@ -157,7 +158,7 @@ def _spread(straight: Any, diagonal: Any, grid: Any, goal: int, distance: Any) -
 
 
 @device
-def _begin(queue: Any, grid: Any, goal: int, distance: Any) -> int:
+def _begin(queue: Ints, grid: Plan, goal: int, distance: Ints) -> int:
     """Distance 0 on the destination's free tiles, which are queued, and -1 elsewhere; returns how many are queued."""
     blocked, marks, count = grid.blocked.reshape(-1), grid.marks.reshape(-1), 0
     for tile in range(distance.size):
@@ -170,7 +171,7 @@ def _begin(queue: Any, grid: Any, goal: int, distance: Any) -> int:
 
 
 @device
-def _point(steps: Any, distance: Any, direction: Any) -> None:
+def _point(steps: Bytes, distance: Ints, direction: Bytes) -> None:
     """The first step that is on a shortest way, for every tile."""
     rows, columns = distance.shape
     for row in range(rows):

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import gather, select, splat, to_int
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -20,8 +21,8 @@ from crowd_demo.sim.terrain.wall_field import Away
 class Ground(NamedTuple):
     """What a step may stand on."""
 
-    solid: Any  # int32[rows * columns]: 1 where nobody can stand
-    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
+    solid: Ints  # [rows * columns]: 1 where nobody can stand
+    away_x: Floats  # [rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
     away_y: Any
     any_solid: bool
     columns: int
@@ -33,25 +34,25 @@ class Ground(NamedTuple):
 
 
 @device
-def _between(value: Any, low: Any, high: Any) -> Any:
+def _between(value: Float, low: Float, high: Float) -> Float:
     low, high = splat(low, value), splat(high, value)
     value = select(value > low, value, low)  # in this order a NaN becomes `low`
     return select(value < high, value, high)
 
 
 @device
-def tile_of(ground: Any, x: Any, y: Any) -> Any:
+def tile_of(ground: Ground, x: Float, y: Float) -> Int:
     return to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
 
 
 @device
-def is_solid(ground: Any, x: Any, y: Any) -> Any:
+def is_solid(ground: Ground, x: Float, y: Float) -> Mask:
     """Is the tile under a point inside the world solid?"""
     return gather(ground.solid, tile_of(ground, x, y)) != 0
 
 
 @device
-def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
+def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Float, Float]:
     """(x, y) after trying to move by (dx, dy); the same code for one agent and for sixteen."""
     zero = np.float32(0)
     dx, dy = _between(dx, -ground.longest, ground.longest), _between(dy, -ground.longest, ground.longest)
@@ -67,7 +68,7 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
 
 
 @device
-def longer(so_far_sq: Any, dx: Any, dy: Any) -> Any:
+def longer(so_far_sq: Float, dx: Float, dy: Float) -> Float:
     """The square of the longest move so far; the same code for one agent and for sixteen."""
     length_sq = dx * dx + dy * dy
     return select(length_sq > so_far_sq, length_sq, so_far_sq)

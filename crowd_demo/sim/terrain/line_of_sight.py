@@ -11,14 +11,14 @@ below 2**50.
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from crowd_demo.compute.arrays import Bytes, Float
 from crowd_demo.compute.jit import device
-from crowd_demo.sim.terrain.tiles import TILE_STEPS
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Walls
 
 
 @device
-def sees(walls: Any, ax: Any, ay: Any, bx: Any, by: Any) -> bool:
+def sees(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
     """True when no blocked tile lies between two points (float32, world units), nor under them.
 
     Nothing is seen from or at a point outside the map.
@@ -48,12 +48,12 @@ def sees(walls: Any, ax: Any, ay: Any, bx: Any, by: Any) -> bool:
 
 
 @device
-def _steps(coordinate: Any) -> int:
+def _steps(coordinate: Float) -> int:
     return math.floor(coordinate * TILE_STEPS)
 
 
 @device
-def _is_free(blocked: Any, column: int, row: int) -> bool:
+def _is_free(blocked: Bytes, column: int, row: int) -> bool:
     rows, columns = blocked.shape
     return 0 <= column < columns and 0 <= row < rows and not blocked[row, column]
 

@@ -10,13 +10,13 @@ A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; fo
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bytes
+from crowd_demo.compute.arrays import Bytes, Float, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.config.maps import FLOOR, WALL, WATER, MapData
 
@@ -169,7 +169,7 @@ class Terrain:
 
 
 @device
-def label_areas(blocked: Any, labels: Any, stack: Any) -> int:
+def label_areas(blocked: Bytes, labels: Ints, stack: Longs) -> int:
     """Number the areas of free tiles that touch by their sides, from 0 in reading order; returns how many.
 
     blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
@@ -193,7 +193,7 @@ def label_areas(blocked: Any, labels: Any, stack: Any) -> int:
 
 
 @device
-def _claim(blocked: Any, labels: Any, row: int, column: int, label: int) -> bool:
+def _claim(blocked: Bytes, labels: Ints, row: int, column: int, label: int) -> bool:
     """Label a tile if it is on the map, free and not yet labelled; True if so."""
     rows, columns = blocked.shape
     if row < 0 or row >= rows or column < 0 or column >= columns or blocked[row, column] or labels[row, column] >= 0:
@@ -203,7 +203,7 @@ def _claim(blocked: Any, labels: Any, row: int, column: int, label: int) -> bool
 
 
 @device
-def tile_at(walls: Any, x: Any, y: Any) -> tuple[int, int]:
+def tile_at(walls: Walls, x: Float, y: Float) -> tuple[int, int]:
     """(column, row) of the tile under a point; the nearest one for points outside the world."""
     rows, columns = walls.blocked.shape
     return min(max(int(x * walls.inv_tile), 0), columns - 1), min(max(int(y * walls.inv_tile), 0), rows - 1)

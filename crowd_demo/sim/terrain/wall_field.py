@@ -9,11 +9,12 @@ O(tiles * margin / tile).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -67,7 +68,7 @@ def _slope(height: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 @device
-def measure(blocked: Any, reach: int, down: Any, distance_sq: Any) -> None:
+def measure(blocked: Bytes, reach: int, down: Ints, distance_sq: Ints) -> None:
     """Squared distance in tiles to the nearest tile of the other kind, at most reach**2.
 
     blocked uint8[H, W]; down (scratch) and distance_sq (written) int32[H, W].
@@ -80,7 +81,7 @@ def measure(blocked: Any, reach: int, down: Any, distance_sq: Any) -> None:
 
 
 @device
-def _measure_column(blocked: Any, reach: int, down: Any) -> None:
+def _measure_column(blocked: Bytes, reach: int, down: Ints) -> None:
     """Distance to the nearest tile of the other kind in this column, at most reach: one walk down, one up."""
     rows = blocked.size
     down[0] = reach
@@ -91,7 +92,7 @@ def _measure_column(blocked: Any, reach: int, down: Any) -> None:
 
 
 @device
-def _nearest(blocked: Any, down: Any, column: int, reach: int) -> int:
+def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
     """The least dx**2 + dy**2; dy is the distance in the column dx tiles away, 0 if that tile is of the other kind."""
     best = min(down[column], reach) ** 2
     for at in range(max(column - reach + 1, 0), min(column + reach, blocked.size)):
