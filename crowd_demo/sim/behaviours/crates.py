@@ -1,16 +1,16 @@
-"""The crates: squares of many sizes adrift in whirling water, who push each other apart; agents with extent (after Tay).
+"""The crates: squares of many sizes that drift in whirling water and push each other apart: agents with extent (after Tay).
 
     reach       half_i + half_j + gap
     neighbours  j != i with max(|dx|, |dy|) < reach, where (dx, dy) = p_i - p_j
     apart       sum over neighbours of (reach - max(|dx|, |dy|)) * min(1, half_j / (2 half_i)), along the axis of the maximum
                 and away from j, each term cut to 1/256
-    wanted      water(p) + push * (apart + what sticks out of the world, inwards)
+    wanted      water(p) + push * (apart + the part outside the world, inwards)
     v'          v + (wanted - v) * min(1, response * dt), its length at most speed_max
     p'          p + dt * v', sliding along walls
 
 The smaller of two crates yields more. Sizes are drawn from half_min to half_max by the `rarity`-th power of a random number,
-so large ones are rare. That is what sets these agents apart for the structures: the cells of a grid must be as wide as two of
-the largest crates, whereas the boxes of a tree are as large as what is in them (docs/findings.md).
+so large ones are rare. That matters for the structures: the cells of a grid must be as wide as two of the largest crates,
+whereas the boxes of a tree fit the crates in them (docs/findings.md).
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     offset = select(sideways, dx, dy)
     term = to_int(select(touching, depth, splat(np.float32(0), x)) * share * np.float32(FIXED))
     term = select(offset < np.float32(0), none - term, term)
-    term = select(away > np.float32(0), term, none)  # in one place there is no direction to go, as with oneself
+    term = select(away > np.float32(0), term, none)  # no direction at the same position, as for the agent itself
     return (count + select(touching, one, none), sum_x + select(sideways, term, none),
             sum_y + select(sideways, none, term))
 
@@ -132,7 +132,7 @@ def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
 def finish(rules: CrateRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(1), me[0])  # not oneself
+    neighbours = wrap32(count) - splat(np.int32(1), me[0])  # without the agent itself
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
@@ -148,25 +148,25 @@ def _length(value: Float) -> Float:
     return select(value > np.float32(0), value, np.float32(0) - value)
 
 
-# --- act -------------------------------------------------------------------------------------------------------------
+# --- move ------------------------------------------------------------------------------------------------------------
 
 @device
 def _wave(turns: Float) -> Float:
-    """Nearly the sine of so many turns, which are not negative: a parabola for each half."""
+    """Approximate sine of an angle in turns, at least 0: a parabola for each half."""
     z = (turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1)
     return np.float32(4) * z * (_length(z) - np.float32(1))
 
 
 @device
 def _water(rules: CrateRules, x: Float, y: Float) -> tuple[Float, Float]:
-    """Its velocity: whirls side by side that turn in opposite directions, and never across the edge of the world."""
+    """Velocity of the water: neighbouring whirls turn in opposite directions; nothing flows across the edge of the world."""
     across, down, quarter = x * rules.turns_x, y * rules.turns_y, np.float32(0.25)
     return (rules.flow_x * (_wave(across) * _wave(down + quarter)), rules.flow_y * (_wave(across + quarter) * _wave(down)))
 
 
 @device
 def _outside(position: Float, half: Float, length: Float) -> Float:
-    """How far an axis sticks out of the world: positive at the near end, negative at the far one."""
+    """How far a crate extends out of the world along one axis: positive at the near end, negative at the far one."""
     zero = splat(np.float32(0), position)
     near, far = half - position, half - (length - position)
     return select(near > zero, near, zero) - select(far > zero, far, zero)
@@ -189,7 +189,7 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class Crates:
-    """Crates, as the simulation asks for them (base.py)."""
+    """The behaviour *crates* (the interface is in base.py)."""
 
     seen = ("x", "y", "half")
     states: tuple[str, ...] = ()
@@ -199,14 +199,14 @@ class Crates:
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates
         radius = 2 * settings.half_max + settings.gap
-        self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most reach only a small part of that
+        self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most crates reach only a small part of it
                            top_speed=settings.speed_max)
 
     def stages(self, world: World) -> Sequence[Stage]:
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Newcomers at rest, each of its own size: products alone, so that every machine draws the same."""
+        """Return the sizes of newcomers, which start at rest; by products alone: the same bits on every machine."""
         low, high = self.settings.half_min, self.settings.half_max
         chance = hashing.unit(ids, hashing.key(seed, 0, hashing.SIZE)).astype(np.float64)
         rare = np.ones_like(chance)

@@ -32,11 +32,11 @@ from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
-# --- act -------------------------------------------------------------------------------------------------------------
+# --- move ------------------------------------------------------------------------------------------------------------
 
 @device
 def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
-    """How hard to turn back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
+    """Strength of turning back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
     zero = splat(np.float32(0), position)
     low = np.float32(1) - position * rules.inv_margin
     high = np.float32(1) - (length - position) * rules.inv_margin
@@ -66,7 +66,7 @@ def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class Flock:
-    """Birds, as the simulation asks for them (base.py)."""
+    """The behaviour *flock* (the interface is in base.py)."""
 
     seen = ("x", "y", "vx", "vy")
     states: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Flock:
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Velocities of newcomers: a random speed, in a wind that whirls over the world, give or take an eighth of a turn."""
+        """Return the velocities of newcomers: a random speed along a smooth wind field, up to an eighth of a turn off."""
         low, high = self.settings.speed_min, self.settings.speed_max
         speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
         whirl = max(float(terrain.walls.width), float(terrain.walls.height)) / 2
@@ -105,6 +105,6 @@ class Flock:
 
 
 def cosine(turns: Doubles) -> Doubles:
-    """Cosine of so many turns, by plain multiplications and additions: every machine starts with the same flock."""
+    """Return the cosine of angles in turns, from multiplications and additions alone: the same bits on every machine."""
     x = np.abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
     return -x * (1.5706268 - x * x * (0.6432292 - x * x * 0.0727102))

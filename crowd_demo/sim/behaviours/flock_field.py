@@ -24,19 +24,20 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.flock_rules import FIXED, Columns, FlockRules
+from crowd_demo.sim.behaviours.flock_rules import FIXED, FlockRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structure import Domain
+from crowd_demo.sim.store.columns import Columns
 
 COUNT, X, Y, VX, VY = range(5)
 
 
 class FieldRules(NamedTuple):
-    """What is left to be done by pairs, and what the field has found for each slot."""
+    """The constants of the pair interaction (separation), and the field's result by slot."""
 
     separation_sq: np.float32
     separate: np.float32
@@ -86,7 +87,7 @@ def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, 
 
 @device
 def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, field: Field) -> None:
-    """What the field asks of one bird."""
+    """Alignment and cohesion of one bird."""
     top, bottom = max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     count, x, y, vx, vy = 0, 0, 0, 0, 0
@@ -186,14 +187,14 @@ def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     close, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
     apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
-    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # not oneself
+    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
     return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 class FieldGrid(Sorted):
-    """The sorted grid and the field over it."""
+    """The sorted grid, and the field over its cells."""
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)

@@ -1,6 +1,6 @@
-"""What a bird asks of its neighbours: align, cohere, keep apart. The formulas stand in flock.py.
+"""How a bird interacts with its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
 
-Positions and velocities enter the sums in fixed point (1/256), so the order of the neighbours cannot change a bit.
+Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class FlockColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats  # what the neighbours ask for, kept until the agent looks again
+    push_x: Floats  # the neighbours' push, kept until the agent is due again
     push_y: Floats
-    look_at: Ints  # when it looks again, and how long it waits (stagger.py)
+    look_at: Ints  # when it is due again, and after how long a wait (neighbours/schedule.py)
 
 
 class FlockRules(NamedTuple):
@@ -112,7 +112,7 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, vx, vy = me
     count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
+    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, seen if sight > 0
     some = neighbours > 0
     alone = splat(np.float32(0), x)
     inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
@@ -137,5 +137,5 @@ def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 
 @device
 def _mean(total: Int, count: Int, own: Int, inverse: Float) -> Float:
-    """Mean offset of the neighbours; modulo 2**32 oneself drops out."""
+    """Mean offset of the neighbours; the agent itself adds 0, modulo 2**32."""
     return to_float(wrap32(total - count * own)) * inverse

@@ -78,7 +78,7 @@ def accumulate(rules: PeopleRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     dx, dy = x - other[0], y - other[1]
     distance_sq = dx * dx + dy * dy
     seen = distance_sq < rules.radius_sq
-    apart = seen & (distance_sq > np.float32(0))  # on one spot there is no direction to go
+    apart = seen & (distance_sq > np.float32(0))  # at the same position there is no direction
     distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
     near = np.float32(1) - distance * rules.inv_radius
     weight = near * near / distance * np.float32(FIXED)
@@ -91,7 +91,7 @@ def accumulate(rules: PeopleRules, me: Seen, other: Seen, sums: Sums) -> Sums:
 def finish(rules: PeopleRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
+    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # without itself, seen if radius > 0
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
@@ -118,7 +118,7 @@ def _check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int,
 @kernel
 def check_sight(workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
                 period: int) -> None:
-    """Who is due finds out whether its goal is in sight."""
+    """Check for every agent that is due whether its goal is in sight."""
     for worker in prange(workers):
         _check_sight(worker, workers, columns, agents, walls, any_solid, tick, period)
 
@@ -141,7 +141,7 @@ def _take_headings(worker: int, workers: int, columns: PeopleColumns, agents: in
 @kernel
 def take_headings(workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
                   period: int) -> None:
-    """Who is due takes a new heading: straight at a goal in sight, else along the flow field."""
+    """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
     for worker in prange(workers):
         _take_headings(worker, workers, columns, agents, walls, fields, tick, period)
 
@@ -149,7 +149,7 @@ def take_headings(workers: int, columns: PeopleColumns, agents: int, walls: Wall
 # --- its stages ------------------------------------------------------------------------------------------------------
 
 class CheckSight(Stage):
-    """Who is due finds out whether its goal is in sight."""
+    """Agents that are due check whether their goal is in sight."""
 
     name = "sight"
 
@@ -160,7 +160,7 @@ class CheckSight(Stage):
 
 
 class TakeHeadings(Stage):
-    """Who is due takes a new heading."""
+    """Agents that are due take a new heading."""
 
     name = "paths"
 
@@ -171,7 +171,7 @@ class TakeHeadings(Stage):
 
 
 class Walk(Move):
-    """Everybody moves by a step, and starts or ends waiting."""
+    """All agents move, and start or end waiting."""
 
     def __init__(self, destinations: Destinations) -> None:
         self.destinations = destinations
@@ -184,7 +184,7 @@ class Walk(Move):
 
 
 def people_of(world: World) -> Agents[PeopleColumns]:
-    """The agents of a world of people."""
+    """Return the agents of a world of people, with the type of their columns."""
     return cast(Agents[PeopleColumns], world.agents)
 
 
@@ -195,7 +195,7 @@ def rules_of(world: World) -> PeopleRules:
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class People:
-    """People, as the simulation asks for them (base.py)."""
+    """The behaviour *crowd* (the interface is in base.py)."""
 
     seen = ("x", "y")
     states: tuple[str, ...] = ("walking", "waiting", "stuck")
@@ -213,7 +213,7 @@ class People:
         return CheckSight(), TakeHeadings(), Walk(destinations_of(world.terrain, self.settings.destination_spread))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Columns of newcomers beside their place: a speed, and a goal chosen at their first step."""
+        """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
         low, high = self.settings.speed_min, self.settings.speed_max
         speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
@@ -225,14 +225,15 @@ class People:
         return PeopleRules(
             radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
             push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
-            stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s), patience=f(settings.stuck_s),
+            stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s),
+            patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
             wiggle_key_y=hashing.next_key(wiggle))
 
 
 def destinations_of(terrain: Terrain, spread: float) -> Destinations:
-    """The destinations of a terrain as columns; `spread` is that of those which no map marks."""
+    """Return the destinations of a terrain as columns; `spread` is used for those that no map marks."""
     table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
     table = table.reshape(-1, 3)
     return Destinations(*(np.ascontiguousarray(column) for column in table.T))

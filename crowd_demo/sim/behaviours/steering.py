@@ -1,6 +1,6 @@
-"""Moving freely: turn the velocity, then slide along it. What all behaviours share whose agents have no states.
+"""Free movement: compute the next velocity, then move and slide along walls; for behaviours whose agents have no states.
 
-Own state only. A formula is written once, for one agent or for sixteen, as the type of its arguments says.
+Reads and writes an agent's own state only. A formula is written once, for one agent and for sixteen.
 """
 
 # Generic functions have no body of their own.
@@ -21,7 +21,7 @@ from crowd_demo.sim.world import World
 @generic
 def steer(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, vx: Float, vy: Float) -> tuple[Float,
           Float]:
-    """The next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
+    """Return the next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
 
 
 @device
@@ -47,7 +47,7 @@ def _glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules
         vx, vy = steer(rules, ground, columns, slot, x, y, load(columns.vx, slot), load(columns.vy, slot))
         to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
         further_sq = longer(far_sq, to_x - x, to_y - y)
-        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may end beyond the agents
+        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may extend beyond the agents
         store(columns.x, slot, to_x)
         store(columns.y, slot, to_y)
         store(columns.vx, slot, vx)
@@ -68,7 +68,7 @@ def glide_lanes(workers: int, columns: Columns, agents: int, rules: Rules, groun
 
 
 class Move(Stage):
-    """Base of the stage *move*: it tells how far agents have moved, which the drift of a sorted order adds up."""
+    """Base of the stage *move*: it also measures the longest move, which `Drift` adds up."""
 
     name = "move"
 
@@ -77,7 +77,7 @@ class Move(Stage):
         return (self.move(world),)
 
     def move(self, world: World) -> Call:
-        """The kernel that moves everybody."""
+        """Return the call that moves all agents."""
         raise NotImplementedError
 
     def commit(self, world: World) -> None:

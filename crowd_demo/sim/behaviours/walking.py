@@ -1,7 +1,6 @@
-"""How people walk: the part of a crowd's step that reads and writes own state alone (docs/model.md, "Move").
+"""How people walk: the part of a crowd's step that reads and writes only an agent's own state (docs/model.md, "Move").
 
-A formula is written once and taken by one agent or by sixteen, as the type of its arguments says. Choosing a goal is rare
-and stays one by one.
+A formula is written once, for one agent and for sixteen. Choosing a goal is rare and is done one agent at a time.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from crowd_demo.compute.simd import (
 from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
 
 WALKING, WAITING, STUCK = range(3)
-SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
-NEARLY = 4.0  # times `arrive`: who is stuck that close has arrived, the place is taken
+SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
+NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 
 
 class PeopleColumns(NamedTuple):
-    """Columns of a crowd: those of a flock and what a walk to a goal needs."""
+    """Columns of a crowd: `Columns`, and what walking to a goal needs."""
 
     id: Ints
     x: Floats
@@ -45,7 +44,7 @@ class PeopleColumns(NamedTuple):
     look_at: Ints
     speed: Floats  # preferred, units/s
     goal: Ints  # destination
-    goal_x: Floats  # the place inside it
+    goal_x: Floats  # the position inside it
     goal_y: Floats
     heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
     heading_y: Floats
@@ -83,7 +82,7 @@ class Destinations(NamedTuple):
 
 @device
 def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, key: Int) -> None:
-    """Another destination, and a free place somewhere in its square."""
+    """Choose another destination, and a free position somewhere in its square."""
     count = destinations.x.shape[0]
     if count == 0:
         return
@@ -92,17 +91,17 @@ def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, g
     goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
     x, y = destinations.x[goal], destinations.y[goal]
     key = scramble(key)
-    place_x = x + destinations.spread[goal] * chance(identity, key)
-    place_y = y + destinations.spread[goal] * chance(identity, scramble(key))
-    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
-    if inside and not is_solid(ground, place_x, place_y):
-        x, y = place_x, place_y
+    spot_x = x + destinations.spread[goal] * chance(identity, key)
+    spot_y = y + destinations.spread[goal] * chance(identity, scramble(key))
+    inside = 0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y
+    if inside and not is_solid(ground, spot_x, spot_y):
+        x, y = spot_x, spot_y
     columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
     columns.sees[slot] = 0
 
 
 class Walker(NamedTuple):
-    """One agent, or sixteen: what `stride` reads."""
+    """The fields of one agent, or of sixteen, that `stride` reads."""
 
     id: Int
     x: Float
@@ -122,13 +121,13 @@ class Walker(NamedTuple):
 
 @device
 def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
-    """Who has waited long enough."""
+    """Which agents have waited long enough."""
     return (state == WAITING) & (timer - rules.dt <= np.float32(0))
 
 
 @device
 def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float]:
-    """(state, timer) before the move: who has waited long enough sets out, who is there waits."""
+    """(state, timer) before the move: agents that have waited long enough start, agents that have arrived wait."""
     waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
     dx, dy = a.goal_x - a.x, a.goal_y - a.y
     near_sq = select(a.state == STUCK, splat(rules.arrive_sq * np.float32(NEARLY * NEARLY), a.x), splat(rules.arrive_sq, a.x))
@@ -140,7 +139,7 @@ def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float
 
 @device
 def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
-    """The velocity an agent would like to have."""
+    """The preferred velocity."""
     walks, stuck = state != WAITING, state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
     x, y = select(walks, x + a.heading_x, x) * a.speed, select(walks, y + a.heading_y, y) * a.speed
@@ -153,11 +152,11 @@ def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
 
 @device
 def _progress(a: Walker, rules: PeopleRules, state: Int, timer: Float, moved_x: Float, moved_y: Float) -> tuple[Int, Float]:
-    """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
-    held_up = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
+    """(state, timer) after the move: the timer runs while an agent makes no progress, and back twice as fast while it does."""
+    blocked = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
     most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
     up, down = timer + rules.dt, timer - np.float32(2) * rules.dt
-    counted = select(held_up, select(up < most, up, most), select(down > none, down, none))
+    counted = select(blocked, select(up < most, up, most), select(down > none, down, none))
     becomes = select((state == WALKING) & (counted > rules.patience), splat(np.int32(STUCK), a.x), state)
     becomes = select((state == STUCK) & (counted <= none), splat(np.int32(WALKING), a.x), becomes)
     walks = state != WAITING
@@ -199,7 +198,7 @@ def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         at = register * LANES
         leaves = _leaves(load(c.state, at), load(c.timer, at), rules)
-        if count_set(leaves) > 0:  # seldom: one by one
+        if count_set(leaves) > 0:  # rare, so one agent at a time
             for slot in range(at, min(at + LANES, agents)):
                 if _leaves(c.state[slot], c.timer[slot], rules):
                     choose_goal(c, slot, destinations, ground, rules.goal_key)
@@ -208,7 +207,7 @@ def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
                         load(c.goal_y, at), load(c.heading_x, at), load(c.heading_y, at), load(c.state, at), load(c.timer, at))
         x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
         further_sq = longer(far_sq, x - walker.x, y - walker.y)
-        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may end beyond the agents
+        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may extend beyond the agents
         store(c.x, at, x)
         store(c.y, at, y)
         store(c.vx, at, vx)
@@ -221,7 +220,7 @@ def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
 @kernel
 def walk_scalar(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
                 ground: Ground, farthest_sq: Floats) -> None:
-    """Own state only: goals, states, velocity, position."""
+    """Update goal, state, velocity and position of all agents."""
     for worker in prange(workers):
         _walk_scalar(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)
 

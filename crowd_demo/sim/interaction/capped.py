@@ -4,9 +4,9 @@
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
 
 `first` depends on the order of scanning: rows of cells downwards, cells to the right, agents by id. So the agents of each cell
-of the grid are sorted by id, and the result is the same for every cadence of sorting, structure and number of workers. But the
-first ones all lie up and to the left; metrics/bias.py measures it. SIMD does not apply to either, because the sixteen agents of a
-register share their candidates: whatever structure and SIMD are on, the scalar kernel below searches the grid.
+of the grid are sorted by id, and the result is the same for every cadence of sorting, structure and number of workers. But
+the first ones all lie up and to the left; metrics/bias.py measures it. SIMD does not apply to either, because the sixteen
+agents of a register share their candidates: for every structure, the scalar kernel below searches the grid.
 """
 
 from __future__ import annotations

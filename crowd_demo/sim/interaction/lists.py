@@ -1,7 +1,7 @@
-"""See, where candidates come as lists: each cell knows its first agent, each agent the next one of its cell.
+"""See for candidates in lists: each cell stores its first agent, each agent the next one of its cell.
 
-The scalar path runs along the lists of the cells around an agent. For lanes a worker writes the lists of a few rows of cells
-out into an order of its own; from there on these rows are rows like any others.
+The scalar kernel follows the lists of the cells around an agent. The SIMD kernel first writes the lists of a few rows of cells
+to a worker's own order, and then treats them like rows of cells (rows.py).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crowd_demo.sim.store.columns import Columns
 
 
 class ListLayout(NamedTuple):
-    """Lists written out, a row for each worker."""
+    """Lists written out as an order; one row for each worker."""
 
     order: Ints  # [workers, n + 32]
     start: Ints  # [workers, cells of the rows that a block reaches, and one more]
@@ -59,7 +59,7 @@ def _see_row(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Turn,
 
 @device
 def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) -> None:
-    """The lists of cells [first, last), one after the other."""
+    """Write the lists of cells [first, last) to `order`, one after the other."""
     at = 0
     for cell in range(first, last):
         start[cell - first] = at
@@ -72,14 +72,14 @@ def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) ->
 
 
 def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
-    """What writes all lists out as rows of cells, and where it does."""
+    """Return the call that writes all lists out as rows of cells, and those rows."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
     return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
 
 
 def written_out(lists: Lists, agents: int) -> Cells:
-    """All lists as rows of cells, for who wants to look at them."""
+    """Return all lists as rows of cells, for metrics."""
     call, cells = write_call(lists, agents)
     call.run()
     return cells
@@ -99,7 +99,7 @@ def _see_lists_scalar(worker: int, lists: Lists, columns: Columns, rules: Rules,
 @device
 def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
                      strips: Strips) -> None:
-    view = (strips.floats[worker], strips.ints[worker])
+    strip = (strips.floats[worker], strips.ints[worker])
     memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
     order, start = layout.order[worker], layout.start[worker]
     first = take_block(strips.queue, BLOCK)
@@ -108,7 +108,7 @@ def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, 
         top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
-        see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], view, memory,
+        see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], strip, memory,
                   strips.counters[worker])
         first = take_block(strips.queue, BLOCK)
 

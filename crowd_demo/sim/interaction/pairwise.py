@@ -1,14 +1,13 @@
-"""See: every agent that is due meets its neighbours and keeps what they ask of it. What all ways of doing so share.
+"""See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
 
-Who may be near whom comes as rows of cells (see_rows.py), as runs of an order (see_runs.py) or as lists (see_lists.py). Each
-of these has two kernels that do the same work. The scalar one takes one agent at a time and reads each candidate where it
-lies, as one would write it first. The lanes copy what can be seen of the candidates into a strip of memory, in the order of
-the structure, and let sixteen agents meet each candidate at once: candidates are contiguous whatever the order of the
-agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
-nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
+Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two kernels
+that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD one copies
+what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each candidate
+at once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of sorting; a
+recent sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers, and test a
+pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the eight functions below
-(dispatch.py).
+The type of `rules` chooses the behaviour: each implements the eight functions below (compute/dispatch.py).
 """
 
 # Generic functions have no body of their own.
@@ -36,42 +35,42 @@ Scratch = tuple[Ints, Floats, Ints]  # of one register: `members`, `pushes` and 
 
 @generic
 def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots or the first of a run."""
+    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots, or the first of a run."""
 
 
 @generic
 def read_columns(rules: Rules, columns: Columns, slot: Int) -> Seen:
-    """What others can see of the agent in a slot."""
+    """Return what others can see of the agent in a slot."""
 
 
 @generic
 def read_strip(rules: Rules, strip: Strip, at: Int) -> Seen:
-    """The same of the agent at a place of the strip."""
+    """Return the same of the agent at an index of the strip."""
 
 
 @generic
 def load_register(rules: Rules, strip: Strip, at: Int) -> Seen:
-    """The same of sixteen agents that lie one after the other in the strip."""
+    """Return the same of sixteen agents that are contiguous in the strip."""
 
 
 @generic
 def no_sums(rules: Rules, like: Float) -> Sums:
-    """The sums before anybody was met."""
+    """Return the sums over no neighbours; `like` is a number or a register, for the width."""
 
 
 @generic
 def accumulate(rules: Rules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    """The sums after meeting `other` (which may be oneself: that adds what `finish` takes off again)."""
+    """Return the sums with `other` added. It may be the agent itself: `finish` subtracts what that adds."""
 
 
 @generic
 def finish(rules: Rules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
-    """(push_x, push_y, neighbours) from the sums."""
+    """Return (push_x, push_y, number of neighbours) from the sums."""
 
 
 @generic
 def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    """(whether `other` is a neighbour, how far away, in any measure that puts neighbours in order); for caps."""
+    """Return (whether `other` is a neighbour, a measure of its distance that puts neighbours in order); for caps."""
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -81,20 +80,20 @@ class Strips(NamedTuple):
 
     floats: Floats  # [workers, 4, capacity]
     ints: Ints  # [workers, 4, capacity]
-    members: Ints  # [workers, 16]: places in the strip of a register's agents
+    members: Ints  # [workers, 16]: indices into the strip of a register's agents
     pushes: Floats  # [workers, 2, 16]
-    met: Ints  # [workers, 16]
+    met: Ints  # [workers, 16]: number of neighbours
     waiting: Longs  # [workers, BLOCK]: agents due in each row of a block
     queue: Longs  # [1]: next row or group to take
     counters: Longs  # [workers, 8], numbered below
 
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
-BLOCK = 8  # rows of cells that a worker takes at a time: the two rows beside them are copied too, a quarter more
+BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
 def strips_of(capacity: int, workers: int) -> Strips:
-    capacity += 2 * LANES  # the last register may end beyond the last agent; behind it a packed one
+    capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
     return Strips(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
@@ -105,7 +104,7 @@ def strips_of(capacity: int, workers: int) -> Strips:
 
 @device
 def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:
-    """An agent keeps what its neighbours ask of it."""
+    """Write the push of an agent's neighbours, and when it is due again."""
     columns.push_x[slot], columns.push_y[slot], met = finish(rules, me, sums)
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
@@ -114,19 +113,19 @@ def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, tu
 
 @device
 def worth_registers(waiting: int, agents: int) -> bool:
-    """A strip and registers pay where at least a quarter of a row is due; a few stragglers are cheaper one by one."""
+    """A strip and registers pay where at least a quarter of a row is due; fewer agents are cheaper one by one."""
     return waiting > 0 and 4 * waiting >= agents
 
 
 @device
 def worth_all(waiting: int, agents: int) -> bool:
-    """Where nearly all are due, registers of agents as they stand are cheaper than packed ones; the others are left out."""
+    """Where nearly all are due, registers of contiguous agents are cheaper than packed ones; `keep_register` skips the others."""
     return 4 * waiting >= 3 * agents
 
 
 @device
 def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, base: int, strip: Strip, counters: Longs) -> None:
-    """Copy agents order[first:last] to the strip, from first - base on; what lies in memory as in the order goes by vector."""
+    """Copy agents order[first:last] to the strip, from first - base on; runs of sixteen contiguous slots by vector loads."""
     for k in range(first, last, LANES):
         slots = load(order, k)
         if count_set(slots - order[k] == lane_numbers()) == LANES:
@@ -139,7 +138,7 @@ def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, bas
 
 @device
 def collect(columns: Columns, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
-    """Positions in the strip of the next agents that are due, at most sixteen; returns (how many, where to go on)."""
+    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k)."""
     size = 0
     while k < end and size < LANES:
         if due(turn, columns.look_at[order[k]]):
@@ -151,7 +150,7 @@ def collect(columns: Columns, order: Ints, k: int, end: int, turn: Turn, base: i
 
 @device
 def pack(strip: Strip, members: Ints, size: int, target: Strip, at: int) -> None:
-    """Copy the members of a strip to sixteen places of the target, so that they can be loaded as a register."""
+    """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
     floats, ints = strip
     to_floats, to_ints = target
     for lane in range(size):
@@ -163,7 +162,7 @@ def pack(strip: Strip, members: Ints, size: int, target: Strip, at: int) -> None
 
 @device
 def name_members(first: int, size: int, members: Ints) -> None:
-    """The members of a register whose agents lie one after the other."""
+    """Fill `members` for a register of contiguous agents."""
     for lane in range(size):
         members[lane] = first + lane
 
@@ -171,7 +170,7 @@ def name_members(first: int, size: int, members: Ints) -> None:
 @device
 def keep_register(rules: Rules, columns: Columns, order: Ints, base: int, size: int, me: Seen, sums: Sums, candidates: int,
                   turn: Turn, memory: Scratch, counters: Longs) -> None:
-    """`keep_one` for those members of a register that are due; each has met so many candidates."""
+    """`keep_one` for those members of a register that are due; each has tested `candidates` others."""
     members, pushes, met = memory
     push_x, push_y, neighbours = finish(rules, me, sums)
     store(pushes[0], 0, push_x)

@@ -1,12 +1,9 @@
-"""See, where candidates come as runs of an order: for structures whose cells or leaves do not lie in rows.
+"""See for candidates in runs of an order: for structures whose cells or leaves are not in rows.
 
 The order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of runs that
-together hold every agent within reach of any of its members. So a register of sixteen agents of a group meets a few
-contiguous stretches, as in a row of cells. Since a run may lie anywhere in the order, lanes copy the whole population into
-one snapshot first, a pass of its own; then everybody only reads it.
-
-A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
-That is slower but as true: a candidate who is no neighbour adds nothing.
+together hold every agent within reach of any of its members. So the candidates of a register are a few contiguous runs, as in
+a row of cells. Since a run may lie anywhere in the order, the SIMD kernel needs a strip of all agents: a snapshot, written by
+a kernel of its own before.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ GROUPS = 16  # that a worker takes at a time
 
 
 class Snapshot(NamedTuple):
-    """What can be seen of everybody, in the order of the structure."""
+    """What others can see of all agents, in the order of the structure."""
 
     floats: Floats  # [4, n + 32]
     ints: Ints  # [4, n + 32]
@@ -57,7 +54,7 @@ def snapshot_of(agents: int) -> Snapshot:
     return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
 
 
-# --- the two ways through a group ------------------------------------------------------------------------------------
+# --- one group, scalar and by registers ------------------------------------------------------------------------------------
 
 @device
 def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn: Turn, counters: Longs) -> None:
@@ -75,8 +72,8 @@ def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn
 
 
 @device
-def _meet_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
-    """(sums, candidates) of a register of a group."""
+def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
+    """Return (sums, candidates) of a register of a group."""
     sums = no_sums(rules, me[0])
     candidates = 0
     for run in range(runs.count[group]):
@@ -104,7 +101,7 @@ def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, wh
                 return
             pack(snapshot, members, size, packed, 0)
             me = load_register(rules, packed, 0)
-        sums, candidates = _meet_all(runs, rules, group, me, snapshot)
+        sums, candidates = _accumulate_all(runs, rules, group, me, snapshot)
         keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
 
 

@@ -1,4 +1,4 @@
-"""Where the neighbours lie that a cap keeps: the mean direction towards them, which is nothing for a fair choice."""
+"""The bias of a cap: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowd_demo.sim.store.columns import Columns
 
 
 class Bias(NamedTuple):
-    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they lie all around."""
+    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they are in all directions alike."""
 
     kept: tuple[float, float]
     all: tuple[float, float]
@@ -36,18 +36,18 @@ def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: D
 
 
 @device
-def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, everybody: Caps, slots: Ints,
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, uncapped: Caps, slots: Ints,
                    distances: Floats, totals: Doubles) -> None:
-    """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
+    """Write totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
-    `slots` has room for all.
+    `slots` and `distances` have room for all agents.
     """
     agents = cells.start[cells.columns * cells.rows]
     for number in range(sample):
         k = agents * number // sample
         cell = np.searchsorted(cells.start, k, "right") - 1
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, everybody, slots, distances)
+        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, uncapped, slots, distances)
         totals[2, 1] += scanned
         if size > 0:
             _add_direction(columns, slot, slots, size, totals[1])
@@ -57,17 +57,17 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, ca
 
 
 def bias_call(sim: Simulation, sample: int) -> tuple[Call, Doubles]:
-    """The kernel with its arguments, and the float64[3, 2] that it fills."""
+    """Return the call of `add_directions`, and the float64[3, 2] that it fills."""
     agents, caps, totals = sim.agents, sim.see.caps(sim.world), np.zeros((3, 2))
-    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    kept = everybody if sim.optimizations.cap == "none" else caps
+    uncapped = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = uncapped if sim.optimizations.cap == "none" else caps
     slots, distances = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
     return call(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
-                everybody, slots, distances, totals), totals
+                uncapped, slots, distances, totals), totals
 
 
 def bias(sim: Simulation) -> Bias:
-    """Of a sample of agents evenly spread over the world, as they stand now; builds the grid for that."""
+    """Return the bias for a sample of agents spread evenly over the world, at their present positions; builds the grid."""
     sim.refresh_grid()
 
     def directions(sample: int) -> Doubles:

@@ -1,7 +1,7 @@
 """Linked cell lists (as in Ihaa21's boids): each cell stores its first agent, each agent the next one of its cell.
 
-Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next one is known only when the
-one before has been read. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
+Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next
+one is known only when the one before has been read. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
 looks at all agents for that, O(n) a worker.
 """
 
