@@ -38,7 +38,7 @@ class Needs(NamedTuple):
     """What a behaviour requires of its world; lengths in world units."""
 
     columns: type[Columns]
-    radius: float  # nobody farther away than this is a neighbour
+    radius: float  # of perception: all neighbours are nearer
     contact: float  # the same beyond the extents of both; the radius, where agents have none
     band: float  # usual height of a band of staggering
     top_speed: float  # units/s; springs alone can make an agent faster

@@ -206,7 +206,7 @@ class Crates:
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Return the sizes of newcomers, which start at rest; by products alone: the same bits on every machine."""
+        """Return the sizes of newcomers, which start at rest; by products: the same bits on every machine."""
         low, high = self.settings.half_min, self.settings.half_max
         chance = hashing.unit(ids, hashing.key(seed, 0, hashing.SIZE)).astype(np.float64)
         rare = np.ones_like(chance)

@@ -57,7 +57,7 @@ def kept_of(workers: int) -> Kept:
                 np.zeros((workers, 4), np.int64))
 
 
-# --- which neighbours are kept -----------------------------------------------------------------------------------------------------
+# --- which neighbours are kept ---------------------------------------------------------------------------------------
 
 @device
 def _keep_nearest(columns: Columns, slot: int, distance: Float, size: int, most: int, slots: Ints, distances: Floats) -> int:

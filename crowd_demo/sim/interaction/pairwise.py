@@ -1,11 +1,11 @@
 """See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
 
-Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two kernels
-that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD one copies
-what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each candidate
-at once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of sorting; a
-recent sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers, and test a
-pair by the same float32 operations: same bits.
+Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two
+kernels that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD
+one copies what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each
+candidate at once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of
+sorting; a recent sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers,
+and test a pair by the same float32 operations: same bits.
 
 The type of `rules` chooses the behaviour: each implements the eight functions below (compute/dispatch.py).
 """
@@ -119,7 +119,7 @@ def worth_registers(waiting: int, agents: int) -> bool:
 
 @device
 def worth_all(waiting: int, agents: int) -> bool:
-    """Where nearly all are due, registers of contiguous agents are cheaper than packed ones; `keep_register` skips the others."""
+    """Where nearly all are due, contiguous registers are cheaper than packed ones; `keep_register` skips the others."""
     return 4 * waiting >= 3 * agents
 
 

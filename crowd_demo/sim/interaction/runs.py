@@ -54,7 +54,7 @@ def snapshot_of(agents: int) -> Snapshot:
     return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
 
 
-# --- one group, scalar and by registers ------------------------------------------------------------------------------------
+# --- one group, scalar and by registers ------------------------------------------------------------------------------
 
 @device
 def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn: Turn, counters: Longs) -> None:

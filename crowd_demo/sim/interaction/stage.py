@@ -64,7 +64,7 @@ class Interact(Stage):
         return self.memory(world).capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
 
     def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
-        """Return the calls without a cap; with `exact` also without a structure's own rules, so that nothing is approximate."""
+        """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         return self.memory(world).calls(structure.candidates(), world.agents, rules, world.turn, world.options.simd)

@@ -1,7 +1,7 @@
 """Boxes of a tree's nodes, from the leaves upwards: O(n), and for whatever agents the leaves hold.
 
-A leaf's box is either shrunk to its agents, with what they extend to, or it is the region that was cut, grown by the largest
-extent in it. A node's box holds its children's.
+A leaf's box is either the bounds of its agents with their extents, or the region that was cut, grown by the largest extent in
+it. A node's box is the union of its children's.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
 
 
 def extents(columns: Columns) -> Floats:
-    """float32[n + 16]: half a side of the agent in each slot, or nothing."""
+    """Return float32[n + 16], half a side of the agent in each slot; empty where agents have no extent."""
     return getattr(columns, "half", POINTS)
 
 

@@ -1,11 +1,11 @@
-"""Who may be near whom, in the three forms in which a structure can say it.
+"""Candidates, the agents that may be neighbours, in the three forms in which structures return them.
 
-    Cells    rows of cells: the agents of a row lie one after the other in `order`, so those around an agent are a few runs
+    Cells    rows of cells: the agents of a row lie one after the other in `order`, so those within reach are a few runs
     Runs     groups (a leaf, a square of cells on a curve), each with a short list of runs that hold all within its reach
-    Lists    each cell knows its first agent, each agent the next one of its cell
+    Lists    each cell stores its first agent, each agent the next one of its cell
 
 A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
-That is slower and just as right: a candidate who is no neighbour adds nothing.
+That is slower and just as exact: a candidate that is no neighbour adds nothing.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import device
 
-MOST_RUNS = 16  # a group: trees in a crowd that stands everywhere need 4 to 8
-GAP = 6  # agents between two runs that are cheaper to meet than to skip
+MOST_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
+GAP = 6  # agents between two runs that are cheaper to test than to skip
 
 
 class Cells(NamedTuple):
-    """What the kernels see of a neighbour structure made of rows of cells."""
+    """Candidates in rows of cells."""
 
     order: Ints  # int32: slots by cell
     start: Ints  # [rows * columns + 1]
@@ -32,7 +32,7 @@ class Cells(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """What the kernels see of a neighbour structure made of groups."""
+    """Candidates in groups."""
 
     order: Ints  # [n + 16]: slots by group
     groups: Longs  # [1]: how many there are
@@ -43,7 +43,7 @@ class Runs(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """What the kernels see of a neighbour structure made of lists; -1 ends one."""
+    """Candidates in lists; -1 ends a list."""
 
     head: Ints  # [rows * columns]: first slot of each cell
     next: Ints  # [n]: the slot after each slot

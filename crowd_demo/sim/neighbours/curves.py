@@ -1,11 +1,11 @@
-"""Curves through a square of 2^bits x 2^bits cells: the number of a cell on its way along the curve, and back.
+"""Curves through a square of 2^bits x 2^bits cells: from a cell to its number along the curve, and back.
 
     ROW      row by row: neighbours in a row follow each other, those in a column are a whole row apart
     MORTON   the bits of row and column interleaved: four cells make a Z, four Zs make a larger Z
     HILBERT  quarters turned so that each cell touches the one before it
 
-On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so what lies near
-in the world lies mostly near along the curve. Numbers are below 4^bits and fit an int64.
+On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so cells
+that are near in the world are mostly near along the curve. Numbers are below 4^bits and fit an int64.
 
 Source: Warren, "Hacker's Delight" (interleaving); Wikipedia, "Hilbert curve" (turning quarters).
 """
@@ -20,7 +20,7 @@ CURVES = {"row": ROW, "morton": MORTON, "hilbert": HILBERT}
 
 @device
 def _spread(bits: int) -> int:
-    """A zero above each of the lowest 16 bits."""
+    """Insert a zero above each of the lowest 16 bits."""
     bits = (bits | bits << 8) & 0x00FF00FF
     bits = (bits | bits << 4) & 0x0F0F0F0F
     bits = (bits | bits << 2) & 0x33333333
@@ -29,7 +29,7 @@ def _spread(bits: int) -> int:
 
 @device
 def _squeeze(bits: int) -> int:
-    """Every other bit, from the lowest: `_spread` undone."""
+    """Keep every other bit, from the lowest: the inverse of `_spread`."""
     bits &= 0x55555555
     bits = (bits | bits >> 1) & 0x33333333
     bits = (bits | bits >> 2) & 0x0F0F0F0F
@@ -79,7 +79,7 @@ def hilbert_place(number: int, bits: int) -> tuple[int, int]:
 
 @device
 def cell_number(curve: int, column: int, row: int, bits: int) -> int:
-    """Where the cell comes along the curve, from 0."""
+    """Return the cell's number along the curve, from 0."""
     if curve == MORTON:
         return morton(column, row)
     if curve == HILBERT:
@@ -89,7 +89,7 @@ def cell_number(curve: int, column: int, row: int, bits: int) -> int:
 
 @device
 def cell_place(curve: int, number: int, bits: int) -> tuple[int, int]:
-    """(column, row) of the cell with that number."""
+    """Return (column, row) of the cell with that number."""
     if curve == MORTON:
         return morton_place(number)
     if curve == HILBERT:

@@ -1,7 +1,7 @@
 """Linked cell lists (as in Ihaa21's boids): each cell stores its first agent, each agent the next one of its cell.
 
-Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next
-one is known only when the one before has been read. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
+Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next one is known only after reading
+the one before. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
 looks at all agents for that, O(n) a worker.
 """
 
@@ -36,7 +36,7 @@ def link_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, li
 
 
 class Linked(Structure):
-    """Lists over the cells of the domain's grid, which itself is not built."""
+    """Lists over the cells of the domain's grid, which is not built itself."""
 
     OBEYS = frozenset({"cell_size"})
 

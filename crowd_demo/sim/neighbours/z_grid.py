@@ -1,10 +1,10 @@
-"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are near in memory
-as often as neighbours in x are.
+"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are as near in
+memory as neighbours in x.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: as many cells as fill a register of lanes, or a few for the
-scalar path. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
-few runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
+are aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the
+scalar kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
+runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
 the curve costs.
 """
 
@@ -26,7 +26,7 @@ from crowd_demo.sim.store.columns import Columns
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
-FEW = 3.0  # the same for the scalar path: they share a query, and meet more candidates for it
+FEW = 3.0  # the same for the scalar path: they share a query, but have more candidates
 MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
@@ -42,7 +42,7 @@ def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, fl
 
 @device
 def _count_squares(worker: int, workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
-    """How many squares of this worker's share hold somebody."""
+    """Count the squares of this worker's share that are not empty."""
     count = 0
     for square in range(squares * worker // workers, squares * (worker + 1) // workers):
         count += start[square + 1 << 2 * level] > start[square << 2 * level]
@@ -51,7 +51,7 @@ def _count_squares(worker: int, workers: int, start: Ints, squares: int, level: 
 
 @device
 def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, runs: Runs, group: int) -> None:
-    """The cells within reach of a square, in ascending order, by the largest quarters that lie in the box of them."""
+    """Find the cells within reach of a square, in ascending order, by the largest quarters inside their bounding box."""
     column, row = morton_place(square << 2 * level)
     side = 1 << level
     left, top = max(column - reach, 0), max(row - reach, 0)
@@ -75,9 +75,9 @@ def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, r
 
 
 @device
-def _name_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
+def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
                  reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
-    """This worker's groups, numbered after those of the workers before it; where somebody is due, with their candidates."""
+    """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
     for earlier in range(worker):
         group += found[earlier]
@@ -109,7 +109,7 @@ def count_squares(workers: int, start: Ints, squares: int, level: int, found: Lo
 def find_z_runs(workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor, reach: int,
                 turn: Turn, found: Longs, runs: Runs) -> None:
     for worker in prange(workers):
-        _name_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
+        _number_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
 
 
 class ZGrid(Structure):
@@ -146,10 +146,10 @@ class ZGrid(Structure):
         squares, start = self.cells >> 2 * level, self.space.start
         return (call(count_squares, workers, start, squares, level, self.found),
                 call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
-                                   self.found, self.runs))
+                     self.found, self.runs))
 
     def _level(self, wanted: float) -> int:
-        """Squares of 2^level cells a side hold about so many agents on average."""
+        """Return the level at which squares of 2^level cells a side hold about `wanted` agents on average."""
         each = max(self.domain.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
         return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 
