@@ -1,10 +1,10 @@
-"""Counting sort with prefix sums: O(n + buckets), stable, parallel, nothing allocated.
+"""Counting sort with prefix sums: O(n + buckets), stable, parallel, without allocation.
 
 After the three passes have run, the items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each
 worker counts a contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each
 worker knows where its first item of a bucket belongs, and the result is the same for any number of workers.
 
-The first pass, `count_share`, is a part of whatever kernel finds the keys: each kernel started costs 30 us.
+The first pass, `count_share`, is a part of whatever kernel finds the keys: starting a kernel costs 30 us.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def place_items(workers: int, space: SortSpace, items: int) -> None:
 
 @device
 def _sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
-    """Shell's sort of each bucket: short runs, and mostly in order already."""
+    """Shell sort of each bucket: they are short, and mostly in order already."""
     order = space.order
     for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
         first, last = space.start[bucket], space.start[bucket + 1]
@@ -105,11 +105,11 @@ def _sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, ran
 
 @kernel
 def sort_buckets(workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
-    """Put the items of each bucket in ascending order of their rank, int32[n], no two alike."""
+    """Sort the items of each bucket by their rank, int32[n], all different."""
     for worker in prange(workers):
         _sort_buckets(worker, workers, space, buckets, rank)
 
 
 def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
-    """The second and third pass."""
+    """Return the second and third pass."""
     return call(place_buckets, workers, space, buckets), call(place_items, workers, space, items)

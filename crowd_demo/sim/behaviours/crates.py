@@ -199,14 +199,14 @@ class Crates:
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates
         radius = 2 * settings.half_max + settings.gap
-        self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most crates reach only a small part of it
+        self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most crates reach only a part of it
                            top_speed=settings.speed_max)
 
     def stages(self, world: World) -> Sequence[Stage]:
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Return the sizes of newcomers, which start at rest; by products: the same bits on every machine."""
+        """Return the sizes of newcomers, which start at rest; by products, so alike everywhere."""
         low, high = self.settings.half_min, self.settings.half_max
         chance = hashing.unit(ids, hashing.key(seed, 0, hashing.SIZE)).astype(np.float64)
         rare = np.ones_like(chance)

@@ -70,8 +70,8 @@ def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, 
 
 
 @device
-def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip, base: int) -> tuple[Sums,
-              int]:
+def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip,
+                    base: int) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
     sums = no_sums(rules, me[0])
     candidates = 0

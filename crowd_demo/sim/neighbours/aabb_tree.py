@@ -1,8 +1,8 @@
 """A tree of axis-aligned boxes: the same leaves as in kd_tree.py, but every box is shrunk to the agents in it.
 
-So a query skips empty space, and all boxes that do not overlap its own. The leaves may be some steps old, because the boxes are
-fitted to their agents in every step: agents that have drifted apart since then cost candidates, but no neighbour is missed. A
-new tree is built beside the one in use, a part of the work in each of `rebuild` steps, so no step is long.
+So a query skips empty space, and all boxes that do not overlap its own. The leaves may be some steps old, because the boxes
+are fitted to their agents in every step: agents that have drifted apart since then cost candidates, but no neighbour is
+missed. A new tree is built beside the one in use, a part of the work in each of `rebuild` steps, so no step is long.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The grid: which agents stand in which cell.
 
-After the kernels of `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
+After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
 counting sort with prefix sums, O(n + cells), rebuilt every step. Cells are widened by what rounding can add to the radius, so
 two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
 """

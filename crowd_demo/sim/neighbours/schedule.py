@@ -26,7 +26,7 @@ from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load
 from crowd_demo.sim.store.columns import Columns
 
-BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, but shares are coarser
+BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, shares are coarser
 BANDS = 1024  # most along a side
 LONGEST = 16  # period
 

@@ -2,8 +2,8 @@
 
 A step uses, in this order: `index`, which sorts the agents into cells or leaves; then, when agents are to be moved into the
 order of the structure, `along`, `order` and `reordered`; then `query`, which finds the candidates of each group; and
-`candidates`, in one of three forms (candidates.py). The candidates must include every neighbour of every agent, and may include
-any others. `rules` is for structures that do a part of the behaviour's work.
+`candidates`, in one of three forms (candidates.py). The candidates must include every neighbour of every agent, and may
+include any others. `rules` is for structures that do a part of the behaviour's work.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def _middle_of(a: Float, b: Float, c: Float) -> Float:
 
 @device
 def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, nth: int) -> None:
-    """Rearrange [first, last) so that key[nth] is what sorting would put there: no key before is greater, none behind is less."""
+    """Rearrange [first, last) so that key[nth] is what sorting would put there: none before is greater, none behind less."""
     left, right = first, last - 1
     while left < right:
         pivot = _middle_of(key[left], key[(left + right) // 2], key[right])
@@ -185,7 +185,7 @@ def _query(worker: int, workers: int, box: Floats, columns: Columns, order: Ints
            reach: Float, runs: Runs, visited: Longs) -> None:
     leaves = 1 << depth
     visited[:] = 0
-    for block in range(worker * LEAF_BLOCK, leaves, workers * LEAF_BLOCK):  # agents that are due are near each other: share them evenly
+    for block in range(worker * LEAF_BLOCK, leaves, workers * LEAF_BLOCK):  # agents that are due are near each other
         for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
             runs.start[leaf], runs.count[leaf] = first, 0

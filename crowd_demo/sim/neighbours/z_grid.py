@@ -2,10 +2,10 @@
 memory as neighbours in x.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the
-scalar kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
-runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
-the curve costs.
+are aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the scalar
+kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
+runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what the
+curve costs.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, r
 
 
 @device
-def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
-                 reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
+def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int,
+                   floor: Floor, reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
     """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
     for earlier in range(worker):
