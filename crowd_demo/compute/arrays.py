@@ -28,3 +28,4 @@ Float = Any  # float32, or sixteen of them in a register
 Int = Any  # int32 or an index, or sixteen int32
 Mask = Any  # a truth value, or sixteen
 Register = Any  # sixteen of anything
+Rules = Any  # a behaviour's constants of one step: the type of the record decides which behaviour a kernel is compiled for

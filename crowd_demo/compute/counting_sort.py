@@ -1,29 +1,30 @@
-"""Counting sort with prefix sums: O(n + buckets), stable, parallel, nothing allocated.
+"""Counting sort with prefix sums: O(n + buckets), stable, parallel, without allocation.
 
 After the three passes have run, the items of bucket b are `order[start[b]:start[b + 1]]`, in their former order. Each
 worker counts a contiguous share of the items in a histogram of its own; the prefix sum runs over (bucket, worker), so each
 worker knows where its first item of a bucket belongs, and the result is the same for any number of workers.
 
-The first pass, `count_share`, is a part of whatever kernel finds the keys: each kernel started costs 30 us.
+The first pass, `count_share`, is a part of whatever kernel finds the keys: starting a kernel costs 30 us.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 
 
 class SortSpace(NamedTuple):
     """Working memory of one sort."""
 
-    key: Any  # int32[n]: bucket of each item, the input
-    order: Any  # int32[n + 16]: items by bucket
-    start: Any  # int32[buckets + 1]: where each bucket begins in `order`
-    counts: Any  # int32[workers, buckets + 1]: private histograms, then private write cursors
-    sums: Any  # int64[workers, workers]: each worker's items in each worker's share of the buckets
+    key: Ints  # [n]: bucket of each item, the input
+    order: Ints  # [n + 16]: items by bucket
+    start: Ints  # [buckets + 1]: where each bucket begins in `order`
+    counts: Ints  # [workers, buckets + 1]: private histograms, then private write cursors
+    sums: Longs  # [workers, workers]: each worker's items in each worker's share of the buckets
 
 
 def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
@@ -32,7 +33,7 @@ def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
 
 
 @device
-def count_share(worker: int, workers: int, space: Any, items: int, buckets: int) -> None:
+def count_share(worker: int, workers: int, space: SortSpace, items: int, buckets: int) -> None:
     """Count this worker's items by bucket, and by every worker's share of the buckets."""
     mine, sums = space.counts[worker], space.sums[worker]
     for bucket in range(buckets):
@@ -47,7 +48,7 @@ def count_share(worker: int, workers: int, space: Any, items: int, buckets: int)
 
 
 @device
-def _place_buckets(worker: int, workers: int, space: Any, buckets: int) -> None:
+def _place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) -> None:
     at = 0
     for other in range(workers):
         for earlier in range(worker):
@@ -63,7 +64,7 @@ def _place_buckets(worker: int, workers: int, space: Any, buckets: int) -> None:
 
 
 @device
-def _place_items(worker: int, workers: int, space: Any, items: int) -> None:
+def _place_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
     cursor = space.counts[worker]
     for item in range(items * worker // workers, items * (worker + 1) // workers):
         bucket = np.uintp(space.key[item])
@@ -72,20 +73,20 @@ def _place_items(worker: int, workers: int, space: Any, items: int) -> None:
 
 
 @kernel
-def place_buckets(workers: int, space: Any, buckets: int) -> None:
+def place_buckets(workers: int, space: SortSpace, buckets: int) -> None:
     for worker in prange(workers):
         _place_buckets(worker, workers, space, buckets)
 
 
 @kernel
-def place_items(workers: int, space: Any, items: int) -> None:
+def place_items(workers: int, space: SortSpace, items: int) -> None:
     for worker in prange(workers):
         _place_items(worker, workers, space, items)
 
 
 @device
-def _sort_buckets(worker: int, workers: int, space: Any, buckets: int, rank: Any) -> None:
-    """Shell's sort of each bucket: short runs, and mostly in order already."""
+def _sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
+    """Shell sort of each bucket: they are short, and mostly in order already."""
     order = space.order
     for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
         first, last = space.start[bucket], space.start[bucket + 1]
@@ -103,12 +104,12 @@ def _sort_buckets(worker: int, workers: int, space: Any, buckets: int, rank: Any
 
 
 @kernel
-def sort_buckets(workers: int, space: Any, buckets: int, rank: Any) -> None:
-    """Put the items of each bucket in ascending order of their rank, int32[n], no two alike."""
+def sort_buckets(workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
+    """Sort the items of each bucket by their rank, int32[n], all different."""
     for worker in prange(workers):
         _sort_buckets(worker, workers, space, buckets, rank)
 
 
 def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:
-    """The second and third pass."""
+    """Return the second and third pass."""
     return call(place_buckets, workers, space, buckets), call(place_items, workers, space, items)

@@ -1,13 +1,13 @@
 """Generic functions: when a kernel is compiled, the type of the first argument chooses the body.
 
     @generic
-    def accumulate(rules, ...): '''What it has to do.'''         once, in the module that defines the contract
+    def accumulate(rules, ...): '''What it returns.'''         once, in the module that defines the contract
 
     @implements(pairwise.accumulate, FlockRules)
     def accumulate(rules, ...): ...                              once for each behaviour
 
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
-it implements, so its module imports the contract: the order of imports cannot matter.
+it implements, so its module imports that function: the order of imports does not matter.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def implements(function: Callable[..., object], rules: type) -> Callable[[Body], Body]:
-    """The decorated function is the body of a generic one for a first argument of this type."""
+    """Make the decorated function the body of a generic one, for a first argument of this type."""
     def define(body: Body) -> Body:
         _bodies[function][rules] = body
         return body
@@ -44,5 +44,5 @@ def implements(function: Callable[..., object], rules: type) -> Callable[[Body],
 
 
 def implementations(function: Callable[..., object]) -> frozenset[type]:
-    """The types for which a generic function has a body."""
+    """Return the types for which a generic function has a body."""
     return frozenset(_bodies[function])

@@ -15,18 +15,18 @@ from crowd_demo.compute.arrays import Floats, Ints, Words
 
 T = TypeVar("T")
 
-# What a random number is for: no two purposes that meet in one run have the same number.
+# Purposes of random numbers; different within one behaviour.
 WANDER, SPEED, GOAL, WIGGLE, SPAWN, BIRTH, DEATH = range(7)
-HEADING = GOAL  # birds have no goals
-SIZE = SPEED  # crates drift with the water
+HEADING = GOAL  # of birds, which have no goals
+SIZE = SPEED  # of crates, which have no speed of their own
 PLACES, DESTINATIONS = 64, 65  # of the terrain
 MASK = 0xFFFFFFFF
 
 
 def lowbias32(value: T, xor: Callable[[T, T], T], shift_right: Callable[[T, int], T], times: Callable[[T, int], T]) -> T:
-    """The integer hash of Wellons, "Prospecting for hash functions": 32 bits -> 32 bits, every bit matters.
+    """The integer hash of Wellons, "Prospecting for hash functions": 32 bits -> 32 bits.
 
-    Written once; who calls it brings the arithmetic, modulo 2**32: of arrays, of one number or of LLVM's registers.
+    The caller supplies the operations, modulo 2**32: on arrays, on numbers or on LLVM registers.
     """
     for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
         value = times(xor(value, shift_right(value, shift)), factor)
@@ -48,7 +48,7 @@ def _as_int32(h: int) -> np.int32:
 
 
 def key(seed: int, tick: int, purpose: int) -> np.int32:
-    """The int32 that stands for (seed, tick, purpose) in a kernel."""
+    """Return an int32 hash of (seed, tick, purpose), for kernels."""
     h = 0
     for word in (seed & MASK, seed >> 32 & MASK, tick & MASK, purpose + 1):
         h = _scramble_word(h ^ word)
@@ -56,11 +56,11 @@ def key(seed: int, tick: int, purpose: int) -> np.int32:
 
 
 def next_key(key: np.int32) -> np.int32:
-    """Another key, for a second draw."""
+    """Return another key, for a second draw."""
     return _as_int32(_scramble_word(int(key) & MASK))
 
 
 def unit(ids: Ints, key: np.int32) -> Floats:
-    """Uniform float32 in [0, 1), one an id, a multiple of 2**-24."""
+    """Return uniform float32 in [0, 1), one for each id, multiples of 2**-24."""
     bits = scramble(ids.astype(np.uint32) ^ np.uint32(int(key) & MASK))
     return ((bits >> np.uint32(8)).astype(np.float32) * np.float32(2.0**-24)).astype(np.float32)

@@ -37,7 +37,7 @@ PACKAGE = Path(__file__).parents[1]
 def _fingerprint() -> str:
     """Hash of every source that holds compiled code, and of the versions that compile it.
 
-    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
+    Numba notices a changed file, but not a changed callee in another file; a folder for each fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
     for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):
@@ -59,7 +59,7 @@ def _user_cache() -> Path:
 
 
 def _writable_cache() -> tuple[Path, bool]:
-    """The user's cache folder, or a temporary one where that cannot be written: the program starts either way."""
+    """The user's cache folder, or a temporary one where that cannot be written."""
     folder = _user_cache() / _fingerprint()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _writable_cache() -> tuple[Path, bool]:
         return Path(temporary), False
 
 
-_cache, CACHE_LASTS = _writable_cache()  # whether it is there for other processes and later ones
+_cache, CACHE_LASTS = _writable_cache()  # CACHE_LASTS: whether other processes and later ones find it
 os.environ["NUMBA_CACHE_DIR"] = str(_cache)
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
@@ -110,9 +110,9 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Call(NamedTuple):
-    """A kernel and the arguments it is about to get; the same record is run, compiled ahead and counted. `call` makes it.
+    """A kernel and its arguments, to be run, compiled ahead or counted. `call` makes it.
 
-    A kernel takes its number of workers first, and as many threads are woken for it; what has no workers may use all.
+    The first argument of a kernel is its number of workers, which sets the number of threads; kernels without it use all.
     """
 
     kernel: Callable[..., object]
@@ -136,13 +136,13 @@ class Call(NamedTuple):
 
 
 def call(kernel: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> Call:
-    """The call of a kernel with these arguments, which the type checker holds against the kernel's signature."""
+    """Return the call of a kernel with these arguments; the type checker checks them against the kernel's signature."""
     assert not kwargs, "kernels take their arguments by position"
     return Call(kernel, args)
 
 
 def run(calls: Iterable[Call]) -> None:
-    """All of them, in their order."""
+    """Run the calls in order."""
     for each in calls:
         each.run()
 

@@ -1,4 +1,4 @@
-"""Sixteen agents a register, in plain Numba.
+"""SIMD registers of sixteen agents, in plain Numba.
 
 Three types live in vector registers: `f32v` (16 float32), `i32v` (16 int32) and `mask` (16 bits). The usual operators work
 on them, also against a scalar, which is broadcast. Every function here takes a scalar as well, so a formula is written
@@ -11,17 +11,19 @@ LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: fo
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.datamodel import DataModelManager
 from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
 from numba.extending import intrinsic, models, overload, register_model
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Register
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 
@@ -59,13 +61,13 @@ for _lanes in (f32v, i32v, mask):
 
     @register_model(type(_lanes))
     class _Model(models.PrimitiveModel):
-        def __init__(self, manager: Any, kind: Lanes) -> None:
+        def __init__(self, manager: DataModelManager, kind: Lanes) -> None:
             super().__init__(manager, kind, kind.llvm)
 
 
 # --- broadcasting ----------------------------------------------------------------------------------------------------
 
-def _broadcast(builder: Any, value: Any, kind: Lanes) -> Any:
+def _broadcast(builder: ir.IRBuilder, value: ir.Value, kind: Lanes) -> ir.Value:
     """One scalar in all lanes; LLVM folds it into the operand of the next instruction."""
     if value.type != kind.llvm.element:  # an int64 index or literal
         value = builder.trunc(value, kind.llvm.element)
@@ -80,7 +82,7 @@ def _lanes_of(kind: types.Type) -> Lanes:
 
 @intrinsic
 def splat(context, value, like):
-    """`value` as wide as `like`: broadcast to a register, or as it is."""
+    """Return `value` as wide as `like`: broadcast to a register, or unchanged."""
     if isinstance(like, Lanes):
         wide = _lanes_of(value)
         return wide(value, like), lambda c, b, s, a: _broadcast(b, a[0], wide)
@@ -97,17 +99,17 @@ def no_sum(context, like):
 
 # --- operators -------------------------------------------------------------------------------------------------------
 
-def _operator(op: Callable[..., Any], kind: Lanes, emit: Callable[..., Any], result: Lanes | None = None) -> None:
+def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Value], result: Lanes | None = None) -> None:
     scalars = (types.float32,) if kind is f32v else (types.int32, types.int64) if kind is i32v else ()
     pairs = [(kind, kind)] + [(kind, s) for s in scalars] + [(s, kind) for s in scalars]
 
     @infer_global(op)
     class Rule(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
+        def generic(self, args: Sequence[types.Type], kws: object) -> Signature | None:
             args = tuple(types.unliteral(a) for a in args)
             return signature(result or kind, *args) if args in pairs else None
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def lower(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> ir.Value:
         wide = [a if isinstance(t, Lanes) else _broadcast(builder, a, kind) for a, t in zip(args, sig.args, strict=True)]
         return emit(builder, *wide)
 
@@ -192,7 +194,7 @@ def bits_xor(context, value, key):
 
 
 @device
-def chance(identity: Any, key: Any) -> Any:
+def chance(identity: Int, key: Int) -> Float:
     """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see hashing.py."""
     return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
 
@@ -213,7 +215,8 @@ def count_set(context, lanes):
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
-def _pointer(context: Any, builder: Any, sig: Any, args: Any, position: int, kind: Lanes | None = None) -> Any:
+def _pointer(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value], position: int,
+             kind: Lanes | None = None) -> ir.Value:
     data = cgutils.create_struct_proxy(sig.args[position])(context, builder, args[position]).data
     at = builder.gep(data, [args[position + 1]])
     return builder.bitcast(at, kind.llvm.as_pointer()) if kind else at
@@ -250,7 +253,7 @@ def gather(context, array, index):
     def code(c, b, s, a):
         data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
         wide = b.sext(a[1], ir.VectorType(ir.IntType(64), LANES))
-        value: Any = ir.Constant(kind.llvm, ir.Undefined)
+        value: ir.Value = ir.Constant(kind.llvm, ir.Undefined)
         for lane in range(LANES):  # sixteen loads: as fast as the CPU's own gather, and faster where that is mitigated
             number = ir.Constant(_I32, lane)
             value = b.insert_element(value, b.load(b.gep(data, [b.extract_element(wide, number)])), number)
@@ -258,8 +261,8 @@ def gather(context, array, index):
     return kind(array, index), code
 
 
-def take(array: Any, slots: Any) -> Any:
-    """Sixteen elements: those in a register of slots, or the run that begins at one slot."""
+def take(array: Floats | Ints, slots: Int) -> Register:
+    """Return sixteen elements: those in a register of slots, or the run that begins at one slot."""
 
 
 @overload(take)
@@ -269,8 +272,8 @@ def _take(array, slots):
     return lambda array, slots: load(array, slots)
 
 
-def pick(array: Any, at: Any, like: Any) -> Any:
-    """What `array` has for the agent in slot `at`, or for sixteen from there on; as wide as `like`."""
+def pick(array: Floats | Ints, at: Int, like: Float) -> Float:
+    """Return array[at], or sixteen elements from there on; as wide as `like`."""
 
 
 @overload(pick)

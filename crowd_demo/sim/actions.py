@@ -1,8 +1,8 @@
-"""What can be done to a crowd from outside, each with the tick at which it happened.
+"""Actions: what changes a crowd from outside. `Simulation.history` records each with its tick.
 
-A step is a function of state, actions and configuration, so a list of (tick, action) replays a run: it begins where
-`Simulation(config)` does, at tick 0. A restart (a key of the program) is no action but such a beginning: another `Simulation`
-of the same seed with as many agents and the techniques that it finds, and with a history of its own that starts empty.
+A step is a function of state, actions and configuration, so a list of (tick, action) replays a run from `Simulation(config)`
+at tick 0. A restart (a key of the program) is not an action: it makes another `Simulation` of the same seed, with the present
+number of agents and the present techniques, and an empty history.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crowd_demo.sim.simulation import Simulation
 
 @dataclass(frozen=True)
 class Populate:
-    """Be so many agents."""
+    """Add or remove agents until there are `count`."""
 
     count: int
 
@@ -25,7 +25,7 @@ class Populate:
 
 @dataclass(frozen=True)
 class Switch:
-    """Give a technique a value; raises ValueError when it cannot have it."""
+    """Give a technique a value. Raises ValueError for one that it cannot have."""
 
     path: str
     value: Value

@@ -1,6 +1,6 @@
-"""Which techniques are inactive: their value changes nothing at present, because another one or the behaviour leaves them no work.
+"""Which techniques are inactive: their value changes nothing at present, because of another technique or of the behaviour.
 
-Each technique's entry in the registry says when. Some have a part of their work left; of these is said which.
+Each technique's entry in the registry decides. Some are inactive in part only; `partly_inactive` says what is left.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from crowd_demo.sim.simulation import Simulation
 
 
 def inactive(sim: Simulation) -> frozenset[str]:
-    """Paths of the registry."""
+    """Return the paths of the inactive techniques."""
     situation = sim.situation
     return frozenset(technique.path for technique in TECHNIQUES if technique.inactive(situation))
 
 
 def partly_inactive(sim: Simulation) -> dict[str, str]:
-    """What is left to do, by path."""
+    """Return what the partly inactive techniques still do, by path."""
     situation = sim.situation
     return {technique.path: left for technique in TECHNIQUES if (left := technique.partly(situation))}

@@ -2,7 +2,7 @@
 
     (life -> compact ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move
 
-*See* reads what others have and writes only what an agent keeps for itself; *move* reads and writes own state alone. So a
+*See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
 number of workers or on the width of a register. `Simulation` has no global state: several can live side by side.
 """
@@ -15,7 +15,7 @@ from typing import Protocol, TypedDict
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints, Whole
+from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -41,7 +41,7 @@ from crowd_demo.sim.world import World
 
 
 class State(TypedDict):
-    """What pickles and copies of a simulation carry."""
+    """What pickles and copies of a simulation hold."""
 
     config: Config
     options: Optimizations
@@ -60,7 +60,7 @@ class Action(Protocol):
     """Something done to a crowd from outside (actions.py)."""
 
     def apply(self, sim: Simulation) -> None:
-        """Raises ValueError when it cannot be done."""
+        """Change the simulation. Raises ValueError when that is impossible."""
 
 
 class Simulation:
@@ -72,7 +72,7 @@ class Simulation:
         self.world.fit()
 
     def _build(self, config: Config) -> None:
-        """A world without agents, and its stages."""
+        """Make a world without agents, and its stages."""
         self.behaviour = make_behaviour(config)
         self.world = world = World(config, self.behaviour.needs, room_for(config))
         self.life = BirthsDeaths(config, self.add_agents)
@@ -105,13 +105,13 @@ class Simulation:
             self.world.tick += 1
 
     def prepare_picture(self) -> None:
-        """Make what a picture reads and the last step has not left. Call before each picture, also when paused."""
+        """Bring up to date what a picture reads. Call before each picture, also when paused."""
         self.world.fit()
         run_stages(self.prepare_stages, self.world)
 
     def calls_ahead(self) -> Iterator[Call]:
-        """The kernels of a step and of getting ready for a picture, without running any; for a twin of a simulation."""
-        self.world.sizes = None  # what was made for other options is made anew
+        """Yield the kernels of a step and of `prepare_picture` without running any; call it on a copy of the simulation."""
+        self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         yield from calls_of(self.stages, self.world)
         yield from calls_of(self.prepare_stages, self.world)
@@ -123,12 +123,12 @@ class Simulation:
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        """Do what somebody asked for, before the next step, and remember it with its tick."""
+        """Apply an action before the next step, and record it with its tick."""
         self.history.append((self.tick, action))
         action.apply(self)
 
     def populate(self, count: int) -> None:
-        """Be `count` agents: newcomers take the lowest free ids, those with the highest ids leave."""
+        """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave."""
         missing = count - self.agents.count
         if missing > 0:
             self.add_agents(self.agents.handles.free_ids(missing), self.config.seed)
@@ -138,17 +138,17 @@ class Simulation:
             self.agents.close_gaps(self.world.workers)
 
     def add_agents(self, ids: Ints, seed: int) -> None:
-        """Agents with these free ids, int32[n]; place and columns are a function of (seed, id)."""
+        """Add agents with these free ids, int32[n]; position and columns are a function of (seed, id)."""
         x, y = spawn_positions(ids, self.config, self.terrain, seed)
         self.agents.spawn(id=ids, x=x, y=y, **self.behaviour.spawn_columns(ids, x, y, seed, self.terrain))
         self.links.tie_newcomers(ids)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
-        """Build or tear down walls on tiles [left, top, right, bottom); whoever stands there steps out."""
+        """Build or tear down walls on tiles [left, top, right, bottom); agents in a new wall are moved out of it."""
         self.world.set_walls(rectangle, wall)
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
-    # --- what is known about it --------------------------------------------------------------------------------------
+    # --- the state, for reading --------------------------------------------------------------------------------------
 
     @property
     def config(self) -> Config:
@@ -173,12 +173,12 @@ class Simulation:
 
     @property
     def tick(self) -> int:
-        """How many steps were made."""
+        """Number of steps made."""
         return self.world.tick
 
     @property
     def dt(self) -> float:
-        """Seconds of the crowd's time in a step."""
+        """Simulated seconds in a step."""
         return self.world.dt
 
     @property
@@ -196,7 +196,7 @@ class Simulation:
 
     @property
     def situation(self) -> Situation:
-        """What decides which techniques have work; no structure is made for it."""
+        """What decides which techniques are inactive; makes no structure."""
         structure = self.index.structures[self.optimizations.neighbours]
         return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active)
 
@@ -208,19 +208,19 @@ class Simulation:
 
     @property
     def population(self) -> Ints:
-        """int32[k]: how many lived after each of the last k steps, oldest first."""
+        """int32[k]: number of agents after each of the last k steps, oldest first."""
         return self.life.population()
 
     def states(self) -> dict[str, int]:
-        """How many are in each state, by its name; empty where agents have no states."""
+        """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
-        state: Whole = getattr(self.agents.columns, "state")[:self.agents.count]
+        state = self.agents.front[self.agents.names.index("state"), :self.agents.count]
         counts = np.bincount(state, minlength=len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
 
     def reindex(self) -> None:
-        """Find out who stands where now, as the next step will: for who wants to know whom agents would meet."""
+        """Index the agents at their present positions, as the next step will. Call before reading candidates between steps."""
         self._begin()
         run(self.index.calls(self.world))
         self.index.commit(self.world)
@@ -228,13 +228,13 @@ class Simulation:
             self.refresh_grid()
 
     def refresh_grid(self) -> None:
-        """Build the grid for the agents as they stand now: for who wants to look at cells between two steps."""
+        """Build the grid for the present positions. Call before reading cells between steps."""
         self._begin()
         run(self.world.grid.calls())
         self.world.grid.built()
 
     def _count(self) -> None:
-        """Counters of this step."""
+        """Write the counters of this step to the profile."""
         counters = self.profile.counters
         counters.update(self.see.counters(self.world))
         counters.update(self.world.drift.counters())
@@ -246,7 +246,7 @@ class Simulation:
     # --- pickles and copies ------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> State:
-        """All that the next step depends on. Memory of stages is made anew, and the profile starts empty."""
+        """Return all that the next step depends on. Memory of stages is made again, and the profile starts empty."""
         agents, world = self.agents, self.world
         return State(config=self.config, options=self.optimizations.model_copy(deep=True), tick=self.tick,
                      capacity=agents.capacity, columns=agents.front[:, :agents.count].copy(), ids=agents.handles.ids,
@@ -267,12 +267,12 @@ class Simulation:
 
 
 def with_plugins(stages: Sequence[Stage]) -> Sequence[Stage]:
-    """The stages, and those of plugins, each behind the last one of the name that it asks for. Raises ValueError."""
+    """Return the stages with those of plugins, each after the last stage of the name that it follows. Raises ValueError."""
     listed = list(stages)
     for plugin in installed():
         for entry in plugin.stages:
-            places = [number for number, stage in enumerate(listed) if stage.name == entry.after]
-            if not places:
+            found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
+            if not found:
                 raise ValueError(f"{entry.code}: there is no stage {entry.after!r} to follow")
-            listed.insert(places[-1] + 1, load(entry.code)())
+            listed.insert(found[-1] + 1, load(entry.code)())
     return tuple(listed)

@@ -1,7 +1,7 @@
-"""A stage: a named part of a step, or of getting ready for a picture; and how a list of them is run.
+"""A stage: a named part of a step, or of the preparation of a picture; and how a list of stages is run.
 
-A step is a loop over a list of stages. Compiling ahead walks the same list on a small twin of the crowd and skips only the
-running, so the kernels that it compiles are those that the step will call.
+A step is a loop over a list of stages. Compiling ahead loops over the same list for a small copy of the crowd and only skips
+running, so it compiles exactly the kernels that the step will call.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from crowd_demo.sim.world import World
 
 
 class Stage(Protocol):
-    """Its `name` is what the profile calls its time; stages of one name add up."""
+    """The profile adds up the times of stages that have the same `name`."""
 
     name: str
 
     def wanted(self, world: World) -> bool:
-        """Is there anything to do in this step?"""
+        """Return whether there is work in this step."""
         return True
 
     def calls(self, world: World) -> tuple[Call, ...]:
-        """The kernels to run now, in their order. Sets nothing that outlives the step but the kernels' own memory."""
+        """Return the kernels to run, in order. Change nothing that outlives the step except the kernels' own memory."""
         return ()
 
     def commit(self, world: World) -> None:
-        """What follows once the kernels have run: buffers are swapped, an index becomes valid."""
-        return None
+        """Called after the kernels have run: swap buffers, mark an index as valid."""
+        return
 
 
 def run_stages(stages: Iterable[Stage], world: World) -> None:
-    """All that are wanted, in their order, each with its time in the profile."""
+    """Run the stages that have work, in order, and record each one's time in the profile."""
     for stage in stages:
         if stage.wanted(world):
             with world.profile.stage(stage.name):
@@ -41,7 +41,7 @@ def run_stages(stages: Iterable[Stage], world: World) -> None:
 
 
 def calls_of(stages: Iterable[Stage], world: World) -> Iterator[Call]:
-    """The kernels that `run_stages` would run, without running any: for compiling ahead, on a twin of the world."""
+    """Yield the kernels that `run_stages` would run, without running any: to compile ahead, on a copy of the world."""
     for stage in stages:
         if stage.wanted(world):
             yield from stage.calls(world)

@@ -1,4 +1,4 @@
-"""The stages that are nobody's own: index, reorder, compact, and the grid by which a picture is culled."""
+"""The stages that need the world alone: compact, index, reorder, query, and the grid for culling."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crowd_demo.sim.world import Sizes, World
 
 
 class Compact(Stage):
-    """Close the gaps of the dead, where removal is deferred."""
+    """Close the gaps of removed agents, where removal is deferred."""
 
     name = "compact"
 
@@ -27,7 +27,7 @@ class Compact(Stage):
 
 
 class Index(Stage):
-    """Find out who stands where, by the neighbour structure that the options ask for; only one lives at a time."""
+    """Build the index of the neighbour structure that the options name; only one structure exists at a time."""
 
     name = "index"
 
@@ -37,7 +37,7 @@ class Index(Stage):
         self._structure: Structure
 
     def structure(self, world: World) -> Structure:
-        """That structure; made anew when the options or the sizes of memory have changed."""
+        """Return that structure; make it again when the options or the sizes of memory have changed."""
         name, sizes = world.options.neighbours, world.sizes
         if self._made_for[0] != name or self._made_for[1] is not sizes:
             self._made_for = name, sizes
@@ -76,7 +76,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Build the grid where the structure is another one but caps or culling want cells; where nobody does, it is outdated."""
+    """Where the structure is not the grid: build the grid if caps or culling need it, else mark it as outdated."""
 
     name = "index"
 
@@ -100,7 +100,7 @@ class SharedGrid(Stage):
 
 
 class CullingGrid(Stage):
-    """Before a picture that is culled by cells: the grid for the agents as they stand, if the last step left none."""
+    """Before a picture that is culled by cells: build the grid for the present positions, unless it is fresh."""
 
     name = "index"
 
@@ -115,7 +115,7 @@ class CullingGrid(Stage):
 
 
 class Query(Stage):
-    """Ask the structure for the candidates of each group."""
+    """Find the candidates of each group of the structure."""
 
     name = "query"
 

@@ -1,7 +1,7 @@
-"""The state that every stage reads, and the memory that its stages share. No stage's logic stands here.
+"""The state that every stage reads, and the memory that stages share. It holds no stage logic.
 
-A stage (stages.py) reads the world and changes what is its own to change: agents, grid, drift, counters. The world knows
-neither behaviours nor structures: what a behaviour needs of it is told beforehand (`Needs`).
+Stages (stage.py) read the world and change parts of it: agents, grid, drift, counters. The world imports neither behaviours
+nor structures: `Needs` says what a behaviour requires.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from crowd_demo.sim.terrain.ground import Ground, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.terrain.wall_field import WallField
 
-LIGHT = 32_768  # agents that a worker indexes, moves or culls in the time that it takes to wake another one
+LIGHT = 32_768  # agents that a worker indexes, moves or culls in the time that it takes to start another one
 
 
 class Needs(NamedTuple):
-    """What a behaviour needs of its world; lengths in world units."""
+    """What a behaviour requires of its world; lengths in world units."""
 
     columns: type[Columns]
-    radius: float  # nobody farther away than this is a neighbour
+    radius: float  # of perception: all neighbours are nearer
     contact: float  # the same beyond the extents of both; the radius, where agents have none
     band: float  # usual height of a band of staggering
-    top_speed: float  # nobody is faster of their own accord, units/s
+    top_speed: float  # units/s; springs alone can make an agent faster
     body: float = 0.0  # distance kept clear of walls
     margin: float = 0.0  # distance from walls at which turning away begins
     destinations: int = 0  # to draw where the map marks none
@@ -49,7 +49,7 @@ class Needs(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What the memory of stages depends on: it is made anew when one of these changes, and never in a step."""
+    """What the memory of stages depends on: it is made again when one of these changes."""
 
     workers: int
     cell_size: float | str
@@ -58,17 +58,11 @@ class Sizes(NamedTuple):
     capacity: int
 
 
-class Rules(NamedTuple):
-    """A behaviour's constants of one step; each behaviour has a record of its own."""
-
-    dt: np.float32
-
-
 class World:
     """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
 
     def __init__(self, config: Config, needs: Needs, room: int) -> None:
-        """`room` is for how many agents there is to be memory at first."""
+        """`room` is the number of agents to allocate memory for at first."""
         self.config = config
         self.needs = needs
         self.options: Optimizations = config.optimizations.model_copy(deep=True)
@@ -76,7 +70,7 @@ class World:
         self.profile = Profile()
         self.drift = Drift()
         self.rules: object = None
-        self.measured_speed: Callable[[], float] | None = None  # where no bound of the speeds is known
+        self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
         data = read_map(find_map(config.map)) if config.map else None
         self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
         self.flow_fields = FlowFields(self.terrain, max_threads())
@@ -93,7 +87,7 @@ class World:
 
     @property
     def dt(self) -> float:
-        """Seconds of the crowd's time in a step."""
+        """Simulated seconds in a step."""
         return 1 / self.config.time.step_hz
 
     @property
@@ -103,19 +97,19 @@ class World:
 
     @property
     def light_workers(self) -> int:
-        """Of stages that take a few nanoseconds an agent: left to itself, the program wakes no more of them than pay."""
+        """Workers of stages that take a few nanoseconds an agent: with `threads: auto`, no more than pay."""
         few = max(1, self.agents.capacity // LIGHT)
         return min(self.workers, few) if self.options.threads == "auto" else self.workers
 
     @property
     def turn(self) -> Turn:
-        """Whose turn it is to look around."""
+        """Which agents are due in this step."""
         stagger, walls = self.options.stagger, self.terrain.walls
         return turn(self.tick, stagger.avoidance, stagger.by, float(walls.width), float(walls.height), self.needs.band)
 
     @property
     def top_speed(self) -> float:
-        """Nobody is faster, units/s. Springs know no limit, so where there are some it is looked up."""
+        """Upper bound of all speeds, units/s; with springs, which have no bound, the present maximum."""
         return max(self.needs.top_speed, self.measured_speed() if self.measured_speed else 0.0)
 
     @property
@@ -124,14 +118,14 @@ class World:
         return min(self.top_speed * self.dt, float(self.ground.longest))
 
     def stands_for(self, path: str) -> Value:
-        """A technique's value, or the number that its `auto` stands for."""
+        """Return a technique's value, or the number that its `auto` stands for."""
         value = self.options.get(path)
         return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
     def fit(self) -> None:
-        """Make the memory that stages share as the settings want it; nothing if they are what they were."""
+        """Make the memory that stages share again if the options or the capacity have changed."""
         options = self.options
         wanted = Sizes(self.workers, options.cell_size, options.leaf_size, options.rebuild, self.agents.capacity)
         if wanted != self.sizes:
@@ -153,7 +147,7 @@ class World:
         self.grid.outdated()
 
     def read_terrain(self) -> None:
-        """Derive from the walls what the kernels need."""
+        """Derive what the kernels need from the walls."""
         self.wall_field.rebuild(self.terrain)
         self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
         if self.needs.paths:

@@ -1,4 +1,4 @@
-"""What the simulation asks of a behaviour, and how one is found by its name.
+"""The interface of a behaviour, and how one is made by its name.
 
 A behaviour is a settings class (config), a class like `Behaviour` with its rules and stages (here), and figures (render);
 one entry of the registry names all three.
@@ -23,32 +23,32 @@ from crowd_demo.sim.world import Needs, World
 
 
 class Behaviour(Protocol):
-    """Made once for a simulation. The type of its rules chooses its part of *see* and *move* (compute/dispatch.py).
+    """Made once for a simulation. The type of its rules chooses the bodies of *see* and *move* (compute/dispatch.py).
 
-    A class that inherits from this one has to set `needs` and define `rules`; what stands here serves for the rest.
+    A class that inherits from this one has to set `needs` and define `rules`; the defaults here serve for the rest.
     """
 
     needs: Needs
-    seen: tuple[str, ...] = ("x", "y")  # columns that others read
+    seen: tuple[str, ...] = ("x", "y")  # columns that other agents read
     states: tuple[str, ...] = ()  # names of what column `state` counts
-    techniques: frozenset[str] = frozenset()  # that this behaviour obeys and others do not, by their paths
-    structures: Mapping[str, type[Structure]] = {}  # of its own, in place of those of the same name
+    techniques: frozenset[str] = frozenset()  # paths of those that have an effect in this behaviour but not in all
+    structures: Mapping[str, type[Structure]] = {}  # its own, which replace those of the same name
 
     def __init__(self, config: Config) -> None: ...
 
     def stages(self, world: World) -> Sequence[Stage]:
-        """Its part of a step, after everybody has looked around; asked for once, when the world stands."""
+        """Return its stages, which follow the interaction in each step; called once, after the world is made."""
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Columns of newcomers beside id and place; the others start at zero."""
+        """Return columns of newcomers other than id, x and y; those left out start at zero."""
         return {}
 
     def rules(self, world: World) -> object:
-        """The constants of a step: a NamedTuple of typed numbers, which the kernels get."""
+        """Return the constants of a step: a NamedTuple of typed numbers, which the kernels get."""
 
 
 def make_behaviour(config: Config) -> Behaviour:
-    """The one that the configuration names."""
+    """Make the behaviour that the configuration names."""
     kind: type[Behaviour] = load(BEHAVIOURS[config.behaviour].code)
     return kind(config)

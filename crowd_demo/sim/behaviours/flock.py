@@ -1,4 +1,4 @@
-"""The flock (rules of Ihaa21's SIMD boids): align, cohere, separate, wander, turn back at edges and walls, keep to a range of speed.
+"""The flock (rules of Ihaa21's SIMD boids): align, cohere, separate, wander, turn back at edges and walls, limit the speed.
 
     neighbours  j != i with |p_j - p_i|^2 < sight^2; close ones with |p_j - p_i|^2 < separation^2
     push        align * (mean v_j - v_i) + cohere * (1 - n / crowding) * (mean p_j - p_i) + separate * sum of (p_i - p_j)
@@ -11,13 +11,12 @@ Cohesion changes its sign beyond `crowding` neighbours, which keeps a flock loos
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Doubles, Floats, Ints
+from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import chance, gather, pick, root, select, splat
@@ -29,15 +28,15 @@ from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.terrain.ground import tile_of
+from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
-# --- act -------------------------------------------------------------------------------------------------------------
+# --- move ------------------------------------------------------------------------------------------------------------
 
 @device
-def _edge(position: Any, length: Any, rules: Any) -> Any:
-    """How hard to turn back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
+def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
+    """Strength of turning back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
     zero = splat(np.float32(0), position)
     low = np.float32(1) - position * rules.inv_margin
     high = np.float32(1) - (length - position) * rules.inv_margin
@@ -45,7 +44,8 @@ def _edge(position: Any, length: Any, rules: Any) -> Any:
 
 
 @implements(steering.steer, FlockRules)
-def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
+def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: Float, y: Float, vx: Float,
+          vy: Float) -> tuple[Float, Float]:
     identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
@@ -66,7 +66,7 @@ def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: An
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class Flock:
-    """Birds, as the simulation asks for them (base.py)."""
+    """The behaviour *flock* (the interface is in base.py)."""
 
     seen = ("x", "y", "vx", "vy")
     states: tuple[str, ...] = ()
@@ -83,7 +83,7 @@ class Flock:
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Velocities of newcomers: a random speed, in a wind that whirls over the world, give or take an eighth of a turn."""
+        """Return the velocities of newcomers: a random speed along a smooth wind field, up to an eighth of a turn off."""
         low, high = self.settings.speed_min, self.settings.speed_max
         speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
         whirl = max(float(terrain.walls.width), float(terrain.walls.height)) / 2
@@ -105,6 +105,6 @@ class Flock:
 
 
 def cosine(turns: Doubles) -> Doubles:
-    """Cosine of so many turns, by plain multiplications and additions: every machine starts with the same flock."""
+    """Return the cosine of angles in turns, from multiplications and additions alone: the same bits on every machine."""
     x = np.abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
     return -x * (1.5706268 - x * x * (0.6432292 - x * x * 0.0727102))

@@ -1,4 +1,4 @@
-"""Birds follow a smoothed field instead of each other (the fifth idea of Ihaa21's SIMD boids); only who is too near is met in pairs.
+"""A smoothed field in place of most pairs of birds (the fifth idea of Ihaa21's SIMD boids): only separation looks at pairs.
 
 Every cell of the grid holds the number of its birds and the sums of their positions and velocities. A bird aligns and
 coheres with the sums over the cells around its own, so that costs the same in any crowding; separation stays as it is, by
@@ -8,44 +8,49 @@ pairs. With n others in the box of cells around bird i, sight s, and the box's c
     n'      n * pi s^2 / area of the box
 
 A box is no circle around the bird: its mean is compared with its centre, and the last factor is the ratio of the variances
-of circle and box. So this is **approximate**, and the meter *field* says by how much. Sums are integers, so among themselves all
-orders, workers and widths agree. For behaviours without a field of their own this is the sorted grid.
+of circle and box. So this is **approximate**, and the meter *field* measures the error. Sums are integers, so the result is
+the same for every order in memory, number of workers and register width. For behaviours without a field of their own, the
+structure `field` is the sorted grid.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.flock_rules import FIXED, FlockRules
 from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structure import Domain
+from crowd_demo.sim.store.columns import Columns
 
 COUNT, X, Y, VX, VY = range(5)
 
 
 class FieldRules(NamedTuple):
-    """What is left to be done by pairs, and what the field has found for each slot."""
+    """The constants of the pair interaction (separation), and the field's result by slot."""
 
     separation_sq: np.float32
     separate: np.float32
-    pull_x: Any  # float32[n + 16]
-    pull_y: Any
+    pull_x: Floats  # [n + 16]
+    pull_y: Floats
 
 
 class Field(NamedTuple):
     """Constants of the field and its memory."""
 
-    sums: Any  # int64[cells, 5]: birds of a cell, and their positions and velocities in fixed point
-    pull_x: Any  # float32[n + 16]: alignment and cohesion of the bird in each slot
-    pull_y: Any
+    sums: Longs  # [cells, 5]: birds of a cell, and their positions and velocities in fixed point
+    pull_x: Floats  # [n + 16]: alignment and cohesion of the bird in each slot
+    pull_y: Floats
     cell: np.float32
     sight_sq: np.float32
     align: np.float32
@@ -56,7 +61,7 @@ class Field(NamedTuple):
 # --- the field -------------------------------------------------------------------------------------------------------
 
 @device
-def _sum_cells(worker: int, workers: int, cells: Any, columns: Any, sums: Any) -> None:
+def _sum_cells(worker: int, workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
     count = cells.rows * cells.columns
     for cell in range(count * worker // workers, count * (worker + 1) // workers):
         x, y, vx, vy = 0, 0, 0, 0
@@ -69,8 +74,8 @@ def _sum_cells(worker: int, workers: int, cells: Any, columns: Any, sums: Any) -
 
 
 @device
-def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, low: int, high: int, cohere: Any,
-               field: Any) -> Any:
+def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, low: int, high: int, cohere: Float,
+               field: Field) -> np.float32:
     """Alignment and cohesion along one axis; the box reaches over the cells [low, high)."""
     inverse = np.float32(1 / FIXED) / np.float32(others)
     centre = np.int64(np.float32(low + high) * np.float32(FIXED / 2) * field.cell)
@@ -81,8 +86,8 @@ def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, 
 
 
 @device
-def _pull(cells: Any, columns: Any, row: int, column: int, slot: Any, field: Any) -> None:
-    """What the field asks of one bird."""
+def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, field: Field) -> None:
+    """Alignment and cohesion of one bird."""
     top, bottom = max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     count, x, y, vx, vy = 0, 0, 0, 0, 0
@@ -104,7 +109,7 @@ def _pull(cells: Any, columns: Any, row: int, column: int, slot: Any, field: Any
 
 
 @device
-def _pull_birds(worker: int, workers: int, cells: Any, columns: Any, turn: Any, field: Any) -> None:
+def _pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
     for row in range(worker, cells.rows, workers):
         for column in range(cells.columns):
             cell = row * cells.columns + column
@@ -115,13 +120,13 @@ def _pull_birds(worker: int, workers: int, cells: Any, columns: Any, turn: Any, 
 
 
 @kernel
-def sum_cells(workers: int, cells: Any, columns: Any, sums: Any) -> None:
+def sum_cells(workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
     for worker in prange(workers):
         _sum_cells(worker, workers, cells, columns, sums)
 
 
 @kernel
-def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) -> None:
+def pull_birds(workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
     """Alignment and cohesion of every bird that is due."""
     for worker in prange(workers):
         _pull_birds(worker, workers, cells, columns, turn, field)
@@ -130,7 +135,7 @@ def pull_birds(workers: int, cells: Any, columns: Any, turn: Any, field: Any) ->
 # --- see: separation by pairs ----------------------------------------------------------------------------------------
 
 @implements(pairwise.copy_to_strip, FieldRules)
-def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+def copy_to_strip(rules: FieldRules, columns: Columns, slots: Int, strip: Strip, at: Int) -> None:
     floats, ints = strip
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
@@ -142,32 +147,32 @@ def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> 
 
 
 @implements(pairwise.read_columns, FieldRules)
-def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
+def read_columns(rules: FieldRules, columns: Columns, slot: Int) -> Seen:
     x, y = columns.x[slot], columns.y[slot]
     return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
 
 
 @implements(pairwise.read_strip, FieldRules)
-def read_strip(rules: Any, strip: Any, at: Any) -> Any:
+def read_strip(rules: FieldRules, strip: Strip, at: Int) -> Seen:
     floats, ints = strip
     return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
 
 
 @implements(pairwise.load_register, FieldRules)
-def load_register(rules: Any, strip: Any, at: Any) -> Any:
+def load_register(rules: FieldRules, strip: Strip, at: Int) -> Seen:
     floats, ints = strip
     return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
             load(floats[3], at))
 
 
 @implements(pairwise.no_sums, FieldRules)
-def no_sums(rules: Any, like: Any) -> Any:
+def no_sums(rules: FieldRules, like: Float) -> Sums:
     none = no_sum(like)
     return none, none, none
 
 
 @implements(pairwise.accumulate, FieldRules)
-def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me[0], me[1]
     dx, dy = other[0] - x, other[1] - y
     near = dx * dx + dy * dy < rules.separation_sq
@@ -177,19 +182,19 @@ def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.finish, FieldRules)
-def finish(rules: Any, me: Any, sums: Any) -> Any:
+def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, pull_x, pull_y = me
     close, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
     apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
-    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # not oneself
+    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
     return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------
 
 class FieldGrid(Sorted):
-    """The sorted grid and the field over it."""
+    """The sorted grid, and the field over its cells."""
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)

@@ -1,19 +1,20 @@
-"""What a bird asks of its neighbours: align, cohere, keep apart. The formulas stand in flock.py.
+"""How a bird interacts with its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
 
-Positions and velocities enter the sums in fixed point (1/256), so the order of the neighbours cannot change a bit.
+Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import load, no_sum, select, splat, store, take, to_float, to_int, wrap32
 from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 
 FIXED = 256  # steps of a unit in the sums
 
@@ -26,9 +27,9 @@ class FlockColumns(NamedTuple):
     y: Floats
     vx: Floats
     vy: Floats
-    push_x: Floats  # what the neighbours ask for, kept until the agent looks again
+    push_x: Floats  # the neighbours' push, kept until the agent is due again
     push_y: Floats
-    look_at: Ints  # when it looks again, and how long it waits (stagger.py)
+    look_at: Ints  # when it is due again, and after how long a wait (neighbours/schedule.py)
 
 
 class FlockRules(NamedTuple):
@@ -53,7 +54,7 @@ class FlockRules(NamedTuple):
 
 
 @implements(pairwise.copy_to_strip, FlockRules)
-def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+def copy_to_strip(rules: FlockRules, columns: FlockColumns, slots: Int, strip: Strip, at: Int) -> None:
     floats, ints = strip
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
@@ -65,33 +66,33 @@ def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> 
 
 
 @implements(pairwise.read_columns, FlockRules)
-def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
+def read_columns(rules: FlockRules, columns: FlockColumns, slot: Int) -> Seen:
     x, y = columns.x[slot], columns.y[slot]
     return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
             to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
 
 
 @implements(pairwise.read_strip, FlockRules)
-def read_strip(rules: Any, strip: Any, at: Any) -> Any:
+def read_strip(rules: FlockRules, strip: Strip, at: Int) -> Seen:
     floats, ints = strip
     return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
 
 
 @implements(pairwise.load_register, FlockRules)
-def load_register(rules: Any, strip: Any, at: Any) -> Any:
+def load_register(rules: FlockRules, strip: Strip, at: Int) -> Seen:
     floats, ints = strip
     return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
             load(ints[2], at), load(ints[3], at))
 
 
 @implements(pairwise.no_sums, FlockRules)
-def no_sums(rules: Any, like: Any) -> Any:
+def no_sums(rules: FlockRules, like: Float) -> Sums:
     none = no_sum(like)
     return none, none, none, none, none, none, none, none
 
 
 @implements(pairwise.accumulate, FlockRules)
-def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me[0], me[1]
     ox, oy, px, py, vx, vy = other
     count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
@@ -107,11 +108,11 @@ def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.finish, FlockRules)
-def finish(rules: Any, me: Any, sums: Any) -> Any:
+def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, vx, vy = me
     count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # oneself is seen too, if anybody is
+    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, seen if sight > 0
     some = neighbours > 0
     alone = splat(np.float32(0), x)
     inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
@@ -128,13 +129,13 @@ def finish(rules: Any, me: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.perceive, FlockRules)
-def perceive(rules: Any, me: Any, other: Any) -> Any:
+def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     dx, dy = other[0] - me[0], other[1] - me[1]
     distance_sq = dx * dx + dy * dy
     return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
 
 
 @device
-def _mean(total: Any, count: Any, own: Any, inverse: Any) -> Any:
-    """Mean offset of the neighbours; modulo 2**32 oneself drops out."""
+def _mean(total: Int, count: Int, own: Int, inverse: Float) -> Float:
+    """Mean offset of the neighbours; the agent itself adds 0, modulo 2**32."""
     return to_float(wrap32(total - count * own)) * inverse

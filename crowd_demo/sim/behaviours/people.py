@@ -1,4 +1,4 @@
-"""The crowd (rules of navkit's crowd demo): walk to a goal, wait there, choose another; keep clear of others; wiggle when stuck.
+"""The crowd (rules of navkit's crowd demo): walk to a goal, wait there, choose another, avoid others, wiggle when stuck.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     avoidance   sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
@@ -13,13 +13,13 @@ progress its speed would give; WAITING ends after `wait_s` with a new goal; STUC
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
@@ -27,13 +27,14 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
 from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.terrain.flow_fields import heading
+from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.line_of_sight import sees
-from crowd_demo.sim.terrain.tiles import Terrain
+from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import Needs, World
 
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
@@ -43,41 +44,41 @@ FIXED = 4096  # steps of 1 in the sums of avoidance
 # --- see -------------------------------------------------------------------------------------------------------------
 
 @implements(pairwise.copy_to_strip, PeopleRules)
-def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: Any) -> None:
+def copy_to_strip(rules: PeopleRules, columns: PeopleColumns, slots: Int, strip: Strip, at: Int) -> None:
     floats, _ = strip
     store(floats[0], at, take(columns.x, slots))
     store(floats[1], at, take(columns.y, slots))
 
 
 @implements(pairwise.read_columns, PeopleRules)
-def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
+def read_columns(rules: PeopleRules, columns: PeopleColumns, slot: Int) -> Seen:
     return columns.x[slot], columns.y[slot]
 
 
 @implements(pairwise.read_strip, PeopleRules)
-def read_strip(rules: Any, strip: Any, at: Any) -> Any:
+def read_strip(rules: PeopleRules, strip: Strip, at: Int) -> Seen:
     return strip[0][0, at], strip[0][1, at]
 
 
 @implements(pairwise.load_register, PeopleRules)
-def load_register(rules: Any, strip: Any, at: Any) -> Any:
+def load_register(rules: PeopleRules, strip: Strip, at: Int) -> Seen:
     return load(strip[0][0], at), load(strip[0][1], at)
 
 
 @implements(pairwise.no_sums, PeopleRules)
-def no_sums(rules: Any, like: Any) -> Any:
+def no_sums(rules: PeopleRules, like: Float) -> Sums:
     none = no_sum(like)
     return none, none, none
 
 
 @implements(pairwise.accumulate, PeopleRules)
-def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
+def accumulate(rules: PeopleRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me
     count, sum_x, sum_y = sums
     dx, dy = x - other[0], y - other[1]
     distance_sq = dx * dx + dy * dy
     seen = distance_sq < rules.radius_sq
-    apart = seen & (distance_sq > np.float32(0))  # on one spot there is no direction to go
+    apart = seen & (distance_sq > np.float32(0))  # at the same position there is no direction
     distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
     near = np.float32(1) - distance * rules.inv_radius
     weight = near * near / distance * np.float32(FIXED)
@@ -87,15 +88,15 @@ def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
 
 
 @implements(pairwise.finish, PeopleRules)
-def finish(rules: Any, me: Any, sums: Any) -> Any:
+def finish(rules: PeopleRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # oneself is seen too, if anybody is
+    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # without itself, seen if radius > 0
     return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
 
 
 @implements(pairwise.perceive, PeopleRules)
-def perceive(rules: Any, me: Any, other: Any) -> Any:
+def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     dx, dy = other[0] - me[0], other[1] - me[1]
     distance_sq = dx * dx + dy * dy
     return distance_sq < rules.radius_sq, distance_sq
@@ -104,7 +105,7 @@ def perceive(rules: Any, me: Any, other: Any) -> Any:
 # --- sight and paths -------------------------------------------------------------------------------------------------
 
 @device
-def _check_sight(worker: int, workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int,
+def _check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
                  period: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period) and columns.state[slot] != WAITING:
@@ -115,14 +116,16 @@ def _check_sight(worker: int, workers: int, columns: Any, agents: int, walls: An
 
 
 @kernel
-def check_sight(workers: int, columns: Any, agents: int, walls: Any, any_solid: bool, tick: int, period: int) -> None:
-    """Who is due finds out whether its goal is in sight."""
+def check_sight(workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
+                period: int) -> None:
+    """Check for every agent that is due whether its goal is in sight."""
     for worker in prange(workers):
         _check_sight(worker, workers, columns, agents, walls, any_solid, tick, period)
 
 
 @device
-def _take_headings(worker: int, workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
+def _take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
+                   period: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period):
             x, y = columns.x[slot], columns.y[slot]
@@ -136,8 +139,9 @@ def _take_headings(worker: int, workers: int, columns: Any, agents: int, walls: 
 
 
 @kernel
-def take_headings(workers: int, columns: Any, agents: int, walls: Any, fields: Any, tick: int, period: int) -> None:
-    """Who is due takes a new heading: straight at a goal in sight, else along the flow field."""
+def take_headings(workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
+                  period: int) -> None:
+    """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
     for worker in prange(workers):
         _take_headings(worker, workers, columns, agents, walls, fields, tick, period)
 
@@ -145,17 +149,18 @@ def take_headings(workers: int, columns: Any, agents: int, walls: Any, fields: A
 # --- its stages ------------------------------------------------------------------------------------------------------
 
 class CheckSight(Stage):
-    """Who is due finds out whether its goal is in sight."""
+    """Agents that are due check whether their goal is in sight."""
 
     name = "sight"
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.sight
-        return (call(check_sight, world.workers, agents.columns, agents.count, walls, world.ground.any_solid, world.tick, period),)
+        any_solid = world.ground.any_solid
+        return (call(check_sight, world.workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
 
 
 class TakeHeadings(Stage):
-    """Who is due takes a new heading."""
+    """Agents that are due take a new heading."""
 
     name = "paths"
 
@@ -166,7 +171,7 @@ class TakeHeadings(Stage):
 
 
 class Walk(Move):
-    """Everybody moves by a step, and starts or ends waiting."""
+    """All agents move, and start or end waiting."""
 
     def __init__(self, destinations: Destinations) -> None:
         self.destinations = destinations
@@ -179,7 +184,7 @@ class Walk(Move):
 
 
 def people_of(world: World) -> Agents[PeopleColumns]:
-    """The agents of a world of people."""
+    """Return the agents of a world of people, with the type of their columns."""
     return cast(Agents[PeopleColumns], world.agents)
 
 
@@ -190,7 +195,7 @@ def rules_of(world: World) -> PeopleRules:
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
 class People:
-    """People, as the simulation asks for them (base.py)."""
+    """The behaviour *crowd* (the interface is in base.py)."""
 
     seen = ("x", "y")
     states: tuple[str, ...] = ("walking", "waiting", "stuck")
@@ -208,7 +213,7 @@ class People:
         return CheckSight(), TakeHeadings(), Walk(destinations_of(world.terrain, self.settings.destination_spread))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Columns of newcomers beside their place: a speed, and a goal chosen at their first step."""
+        """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
         low, high = self.settings.speed_min, self.settings.speed_max
         speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
@@ -219,15 +224,16 @@ class People:
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
         return PeopleRules(
             radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
-            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap), stuck_top_factor=f(settings.stuck_cap),
-            arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s), patience=f(settings.stuck_s),
+            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
+            stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s),
+            patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
             wiggle_key_y=hashing.next_key(wiggle))
 
 
 def destinations_of(terrain: Terrain, spread: float) -> Destinations:
-    """The destinations of a terrain as columns; `spread` is that of those which no map marks."""
+    """Return the destinations of a terrain as columns; `spread` is used for those that no map marks."""
     table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
     table = table.reshape(-1, 3)
     return Destinations(*(np.ascontiguousarray(column) for column in table.T))

@@ -1,27 +1,32 @@
-"""Moving freely: turn the velocity, then slide along it. What all behaviours share whose agents have no states.
+"""Free movement: compute the next velocity, then move and slide along walls; for behaviours whose agents have no states.
 
-Own state only. A formula is written once, for one agent or for sixteen, as the type of its arguments says.
+Reads and writes an agent's own state only. A formula is written once, for one agent and for sixteen.
 """
+
+# Generic functions have no body of their own.
+# mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
-from typing import Any
-
+from crowd_demo.compute.arrays import Float, Floats, Int, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.terrain.ground import longer, slide
+from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.terrain.ground import Ground, longer, slide
 from crowd_demo.sim.world import World
 
 
 @generic
-def steer(rules: Any, ground: Any, columns: Any, at: Any, x: Any, y: Any, vx: Any, vy: Any) -> Any:
-    """The next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
+def steer(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, vx: Float, vy: Float) -> tuple[Float,
+          Float]:
+    """Return the next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
 
 
 @device
-def _glide_scalar(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+def _glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+                  farthest_sq: Floats) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
         vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
@@ -32,7 +37,8 @@ def _glide_scalar(worker: int, workers: int, columns: Any, agents: int, rules: A
 
 
 @device
-def _glide_lanes(worker: int, workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+def _glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+                 farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -41,7 +47,7 @@ def _glide_lanes(worker: int, workers: int, columns: Any, agents: int, rules: An
         vx, vy = steer(rules, ground, columns, slot, x, y, load(columns.vx, slot), load(columns.vy, slot))
         to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
         further_sq = longer(far_sq, to_x - x, to_y - y)
-        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may end beyond the agents
+        far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may extend beyond the agents
         store(columns.x, slot, to_x)
         store(columns.y, slot, to_y)
         store(columns.vx, slot, vx)
@@ -50,19 +56,19 @@ def _glide_lanes(worker: int, workers: int, columns: Any, agents: int, rules: An
 
 
 @kernel
-def glide_scalar(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+def glide_scalar(workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground, farthest_sq: Floats) -> None:
     for worker in prange(workers):
         _glide_scalar(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
 @kernel
-def glide_lanes(workers: int, columns: Any, agents: int, rules: Any, ground: Any, farthest_sq: Any) -> None:
+def glide_lanes(workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground, farthest_sq: Floats) -> None:
     for worker in prange(workers):
         _glide_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
 class Move(Stage):
-    """Base of the stage *move*: it tells how far agents have moved, which the drift of a sorted order adds up."""
+    """Base of the stage *move*: it also measures the longest move, which `Drift` adds up."""
 
     name = "move"
 
@@ -71,7 +77,7 @@ class Move(Stage):
         return (self.move(world),)
 
     def move(self, world: World) -> Call:
-        """The kernel that moves everybody."""
+        """Return the call that moves all agents."""
         raise NotImplementedError
 
     def commit(self, world: World) -> None:

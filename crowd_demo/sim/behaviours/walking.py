@@ -1,16 +1,15 @@
-"""How people walk: the part of a crowd's step that reads and writes own state alone (docs/model.md, "Move").
+"""How people walk: the part of a crowd's step that reads and writes only an agent's own state (docs/model.md, "Move").
 
-A formula is written once and taken by one agent or by sixteen, as the type of its arguments says. Choosing a goal is rare
-and stays one by one.
+A formula is written once, for one agent and for sixteen. Choosing a goal is rare and is done one agent at a time.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import (
     LANES,
@@ -25,15 +24,15 @@ from crowd_demo.compute.simd import (
     splat,
     store,
 )
-from crowd_demo.sim.terrain.ground import is_solid, longer, slide
+from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
 
 WALKING, WAITING, STUCK = range(3)
-SLOW = 0.25  # of the preferred speed towards the goal: below that an agent counts as held up
-NEARLY = 4.0  # times `arrive`: who is stuck that close has arrived, the place is taken
+SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
+NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 
 
 class PeopleColumns(NamedTuple):
-    """Columns of a crowd: those of a flock and what a walk to a goal needs."""
+    """Columns of a crowd: `Columns`, and what walking to a goal needs."""
 
     id: Ints
     x: Floats
@@ -45,7 +44,7 @@ class PeopleColumns(NamedTuple):
     look_at: Ints
     speed: Floats  # preferred, units/s
     goal: Ints  # destination
-    goal_x: Floats  # the place inside it
+    goal_x: Floats  # the position inside it
     goal_y: Floats
     heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
     heading_y: Floats
@@ -82,8 +81,8 @@ class Destinations(NamedTuple):
 
 
 @device
-def choose_goal(columns: Any, slot: int, destinations: Any, ground: Any, key: Any) -> None:
-    """Another destination, and a free place somewhere in its square."""
+def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, key: Int) -> None:
+    """Choose another destination, and a free position somewhere in its square."""
     count = destinations.x.shape[0]
     if count == 0:
         return
@@ -92,43 +91,43 @@ def choose_goal(columns: Any, slot: int, destinations: Any, ground: Any, key: An
     goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
     x, y = destinations.x[goal], destinations.y[goal]
     key = scramble(key)
-    place_x = x + destinations.spread[goal] * chance(identity, key)
-    place_y = y + destinations.spread[goal] * chance(identity, scramble(key))
-    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
-    if inside and not is_solid(ground, place_x, place_y):
-        x, y = place_x, place_y
+    spot_x = x + destinations.spread[goal] * chance(identity, key)
+    spot_y = y + destinations.spread[goal] * chance(identity, scramble(key))
+    inside = 0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y
+    if inside and not is_solid(ground, spot_x, spot_y):
+        x, y = spot_x, spot_y
     columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
     columns.sees[slot] = 0
 
 
 class Walker(NamedTuple):
-    """One agent, or sixteen: what `stride` reads."""
+    """The fields of one agent, or of sixteen, that `stride` reads."""
 
-    id: Any
-    x: Any
-    y: Any
-    vx: Any
-    vy: Any
-    push_x: Any
-    push_y: Any
-    speed: Any
-    goal_x: Any
-    goal_y: Any
-    heading_x: Any
-    heading_y: Any
-    state: Any
-    timer: Any
+    id: Int
+    x: Float
+    y: Float
+    vx: Float
+    vy: Float
+    push_x: Float
+    push_y: Float
+    speed: Float
+    goal_x: Float
+    goal_y: Float
+    heading_x: Float
+    heading_y: Float
+    state: Int
+    timer: Float
 
 
 @device
-def _leaves(state: Any, timer: Any, rules: Any) -> Any:
-    """Who has waited long enough."""
+def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
+    """Which agents have waited long enough."""
     return (state == WAITING) & (timer - rules.dt <= np.float32(0))
 
 
 @device
-def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
-    """(state, timer) before the move: who has waited long enough sets out, who is there waits."""
+def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float]:
+    """(state, timer) before the move: agents that have waited long enough start, agents that have arrived wait."""
     waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
     dx, dy = a.goal_x - a.x, a.goal_y - a.y
     near_sq = select(a.state == STUCK, splat(rules.arrive_sq * np.float32(NEARLY * NEARLY), a.x), splat(rules.arrive_sq, a.x))
@@ -139,8 +138,8 @@ def _next_state(a: Any, rules: Any, leaves: Any) -> Any:
 
 
 @device
-def _wanted(a: Any, rules: Any, state: Any) -> Any:
-    """The velocity an agent would like to have."""
+def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
+    """The preferred velocity."""
     walks, stuck = state != WAITING, state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
     x, y = select(walks, x + a.heading_x, x) * a.speed, select(walks, y + a.heading_y, y) * a.speed
@@ -152,12 +151,12 @@ def _wanted(a: Any, rules: Any, state: Any) -> Any:
 
 
 @device
-def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y: Any) -> Any:
-    """(state, timer) after the move: the timer runs while an agent is held up and twice as fast back when it is not."""
-    held_up = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
+def _progress(a: Walker, rules: PeopleRules, state: Int, timer: Float, moved_x: Float, moved_y: Float) -> tuple[Int, Float]:
+    """(state, timer) after the move: the timer runs while an agent makes no progress, and back twice as fast while it does."""
+    blocked = moved_x * a.heading_x + moved_y * a.heading_y < np.float32(SLOW) * a.speed * rules.dt
     most, none = splat(np.float32(2) * rules.patience, a.x), splat(np.float32(0), a.x)
     up, down = timer + rules.dt, timer - np.float32(2) * rules.dt
-    counted = select(held_up, select(up < most, up, most), select(down > none, down, none))
+    counted = select(blocked, select(up < most, up, most), select(down > none, down, none))
     becomes = select((state == WALKING) & (counted > rules.patience), splat(np.int32(STUCK), a.x), state)
     becomes = select((state == STUCK) & (counted <= none), splat(np.int32(WALKING), a.x), becomes)
     walks = state != WAITING
@@ -165,7 +164,7 @@ def _progress(a: Any, rules: Any, state: Any, timer: Any, moved_x: Any, moved_y:
 
 
 @device
-def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
+def stride(a: Walker, rules: PeopleRules, ground: Ground, leaves: Mask) -> tuple[Float, Float, Float, Float, Int, Float]:
     """(x, y, vx, vy, state, timer) of the next step; the same code for one agent and for sixteen."""
     state, timer = _next_state(a, rules, leaves)
     wanted_x, wanted_y = _wanted(a, rules, state)
@@ -177,8 +176,8 @@ def stride(a: Any, rules: Any, ground: Any, leaves: Any) -> Any:
 
 
 @device
-def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
-                 farthest_sq: Any) -> None:
+def _walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                 ground: Ground, farthest_sq: Floats) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
@@ -192,14 +191,14 @@ def _walk_scalar(worker: int, workers: int, c: Any, agents: int, rules: Any, des
 
 
 @device
-def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, destinations: Any, ground: Any,
-                farthest_sq: Any) -> None:
+def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                ground: Ground, farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         at = register * LANES
         leaves = _leaves(load(c.state, at), load(c.timer, at), rules)
-        if count_set(leaves) > 0:  # seldom: one by one
+        if count_set(leaves) > 0:  # rare, so one agent at a time
             for slot in range(at, min(at + LANES, agents)):
                 if _leaves(c.state[slot], c.timer[slot], rules):
                     choose_goal(c, slot, destinations, ground, rules.goal_key)
@@ -208,7 +207,7 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, dest
                         load(c.goal_y, at), load(c.heading_x, at), load(c.heading_y, at), load(c.state, at), load(c.timer, at))
         x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
         further_sq = longer(far_sq, x - walker.x, y - walker.y)
-        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may end beyond the agents
+        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may extend beyond the agents
         store(c.x, at, x)
         store(c.y, at, y)
         store(c.vx, at, vx)
@@ -219,13 +218,15 @@ def _walk_lanes(worker: int, workers: int, c: Any, agents: int, rules: Any, dest
 
 
 @kernel
-def walk_scalar(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
-    """Own state only: goals, states, velocity, position."""
+def walk_scalar(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                ground: Ground, farthest_sq: Floats) -> None:
+    """Update goal, state, velocity and position of all agents."""
     for worker in prange(workers):
         _walk_scalar(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)
 
 
 @kernel
-def walk_lanes(workers: int, columns: Any, agents: int, rules: Any, destinations: Any, ground: Any, farthest_sq: Any) -> None:
+def walk_lanes(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+               ground: Ground, farthest_sq: Floats) -> None:
     for worker in prange(workers):
         _walk_lanes(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)

@@ -1,39 +1,43 @@
-"""Caps: an agent meets only some of its neighbours. Cheaper, and wrong in a direction that can be measured.
+"""Caps: an agent interacts with only some of its neighbours. That is cheaper, and biased in a direction that can be measured.
 
     first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours (navkit)
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
 
-`first` depends on the order of scanning: rows of cells downwards, cells to the right, agents by id. So the grid's order is put
-in order of ids, cell by cell, and the result is the same for every cadence, structure and number of workers. But the first
-ones all lie up and to the left: metrics/bias.py says how far. Neither is work for lanes, whose sixteen agents meet the same candidates;
-whatever structure and lanes are on, one agent at a time looks around in the grid.
+`first` depends on the order of scanning: rows of cells downwards, cells to the right, agents by id. So the agents of each cell
+of the grid are sorted by id, and the result is the same for every cadence of sorting, structure and number of workers. But
+the first ones all lie up and to the left; metrics/bias.py measures it. SIMD does not apply to either, because the sixteen
+agents of a register share their candidates: for every structure, the scalar kernel below searches the grid.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import take_block
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
     CANDIDATES,
+    Strips,
     accumulate,
     keep_one,
     no_sums,
     perceive,
     read_columns,
 )
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.schedule import Turn, due
+from crowd_demo.sim.store.columns import Columns
 
 MOST_KEPT = 64  # neighbours: what `cap_neighbours` may ask for
 HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
 class Caps(NamedTuple):
-    """The rule of one run."""
+    """Which cap, and its two limits."""
 
     nearest: bool
     scanned: int
@@ -41,11 +45,11 @@ class Caps(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A worker's own memory: whom the present agent keeps, and its counters."""
+    """Working memory of all workers, one row each: the neighbours that the present agent keeps, and counters."""
 
-    slot: Any  # int32[workers, MOST_KEPT]
-    distance: Any  # float32[workers, MOST_KEPT]
-    counted: Any  # int64[workers, 4], numbered above
+    slot: Ints  # [workers, MOST_KEPT]
+    distance: Floats  # [workers, MOST_KEPT]
+    counted: Longs  # [workers, 4], numbered above
 
 
 def kept_of(workers: int) -> Kept:
@@ -53,11 +57,11 @@ def kept_of(workers: int) -> Kept:
                 np.zeros((workers, 4), np.int64))
 
 
-# --- who is kept -----------------------------------------------------------------------------------------------------
+# --- which neighbours are kept ---------------------------------------------------------------------------------------
 
 @device
-def _keep_nearest(columns: Any, slot: int, distance: Any, size: int, most: int, slots: Any, distances: Any) -> int:
-    """Insert a neighbour into the list by (distance, id); returns its length."""
+def _keep_nearest(columns: Columns, slot: int, distance: Float, size: int, most: int, slots: Ints, distances: Floats) -> int:
+    """Insert a neighbour into the list by (distance, id) and return the list's new length."""
     at = size
     while at > 0 and (distance < distances[at - 1] or (
             distance == distances[at - 1] and columns.id[slot] < columns.id[slots[at - 1]])):
@@ -72,9 +76,9 @@ def _keep_nearest(columns: Any, slot: int, distance: Any, size: int, most: int, 
 
 
 @device
-def choose(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, caps: Any, slots: Any,
-           distances: Any) -> Any:
-    """Fill `slots` with the neighbours that an agent keeps; returns (how many, found, scanned, whether a cap was hit)."""
+def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps, slots: Ints,
+           distances: Floats) -> tuple[int, int, int, bool]:
+    """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a cap was hit)."""
     me = read_columns(rules, columns, np.uintp(slot))
     size, found, scanned = 0, 0, 0
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -98,8 +102,8 @@ def choose(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: in
 
 
 @device
-def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: Any, slots: Any, distances: Any,
-             counters: Any, counted: Any) -> None:
+def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, caps: Caps, slots: Ints, distances: Floats,
+             counters: Longs, counted: Longs) -> None:
     for column in range(cells.columns):
         cell = row * cells.columns + column
         for k in range(cells.start[cell], cells.start[cell + 1]):
@@ -108,7 +112,7 @@ def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: An
                 continue
             size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
             me = read_columns(rules, columns, np.uintp(slot))
-            sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` takes oneself off again
+            sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
             for kept in range(size):
                 sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(slots[kept])), sums)
             keep_one(rules, columns, slot, me, sums, turn, counters)
@@ -120,24 +124,26 @@ def _see_row(cells: Any, columns: Any, rules: Any, row: int, turn: Any, caps: An
 
 
 @device
-def _see_capped(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, caps: Any, kept: Any, strip: Any) -> None:
+def _see_capped(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
+                strips: Strips) -> None:
     kept.counted[worker] = 0
-    row = take_block(strip.queue, BLOCK)
+    row = take_block(strips.queue, BLOCK)
     while row < cells.rows:
         for near in range(row, min(row + BLOCK, cells.rows)):
             _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance[worker],
-                     strip.counters[worker], kept.counted[worker])
-        row = take_block(strip.queue, BLOCK)
+                     strips.counters[worker], kept.counted[worker])
+        row = take_block(strips.queue, BLOCK)
 
 
 @kernel
-def see_capped(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, caps: Any, kept: Any, strip: Any) -> None:
+def see_capped(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
+               strips: Strips) -> None:
     for worker in prange(workers):
-        _see_capped(worker, cells, columns, rules, turn, caps, kept, strip)
+        _see_capped(worker, cells, columns, rules, turn, caps, kept, strips)
 
 
 def cap_counters(kept: Kept, due_count: int) -> dict[str, float]:
-    """Of the last step: others scanned and neighbours found, and agents whose look around was cut short."""
+    """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a cap."""
     total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
     return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
             "found_max": float(most[MOST_FOUND]), "cap_hits": float(total[HITS])}

@@ -1,28 +1,30 @@
-"""See, where candidates come as lists: each cell knows its first agent, each agent the next one of its cell.
+"""See for candidates in lists: each cell stores its first agent, each agent the next one of its cell.
 
-The scalar path runs along the lists of the cells around an agent. For lanes a worker writes the lists of a few rows of cells
-out into an order of its own; from there on these rows are rows like any others.
+The scalar kernel follows the lists of the cells around an agent. The SIMD kernel first writes the lists of a few rows of cells
+to a worker's own order, and then treats them like rows of cells (rows.py).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
-from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, accumulate, keep_one, no_sums, read_columns
+from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, Strips, accumulate, keep_one, no_sums, read_columns
 from crowd_demo.sim.interaction.rows import see_block
 from crowd_demo.sim.neighbours.candidates import Cells, Lists
-from crowd_demo.sim.neighbours.schedule import due
+from crowd_demo.sim.neighbours.schedule import Turn, due
+from crowd_demo.sim.store.columns import Columns
 
 
 class ListLayout(NamedTuple):
-    """Lists written out, a row for each worker."""
+    """Lists written out as an order; one row for each worker."""
 
-    order: Any  # int32[workers, n + 32]
-    start: Any  # int32[workers, cells of the rows that a block reaches, and one more]
+    order: Ints  # [workers, n + 32]
+    start: Ints  # [workers, cells of the rows that a block reaches, and one more]
 
 
 def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
@@ -31,7 +33,8 @@ def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
 
 
 @device
-def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
+def _see_one(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+             counters: Longs) -> None:
     me = read_columns(rules, columns, np.uintp(slot))
     sums = no_sums(rules, columns.x[slot])
     for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
@@ -45,7 +48,7 @@ def _see_one(lists: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
-def _see_row(lists: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
+def _see_row(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
     for column in range(lists.columns):
         slot = lists.head[row * lists.columns + column]
         while slot >= 0:
@@ -55,8 +58,8 @@ def _see_row(lists: Any, columns: Any, rules: Any, row: int, turn: Any, counters
 
 
 @device
-def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> None:
-    """The lists of cells [first, last), one after the other."""
+def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) -> None:
+    """Write the lists of cells [first, last) to `order`, one after the other."""
     at = 0
     for cell in range(first, last):
         start[cell - first] = at
@@ -69,14 +72,14 @@ def _write_out(lists: Any, first: int, last: int, order: Any, start: Any) -> Non
 
 
 def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
-    """What writes all lists out as rows of cells, and where it does."""
+    """Return the call that writes all lists out as rows of cells, and those rows."""
     cells = lists.rows * lists.columns
     order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
     return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
 
 
 def written_out(lists: Lists, agents: int) -> Cells:
-    """All lists as rows of cells, for who wants to look at them."""
+    """Return all lists as rows of cells, for metrics."""
     call, cells = write_call(lists, agents)
     call.run()
     return cells
@@ -85,37 +88,39 @@ def written_out(lists: Lists, agents: int) -> Cells:
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_lists_scalar(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    row = take_block(strip.queue, BLOCK)
+def _see_lists_scalar(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+    row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
-            _see_row(lists, columns, rules, near, turn, strip.counters[worker])
-        row = take_block(strip.queue, BLOCK)
+            _see_row(lists, columns, rules, near, turn, strips.counters[worker])
+        row = take_block(strips.queue, BLOCK)
 
 
 @device
-def _see_lists_lanes(worker: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
-    view = (strip.floats[worker], strip.ints[worker])
-    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
+def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                     strips: Strips) -> None:
+    strip = (strips.floats[worker], strips.ints[worker])
+    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
     order, start = layout.order[worker], layout.start[worker]
-    first = take_block(strip.queue, BLOCK)
+    first = take_block(strips.queue, BLOCK)
     while first < lists.rows:
         last = min(first + BLOCK, lists.rows)
         top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
-        see_block(cells, columns, rules, first - top, last - top, turn, strip.waiting[worker], view, memory,
-                  strip.counters[worker])
-        first = take_block(strip.queue, BLOCK)
+        see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], strip, memory,
+                  strips.counters[worker])
+        first = take_block(strips.queue, BLOCK)
 
 
 @kernel
-def see_lists_scalar(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def see_lists_scalar(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
     for worker in prange(workers):
-        _see_lists_scalar(worker, lists, columns, rules, turn, strip)
+        _see_lists_scalar(worker, lists, columns, rules, turn, strips)
 
 
 @kernel
-def see_lists_lanes(workers: int, lists: Any, columns: Any, rules: Any, turn: Any, layout: Any, strip: Any) -> None:
+def see_lists_lanes(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                    strips: Strips) -> None:
     for worker in prange(workers):
-        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strip)
+        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strips)

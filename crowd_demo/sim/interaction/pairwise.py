@@ -1,91 +1,100 @@
-"""See: every agent that is due meets its neighbours and keeps what they ask of it. What all ways of doing so share.
+"""See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
 
-Who may be near whom comes as rows of cells (see_rows.py), as runs of an order (see_runs.py) or as lists (see_lists.py). Each
-of these has two kernels that do the same work. The scalar one takes one agent at a time and reads each candidate where it
-lies, as one would write it first. The lanes copy what can be seen of the candidates into a strip of memory, in the order of
-the structure, and let sixteen agents meet each candidate at once: candidates are contiguous whatever the order of the
-agents in memory, so lanes work at every cadence of sorting, and what a sort buys is a cheap copy. All read only state that
-nobody writes in this stage, add integers, and test a pair by the same float32 operations: same bits.
+Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two
+kernels that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD
+one copies what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each
+candidate at once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of
+sorting; a recent sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers,
+and test a pair by the same float32 operations: same bits.
 
-The behaviour is chosen by the type of `rules`: flock.py, crowd.py and crates.py each define the eight functions below
-(dispatch.py).
+The type of `rules` chooses the behaviour: each implements the eight functions below (compute/dispatch.py).
 """
+
+# Generic functions have no body of their own.
+# mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers, load, store
-from crowd_demo.sim.neighbours.schedule import due, next_look
+from crowd_demo.sim.neighbours.schedule import Turn, due, next_look
+from crowd_demo.sim.store.columns import Columns
+
+Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen; each behaviour has its own fields
+Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
+Strip = tuple[Floats, Ints]  # [4, capacity] each: what can be seen of the candidates, one after the other
+Scratch = tuple[Ints, Floats, Ints]  # of one register: `members`, `pushes` and `met` of a worker's `Strips`
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
 @generic
-def copy_to_strip(rules: Any, columns: Any, slots: Any, strip: Any, at: int) -> None:
-    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots or the first of a run."""
+def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
+    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots, or the first of a run."""
 
 
 @generic
-def read_columns(rules: Any, columns: Any, slot: Any) -> Any:
-    """What others can see of the agent in a slot."""
+def read_columns(rules: Rules, columns: Columns, slot: Int) -> Seen:
+    """Return what others can see of the agent in a slot."""
 
 
 @generic
-def read_strip(rules: Any, strip: Any, at: Any) -> Any:
-    """The same of the agent at a place of the strip."""
+def read_strip(rules: Rules, strip: Strip, at: Int) -> Seen:
+    """Return the same of the agent at an index of the strip."""
 
 
 @generic
-def load_register(rules: Any, strip: Any, at: Any) -> Any:
-    """The same of sixteen agents that lie one after the other in the strip."""
+def load_register(rules: Rules, strip: Strip, at: Int) -> Seen:
+    """Return the same of sixteen agents that are contiguous in the strip."""
 
 
 @generic
-def no_sums(rules: Any, like: Any) -> Any:
-    """The sums before anybody was met."""
+def no_sums(rules: Rules, like: Float) -> Sums:
+    """Return the sums over no neighbours; `like` is a number or a register, for the width."""
 
 
 @generic
-def accumulate(rules: Any, me: Any, other: Any, sums: Any) -> Any:
-    """The sums after meeting `other` (which may be oneself: that adds what `finish` takes off again)."""
+def accumulate(rules: Rules, me: Seen, other: Seen, sums: Sums) -> Sums:
+    """Return the sums with `other` added. It may be the agent itself: `finish` subtracts what that adds."""
 
 
 @generic
-def finish(rules: Any, me: Any, sums: Any) -> Any:
-    """(push_x, push_y, neighbours) from the sums."""
+def finish(rules: Rules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+    """Return (push_x, push_y, number of neighbours) from the sums."""
 
 
 @generic
-def perceive(rules: Any, me: Any, other: Any) -> Any:
-    """(whether `other` is a neighbour, how far away, in any measure that puts neighbours in order); for caps."""
+def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    """Return (whether `other` is a neighbour, a measure of its distance that puts neighbours in order); for caps."""
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
-class Strip(NamedTuple):
-    """A worker's own memory; rows of these arrays belong to one worker each."""
+class Strips(NamedTuple):
+    """Working memory of all workers; one row of each array (but `queue`) belongs to one worker."""
 
-    floats: Any  # float32[workers, 4, capacity]
-    ints: Any  # int32[workers, 4, capacity]
-    members: Any  # int32[workers, 16]: places in the strip of a register's agents
-    pushes: Any  # float32[workers, 2, 16]
-    met: Any  # int32[workers, 16]
-    waiting: Any  # int64[workers, BLOCK]: agents due in each row of a block
-    queue: Any  # int64[1]: next row or group to take
-    counters: Any  # int64[workers, 8], numbered below
+    floats: Floats  # [workers, 4, capacity]
+    ints: Ints  # [workers, 4, capacity]
+    members: Ints  # [workers, 16]: indices into the strip of a register's agents
+    pushes: Floats  # [workers, 2, 16]
+    met: Ints  # [workers, 16]: number of neighbours
+    waiting: Longs  # [workers, BLOCK]: agents due in each row of a block
+    queue: Longs  # [1]: next row or group to take
+    counters: Longs  # [workers, 8], numbered below
 
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
-BLOCK = 8  # rows of cells that a worker takes at a time: the two rows beside them are copied too, a quarter more
+BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
-def strip_of(capacity: int, workers: int) -> Strip:
-    capacity += 2 * LANES  # the last register may end beyond the last agent; behind it a packed one
-    return Strip(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
+def strips_of(capacity: int, workers: int) -> Strips:
+    capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
+    return Strips(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))
@@ -94,8 +103,8 @@ def strip_of(capacity: int, workers: int) -> Strip:
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
 
 @device
-def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any, counters: Any) -> None:
-    """An agent keeps what its neighbours ask of it."""
+def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:
+    """Write the push of an agent's neighbours, and when it is due again."""
     columns.push_x[slot], columns.push_y[slot], met = finish(rules, me, sums)
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
@@ -104,19 +113,19 @@ def keep_one(rules: Any, columns: Any, slot: int, me: Any, sums: Any, turn: Any,
 
 @device
 def worth_registers(waiting: int, agents: int) -> bool:
-    """A strip and registers pay where at least a quarter of a row is due; a few stragglers are cheaper one by one."""
+    """A strip and registers pay where at least a quarter of a row is due; fewer agents are cheaper one by one."""
     return waiting > 0 and 4 * waiting >= agents
 
 
 @device
 def worth_all(waiting: int, agents: int) -> bool:
-    """Where nearly all are due, registers of agents as they stand are cheaper than packed ones; the others are left out."""
+    """Where nearly all are due, contiguous registers are cheaper than packed ones; `keep_register` skips the others."""
     return 4 * waiting >= 3 * agents
 
 
 @device
-def fill(rules: Any, columns: Any, order: Any, first: int, last: int, base: int, strip: Any, counters: Any) -> None:
-    """Copy agents order[first:last] to the strip, from first - base on; what lies in memory as in the order goes by vector."""
+def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, base: int, strip: Strip, counters: Longs) -> None:
+    """Copy agents order[first:last] to the strip, from first - base on; runs of sixteen contiguous slots by vector loads."""
     for k in range(first, last, LANES):
         slots = load(order, k)
         if count_set(slots - order[k] == lane_numbers()) == LANES:
@@ -128,8 +137,8 @@ def fill(rules: Any, columns: Any, order: Any, first: int, last: int, base: int,
 
 
 @device
-def collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, members: Any) -> Any:
-    """Positions in the strip of the next agents that are due, at most sixteen; returns (how many, where to go on)."""
+def collect(columns: Columns, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
+    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k)."""
     size = 0
     while k < end and size < LANES:
         if due(turn, columns.look_at[order[k]]):
@@ -140,8 +149,8 @@ def collect(columns: Any, order: Any, k: int, end: int, turn: Any, base: int, me
 
 
 @device
-def pack(strip: Any, members: Any, size: int, target: Any, at: int) -> None:
-    """Copy the members of a strip to sixteen places of the target, so that they can be loaded as a register."""
+def pack(strip: Strip, members: Ints, size: int, target: Strip, at: int) -> None:
+    """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
     floats, ints = strip
     to_floats, to_ints = target
     for lane in range(size):
@@ -152,16 +161,16 @@ def pack(strip: Any, members: Any, size: int, target: Any, at: int) -> None:
 
 
 @device
-def name_members(first: int, size: int, members: Any) -> None:
-    """The members of a register whose agents lie one after the other."""
+def name_members(first: int, size: int, members: Ints) -> None:
+    """Fill `members` for a register of contiguous agents."""
     for lane in range(size):
         members[lane] = first + lane
 
 
 @device
-def keep_register(rules: Any, columns: Any, order: Any, base: int, size: int, me: Any, sums: Any, candidates: int, turn: Any,
-                  memory: Any, counters: Any) -> None:
-    """`keep_one` for those members of a register that are due; each has met so many candidates."""
+def keep_register(rules: Rules, columns: Columns, order: Ints, base: int, size: int, me: Seen, sums: Sums, candidates: int,
+                  turn: Turn, memory: Scratch, counters: Longs) -> None:
+    """`keep_one` for those members of a register that are due; each has tested `candidates` others."""
     members, pushes, met = memory
     push_x, push_y, neighbours = finish(rules, me, sums)
     store(pushes[0], 0, push_x)

@@ -1,20 +1,24 @@
-"""See, where candidates come as rows of cells: each row is a run of the order, so those around an agent are a few runs.
+"""See for candidates in rows of cells: each row is a run of the order, so the candidates of an agent are a few runs.
 
-Workers take a block of rows at a time, a single one where it is crowded. Lanes copy these rows and the ones they reach into
-the worker's strip and go along each row with sixteen agents at once; a block is copied once, which costs
-(BLOCK + 2 reach) / BLOCK of its agents.
+Workers take a block of rows at a time, a single row where it is crowded. The SIMD kernel copies these rows and those within
+reach to the worker's strip, and processes each row sixteen agents at a time; the copy costs (BLOCK + 2 reach) / BLOCK of the
+block's agents.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    Scratch,
+    Seen,
+    Strip,
+    Strips,
+    Sums,
     accumulate,
     collect,
     fill,
@@ -29,12 +33,15 @@ from crowd_demo.sim.interaction.pairwise import (
     worth_all,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.schedule import due, due_among, due_of_sixteen
+from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.schedule import Turn, due, due_among, due_of_sixteen
+from crowd_demo.sim.store.columns import Columns
 
 
 @device
-def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: int, turn: Any, counters: Any) -> None:
-    """One agent of a cell meets all who stand within reach."""
+def _see_one(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+             counters: Longs) -> None:
+    """Interaction of one agent with all agents in the cells within reach."""
     me = read_columns(rules, columns, np.uintp(slot))
     sums = no_sums(rules, columns.x[slot])
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -47,8 +54,8 @@ def _see_one(cells: Any, columns: Any, rules: Any, row: int, column: int, slot: 
 
 
 @device
-def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: Any, counters: Any) -> None:
-    """Whoever is due, sixteen tests at a time: most rows have few or none."""
+def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
+    """Interaction of the agents that are due, found sixteen at a time: most rows have few or none."""
     cell = row * cells.columns
     end = cells.start[cell + cells.columns]
     for first in range(cells.start[cell], end, LANES):
@@ -63,14 +70,15 @@ def _see_row_one_by_one(cells: Any, columns: Any, rules: Any, row: int, turn: An
 
 
 @device
-def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, strip: Any, base: int) -> Any:
-    """(sums, candidates) of a register whose agents stand in columns left..right of one row."""
+def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip,
+                    base: int) -> tuple[Sums, int]:
+    """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
     sums = no_sums(rules, me[0])
     candidates = 0
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
-        # Unsigned: a signed index carries code for negative ones, a fifth of the loop.
+        # Unsigned: code for negative indices would cost a fifth of the loop.
         for at in range(np.uintp(first - base), np.uintp(last - base)):
             sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
         candidates += last - first
@@ -78,9 +86,9 @@ def _meet_all(cells: Any, rules: Any, row: int, left: int, right: int, me: Any, 
 
 
 @device
-def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole: bool, turn: Any, strip: Any, base: int,
-                          memory: Any, counters: Any) -> None:
-    """Registers of a row: `whole` ones as the agents stand, or packed of those that are due."""
+def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, whole: bool, turn: Turn, strip: Strip,
+                          base: int, memory: Scratch, counters: Longs) -> None:
+    """Interaction of a row by registers: of contiguous agents (`whole`), or packed from those that are due."""
     members = memory[0]
     first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
     k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
@@ -102,14 +110,14 @@ def _see_row_by_registers(cells: Any, columns: Any, rules: Any, row: int, whole:
         while cells.start[right + 1] <= base + members[size - 1]:
             right += 1
         me = load_register(rules, strip, at)
-        sums, candidates = _meet_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
+        sums, candidates = _accumulate_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
         keep_register(rules, columns, cells.order, base, size, me, sums, candidates, turn, memory, counters)
 
 
 @device
-def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn: Any, waiting: Any, strip: Any, memory: Any,
-              counters: Any) -> None:
-    """Lanes for the rows [first, last), at most BLOCK."""
+def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, turn: Turn, waiting: Longs, strip: Strip,
+              memory: Scratch, counters: Longs) -> None:
+    """SIMD interaction of the rows [first, last), at most BLOCK."""
     top, bottom = last, first
     for row in range(first, last):
         start, stop = cells.start[row * cells.columns], cells.start[(row + 1) * cells.columns]
@@ -132,33 +140,33 @@ def see_block(cells: Any, columns: Any, rules: Any, first: int, last: int, turn:
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_scalar(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
-    block = take_block(strip.queue, 1)
+def _see_scalar(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+    block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
         for row in range(blocks[block], blocks[block + 1]):
-            _see_row_one_by_one(cells, columns, rules, row, turn, strip.counters[worker])
-        block = take_block(strip.queue, 1)
+            _see_row_one_by_one(cells, columns, rules, row, turn, strips.counters[worker])
+        block = take_block(strips.queue, 1)
 
 
 @device
-def _see_lanes(worker: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
-    view = (strip.floats[worker], strip.ints[worker])
-    memory = (strip.members[worker], strip.pushes[worker], strip.met[worker])
-    block = take_block(strip.queue, 1)
+def _see_lanes(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+    strip = (strips.floats[worker], strips.ints[worker])
+    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
+    block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
-        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strip.waiting[worker], view, memory,
-                  strip.counters[worker])
-        block = take_block(strip.queue, 1)
+        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strips.waiting[worker], strip, memory,
+                  strips.counters[worker])
+        block = take_block(strips.queue, 1)
 
 
 @kernel
-def see_scalar(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+def see_scalar(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
     for worker in prange(workers):
-        _see_scalar(worker, cells, columns, rules, turn, blocks, strip)
+        _see_scalar(worker, cells, columns, rules, turn, blocks, strips)
 
 
 @kernel
-def see_lanes(workers: int, cells: Any, columns: Any, rules: Any, turn: Any, blocks: Any, strip: Any) -> None:
+def see_lanes(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
     """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     for worker in prange(workers):
-        _see_lanes(worker, cells, columns, rules, turn, blocks, strip)
+        _see_lanes(worker, cells, columns, rules, turn, blocks, strips)

@@ -1,24 +1,27 @@
-"""See, where candidates come as runs of an order: for structures whose cells or leaves do not lie in rows.
+"""See for candidates in runs of an order: for structures whose cells or leaves are not in rows.
 
 The order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of runs that
-together hold every agent within reach of any of its members. So a register of sixteen agents of a group meets a few
-contiguous stretches, as in a row of cells. Since a run may lie anywhere in the order, lanes copy the whole population into
-one snapshot first, a pass of its own; then everybody only reads it.
-
-A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
-That is slower but as true: a candidate who is no neighbour adds nothing.
+together hold every agent within reach of any of its members. So the candidates of a register are a few contiguous runs, as in
+a row of cells. Since a run may lie anywhere in the order, the SIMD kernel needs a strip of all agents: a snapshot, written by
+a kernel of its own before.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel, prange
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    Scratch,
+    Seen,
+    Strip,
+    Strips,
+    Sums,
     accumulate,
     collect,
     fill,
@@ -33,26 +36,28 @@ from crowd_demo.sim.interaction.pairwise import (
     worth_all,
     worth_registers,
 )
-from crowd_demo.sim.neighbours.schedule import due, due_among
+from crowd_demo.sim.neighbours.candidates import Runs
+from crowd_demo.sim.neighbours.schedule import Turn, due, due_among
+from crowd_demo.sim.store.columns import Columns
 
 GROUPS = 16  # that a worker takes at a time
 
 
 class Snapshot(NamedTuple):
-    """What can be seen of everybody, in the order of the structure."""
+    """What others can see of all agents, in the order of the structure."""
 
-    floats: Any  # float32[4, n + 32]
-    ints: Any  # int32[4, n + 32]
+    floats: Floats  # [4, n + 32]
+    ints: Ints  # [4, n + 32]
 
 
 def snapshot_of(agents: int) -> Snapshot:
     return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
 
 
-# --- the two ways through a group ------------------------------------------------------------------------------------
+# --- one group, scalar and by registers ------------------------------------------------------------------------------
 
 @device
-def _see_one_by_one(runs: Any, columns: Any, rules: Any, group: int, turn: Any, counters: Any) -> None:
+def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn: Turn, counters: Longs) -> None:
     for member in range(runs.start[group], runs.start[group + 1]):
         slot = runs.order[member]
         if due(turn, columns.look_at[slot]):
@@ -67,8 +72,8 @@ def _see_one_by_one(runs: Any, columns: Any, rules: Any, group: int, turn: Any, 
 
 
 @device
-def _meet_all(runs: Any, rules: Any, group: int, me: Any, snapshot: Any) -> Any:
-    """(sums, candidates) of a register of a group."""
+def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
+    """Return (sums, candidates) of a register of a group."""
     sums = no_sums(rules, me[0])
     candidates = 0
     for run in range(runs.count[group]):
@@ -80,8 +85,8 @@ def _meet_all(runs: Any, rules: Any, group: int, me: Any, snapshot: Any) -> Any:
 
 
 @device
-def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, whole: bool, turn: Any, snapshot: Any, packed: Any,
-                      memory: Any, counters: Any) -> None:
+def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, whole: bool, turn: Turn, snapshot: Strip,
+                      packed: Strip, memory: Scratch, counters: Longs) -> None:
     members = memory[0]
     k, end = runs.start[group], runs.start[group + 1]
     while k < end:
@@ -96,26 +101,27 @@ def _see_by_registers(runs: Any, columns: Any, rules: Any, group: int, whole: bo
                 return
             pack(snapshot, members, size, packed, 0)
             me = load_register(rules, packed, 0)
-        sums, candidates = _meet_all(runs, rules, group, me, snapshot)
+        sums, candidates = _accumulate_all(runs, rules, group, me, snapshot)
         keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @device
-def _see_runs_scalar(worker: int, runs: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
-    first = take_block(strip.queue, GROUPS)
+def _see_runs_scalar(worker: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+    first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            _see_one_by_one(runs, columns, rules, group, turn, strip.counters[worker])
-        first = take_block(strip.queue, GROUPS)
+            _see_one_by_one(runs, columns, rules, group, turn, strips.counters[worker])
+        first = take_block(strips.queue, GROUPS)
 
 
 @device
-def _see_runs_lanes(worker: int, runs: Any, columns: Any, rules: Any, turn: Any, snapshot: Any, strip: Any) -> None:
-    view, packed = (snapshot.floats, snapshot.ints), (strip.floats[worker], strip.ints[worker])
-    memory, counters = (strip.members[worker], strip.pushes[worker], strip.met[worker]), strip.counters[worker]
-    first = take_block(strip.queue, GROUPS)
+def _see_runs_lanes(worker: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
+                    strips: Strips) -> None:
+    view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
+    memory, counters = (strips.members[worker], strips.pushes[worker], strips.met[worker]), strips.counters[worker]
+    first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             agents = runs.start[group + 1] - runs.start[group]
@@ -125,30 +131,32 @@ def _see_runs_lanes(worker: int, runs: Any, columns: Any, rules: Any, turn: Any,
                 _see_by_registers(runs, columns, rules, group, whole, turn, view, packed, memory, counters)
             elif waiting > 0:
                 _see_one_by_one(runs, columns, rules, group, turn, counters)
-        first = take_block(strip.queue, GROUPS)
+        first = take_block(strips.queue, GROUPS)
 
 
 @device
-def _take_snapshot(worker: int, workers: int, order: Any, agents: int, columns: Any, rules: Any, snapshot: Any,
-                   strip: Any) -> None:
+def _take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
+                   strips: Strips) -> None:
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
-    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strip.counters[worker])
+    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strips.counters[worker])
 
 
 @kernel
-def take_snapshot(workers: int, order: Any, agents: int, columns: Any, rules: Any, snapshot: Any, strip: Any) -> None:
+def take_snapshot(workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
+                  strips: Strips) -> None:
     for worker in prange(workers):
-        _take_snapshot(worker, workers, order, agents, columns, rules, snapshot, strip)
+        _take_snapshot(worker, workers, order, agents, columns, rules, snapshot, strips)
 
 
 @kernel
-def see_runs_scalar(workers: int, runs: Any, columns: Any, rules: Any, turn: Any, strip: Any) -> None:
+def see_runs_scalar(workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
     for worker in prange(workers):
-        _see_runs_scalar(worker, runs, columns, rules, turn, strip)
+        _see_runs_scalar(worker, runs, columns, rules, turn, strips)
 
 
 @kernel
-def see_runs_lanes(workers: int, runs: Any, columns: Any, rules: Any, turn: Any, snapshot: Any, strip: Any) -> None:
+def see_runs_lanes(workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
+                   strips: Strips) -> None:
     for worker in prange(workers):
-        _see_runs_lanes(worker, runs, columns, rules, turn, snapshot, strip)
+        _see_runs_lanes(worker, runs, columns, rules, turn, snapshot, strips)

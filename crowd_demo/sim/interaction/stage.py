@@ -1,6 +1,6 @@
-"""The stage *see*: which kernels meet the candidates of a structure, and the memory they work in.
+"""The stage *see*: which kernels process the candidates of a structure, and their working memory.
 
-Nothing is allocated in a step but what a crowd that has grown or condensed asks for: strips grow by half, so seldom.
+A step allocates only when the crowd has grown or condensed: strips then grow by half, so rarely.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from crowd_demo.sim.interaction.pairwise import (
     NEIGHBOURS,
     REGISTERS,
     RUNS,
-    Strip,
-    strip_of,
+    Strips,
+    strips_of,
 )
 from crowd_demo.sim.interaction.rows import see_lanes, see_scalar
 from crowd_demo.sim.interaction.runs import Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
@@ -37,7 +37,7 @@ HEAVY = 4  # a block that holds more than one in so many of a worker's agents is
 
 
 class Interact(Stage):
-    """Everybody who is due meets those whom the structure has found, or some of those around in the grid."""
+    """Interaction of all agents that are due with the candidates of the structure, or, with a cap, with some from the grid."""
 
     name = "see"
 
@@ -49,7 +49,7 @@ class Interact(Stage):
         self._memory: Memory
 
     def memory(self, world: World) -> Memory:
-        """What the kernels work in; made anew when the sizes of memory have changed."""
+        """Return the kernels' working memory; make it again when the sizes of memory have changed."""
         if self._made_for is not world.sizes:
             self._made_for = world.sizes
             self._memory = Memory(world.workers, world.agents.capacity)
@@ -64,14 +64,14 @@ class Interact(Stage):
         return self.memory(world).capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
 
     def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
-        """Nobody is left out; `exact` also leaves a structure's own rules aside, so that nothing is approximate."""
+        """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         return self.memory(world).calls(structure.candidates(), world.agents, rules, world.turn, world.options.simd)
 
     def counters(self, world: World) -> dict[str, float]:
-        """The work of this step, a due agent: exact, whatever the machine does meanwhile."""
-        by_worker = self.memory(world).strip.counters
+        """Return the counters of the work in this step; they do not depend on the machine's speed or load."""
+        by_worker = self.memory(world).strips.counters
         counted = by_worker.sum(axis=0)
         due = max(int(counted[DUE]), 1)
         return {
@@ -84,31 +84,32 @@ class Interact(Stage):
         }
 
     def structure_counters(self, world: World) -> dict[str, float]:
-        """What only the present structure or cap counts."""
+        """Return the counters that only the present structure or cap has."""
         counters = self.index.structure(world).counters()
         if world.options.cap != "none":
             memory = self.memory(world)
-            counters |= cap_counters(memory.kept, int(memory.strip.counters[:, DUE].sum()))
+            counters |= cap_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
 
     def candidates_met(self, world: World) -> int:
-        """By all together when they looked around last."""
-        return int(self.memory(world).strip.counters[:, CANDIDATES].sum())
+        """Return the number of candidates tested in the last step that ran these kernels."""
+        return int(self.memory(world).strips.counters[:, CANDIDATES].sum())
 
 
 class Memory:
-    """Memory of so many workers for a crowd of at most `capacity`."""
+    """Working memory of `workers` workers for at most `capacity` agents."""
 
     def __init__(self, workers: int, capacity: int) -> None:
         self.workers = workers
         self.capacity = capacity
-        self.strip: Strip = strip_of(1024, workers)
+        self.strips: Strips = strips_of(1024, workers)
         self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
         self._layout: ListLayout | None = None
 
-    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
-        """Everybody who is due meets the candidates; counters start at zero."""
+    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call,
+              ...]:
+        """Return the interaction of all agents that are due with the candidates; resets the counters."""
         self._reset()
         match candidates:
             case Runs():
@@ -120,44 +121,44 @@ class Memory:
                 if simd:
                     self._make_room(_largest(blocks, candidates))
                 see = see_lanes if simd else see_scalar
-                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strip),)
+                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strips),)
 
     def capped_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
-        """Everybody who is due meets some of those around; one at a time, which is no work for lanes."""
+        """Return the same with a cap, one agent at a time."""
         self._reset()
-        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strip),)
+        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
-        columns, strip = agents.columns, self.strip
+        columns, strips = agents.columns, self.strips
         if not simd:
-            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strip),)
+            return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strips),)
         snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strip),
-                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strip))
+        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strips),
+                call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strips))
 
     def _list_calls(self, lists: Lists, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         if not simd:
-            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strip),)
+            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
         layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.workers)
-        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strip),)
+        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strips),)
 
     def _reset(self) -> None:
-        self.strip.queue[0] = 0
-        self.strip.counters[:] = 0
+        self.strips.queue[0] = 0
+        self.strips.counters[:] = 0
 
     def _make_room(self, needed: int) -> None:
-        if needed > self.strip.floats.shape[2] - 2 * LANES:
-            self.strip = strip_of(needed + needed // 2, self.workers)
+        if needed > self.strips.floats.shape[2] - 2 * LANES:
+            self.strips = strips_of(needed + needed // 2, self.workers)
 
 
 def imbalance(work: Longs) -> float:
-    """The largest share of the work over the mean one: 1 when the workers share it evenly, int64[workers]."""
+    """Return the largest work of a worker over the mean, int64[workers]: 1 when they share it evenly."""
     return float(work.max() / work.mean()) if work.any() else 1.0
 
 
 def blocks_of(cells: Cells, workers: int) -> Ints:
-    """Where each block of rows begins, and their end: BLOCK rows, or one where that many hold much of a worker's share."""
+    """Return where each block of rows begins, and the end: BLOCK rows, or one where a block holds too many agents."""
     first = np.arange(0, cells.rows, BLOCK)
     agents = np.diff(cells.start[np.append(first, cells.rows) * cells.columns])
     begins = np.zeros(cells.rows + 1, bool)
@@ -168,7 +169,7 @@ def blocks_of(cells: Cells, workers: int) -> Ints:
 
 
 def _largest(blocks: Ints, cells: Cells) -> int:
-    """Agents in the most crowded block of rows and the rows it reaches."""
+    """Return the most agents in a block of rows and the rows within its reach."""
     top = np.maximum(blocks[:-1] - cells.reach, 0) * cells.columns
     bottom = np.minimum(blocks[1:] + cells.reach, cells.rows) * cells.columns
     return int((cells.start[bottom] - cells.start[top]).max())

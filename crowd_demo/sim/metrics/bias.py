@@ -1,20 +1,22 @@
-"""Where the neighbours lie that a cap keeps: the mean direction towards them, which is nothing for a fair choice."""
+"""The bias of a cap: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
 from crowd_demo.compute.jit import Call, call, device
-from crowd_demo.sim.interaction.capped import choose
+from crowd_demo.sim.interaction.capped import Caps, choose
 from crowd_demo.sim.metrics.push_error import affordable
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import Columns
 
 
 class Bias(NamedTuple):
-    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they lie all around."""
+    """Mean direction towards the neighbours, over the agents that have some: (0, 0) when they are in all directions alike."""
 
     kept: tuple[float, float]
     all: tuple[float, float]
@@ -22,7 +24,7 @@ class Bias(NamedTuple):
 
 
 @device
-def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -> None:
+def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: Doubles) -> None:
     x, y = 0.0, 0.0
     for k in range(size):
         dx, dy = float(columns.x[slots[k]] - columns.x[slot]), float(columns.y[slots[k]] - columns.y[slot])
@@ -34,18 +36,18 @@ def _add_direction(columns: Any, slot: int, slots: Any, size: int, total: Any) -
 
 
 @device
-def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any, everybody: Any, slots: Any, distances: Any,
-                   totals: Any) -> None:
-    """totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, uncapped: Caps, slots: Ints,
+                   distances: Floats, totals: Doubles) -> None:
+    """Write totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
-    `slots` has room for all.
+    `slots` and `distances` have room for all agents.
     """
     agents = cells.start[cells.columns * cells.rows]
     for number in range(sample):
         k = agents * number // sample
         cell = np.searchsorted(cells.start, k, "right") - 1
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, everybody, slots, distances)
+        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, uncapped, slots, distances)
         totals[2, 1] += scanned
         if size > 0:
             _add_direction(columns, slot, slots, size, totals[1])
@@ -55,17 +57,17 @@ def add_directions(cells: Any, columns: Any, rules: Any, sample: int, caps: Any,
 
 
 def bias_call(sim: Simulation, sample: int) -> tuple[Call, Doubles]:
-    """The kernel with its arguments, and the float64[3, 2] that it fills."""
+    """Return the call of `add_directions`, and the float64[3, 2] that it fills."""
     agents, caps, totals = sim.agents, sim.see.caps(sim.world), np.zeros((3, 2))
-    everybody = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    kept = everybody if sim.optimizations.cap == "none" else caps
+    uncapped = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = uncapped if sim.optimizations.cap == "none" else caps
     slots, distances = np.zeros(agents.count, np.int32), np.zeros(agents.count, np.float32)
     return call(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
-                everybody, slots, distances, totals), totals
+                uncapped, slots, distances, totals), totals
 
 
 def bias(sim: Simulation) -> Bias:
-    """Of a sample of agents evenly spread over the world, as they stand now; builds the grid for that."""
+    """Return the bias for a sample of agents spread evenly over the world, at their present positions; builds the grid."""
     sim.refresh_grid()
 
     def directions(sample: int) -> Doubles:

@@ -1,4 +1,4 @@
-"""How near in memory the neighbours lie: exact counts over the slots that a sample of agents reads, in the order of reading.
+"""Memory locality of neighbours: exact counts over the slots that a sample of agents reads, in the order of reading.
 
     same or next line   share of the reads that fall into the cache line of the read before, or the one after it
     miss rate           share of the reads that a simulated cache did not hold: set-associative, least recently used goes first
@@ -14,18 +14,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
+from crowd_demo.config.model import Cache
 from crowd_demo.sim.interaction.lists import write_call, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 
-RUN = 32  # agents of a run: the first of them finds the cache empty
-MOST = 32_768  # reads, so that a point crowd does not hold up a frame
+RUN = 32  # agents of a run
+MOST = 32_768  # reads, so that a crowd at one point does not delay a frame
 USUAL_KB = 32  # first-level data cache where the system does not say
 WORD = 4  # bytes of a column's element
 
@@ -39,8 +41,8 @@ class Locality(NamedTuple):
 
 
 @device
-def touch(tags: Any, line: int) -> bool:
-    """Read a line; says whether it was missing. int64[sets, ways]: each set's lines, the latest first."""
+def touch(tags: Longs, line: int) -> bool:
+    """Read a line; return whether it was missing. tags int64[sets, ways]: each set's lines, the latest first."""
     lines = tags[line % tags.shape[0]]
     at, last = 0, lines.shape[0] - 1
     while at < last and lines[at] != line:
@@ -54,7 +56,7 @@ def touch(tags: Any, line: int) -> bool:
 
 
 @device
-def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def _read(order: Ints, first: int, last: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     """An agent reads order[first:last]; counted: reads, near ones, misses, line of the last read."""
     for k in range(first, last):
         if counted[0] == most:
@@ -69,7 +71,7 @@ def _read(order: Any, first: int, last: int, fields: Any, per_line: int, most: i
 
 
 @device
-def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def _read_neighbours(cells: Cells, cell: int, fields: Longs, per_line: int, most: int, tags: Longs, counted: Longs) -> None:
     """An agent of that cell reads its candidates."""
     row, column = cell // cells.columns, cell % cells.columns
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
@@ -79,7 +81,8 @@ def _read_neighbours(cells: Any, cell: int, fields: Any, per_line: int, most: in
 
 
 @device
-def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any, counted: Any) -> None:
+def read_samples(cells: Cells, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
+                 counted: Longs) -> None:
     """Runs of agents, evenly spread over the cells, read their candidates."""
     agents = cells.start[cells.columns * cells.rows]
     runs = -(-sample // run)
@@ -93,9 +96,9 @@ def read_samples(cells: Any, sample: int, run: int, fields: Any, per_line: int, 
 
 
 @device
-def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: int, most: int, tags: Any,
-                     counted: Any) -> None:
-    """The same for candidates that come as runs."""
+def read_run_samples(groups: Runs, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
+                     counted: Longs) -> None:
+    """The same for candidates in runs."""
     start = groups.start[:groups.groups[0] + 1]
     agents = start[-1] if groups.groups[0] else 0
     runs = -(-sample // run)
@@ -110,7 +113,7 @@ def read_run_samples(groups: Any, sample: int, run: int, fields: Any, per_line: 
 
 
 def candidates_of(sim: Simulation) -> Candidates:
-    """Of everybody, in the structure in use, indexed if the agents no longer are where it says; lists are written out."""
+    """Return the candidates of all agents in the present structure, indexed if it is not fresh; lists are written out."""
     structure = sim.structure
     if not structure.fresh:
         run(structure.index(sim.tick))
@@ -120,19 +123,21 @@ def candidates_of(sim: Simulation) -> Candidates:
     return written_out(candidates, sim.agents.count) if isinstance(candidates, Lists) else candidates
 
 
-def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Call, Any]:
-    """The kernel with its arguments, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
+def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) -> tuple[Call, Longs]:
+    """Return the kernel's call, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
     fields = np.array([agents.names.index(name) for name in sim.behaviour.seen]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
-    return call(read_run_samples if isinstance(candidates, Runs) else read_samples,
-                candidates, min(sample, agents.count), run, fields, settings.line_bytes // WORD, most,
-                 empty_cache(settings), counted), counted
+    per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
+    if isinstance(candidates, Runs):
+        return call(read_run_samples, candidates, sample, run, fields, per_line, most, tags, counted), counted
+    assert isinstance(candidates, Cells), "lists have to be written out first"
+    return call(read_samples, candidates, sample, run, fields, per_line, most, tags, counted), counted
 
 
 def calls_ahead(sim: Simulation) -> Iterator[Call]:
-    """The calls of `locality` with the present options, for compiling ahead: nothing is run, nor are they to be."""
+    """Yield the calls of `locality` with the present options, to compile ahead; they are not to be run."""
     candidates = sim.structure.candidates()
     if isinstance(candidates, Lists):
         yield write_call(candidates, sim.agents.count)[0]
@@ -141,7 +146,7 @@ def calls_ahead(sim: Simulation) -> Iterator[Call]:
 
 
 def locality(sim: Simulation, sample: int = 256) -> Locality:
-    """Of the agents where they lie now, read in the order of the last index (which is built if there is none)."""
+    """Return the locality of the present memory order, read in the order of the last index (built if there is none)."""
     call, counted = locality_call(sim, candidates_of(sim), sample)
     call.run()
     reads, near, misses, _ = (int(count) for count in counted)
@@ -149,8 +154,8 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     return Locality(near / some, misses / (some * len(sim.behaviour.seen)), reads)
 
 
-def empty_cache(settings: Any) -> Any:
-    """int64[sets, ways], no line in it."""
+def empty_cache(settings: Cache) -> Longs:
+    """Return the tags of an empty cache, int64[sets, ways]."""
     size_kb = machine_cache_kb() if settings.size_kb == "auto" else settings.size_kb
     sets = max(1, size_kb * 1024 // (settings.line_bytes * settings.ways))
     return np.full((sets, settings.ways), -1, np.int64)
@@ -158,7 +163,7 @@ def empty_cache(settings: Any) -> Any:
 
 @cache
 def machine_cache_kb() -> int:
-    """First-level data cache of this machine's first core, where Linux tells."""
+    """Return the size of the first core's first-level data cache in kB, from Linux's /sys, else USUAL_KB."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
             level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))

@@ -1,11 +1,10 @@
-"""What agents would be asked for if they looked around now, in one method or another: how wrong an approximate technique is.
+"""The error of approximate techniques: the pushes at the present positions, computed by two methods and compared.
 
-    error    mean |a - b| / mean |b| over a sample, a being the pushes of one method to look and b those of a truer one
+    error    mean |a - b| / mean |b| over a sample, a being the pushes by one method and b those by a more exact one
 
-The sample is spread evenly over the slots and holds everybody in a small crowd; where an agent meets very many it is smaller,
-so a crowd on one point does not hold up a frame. Afterwards the crowd is as if nobody had asked; what the structure found last
-is what it found for the sample. Costs an index of the
-crowd, and per method what the sample meets.
+The sample is spread evenly over the slots and holds all agents of a small crowd; where agents have very many candidates it is
+smaller, so a crowd at one point does not delay a frame. The columns are restored afterwards, but the structure keeps the
+candidates that it found for the sample. Costs an index of the crowd and, per method, the interaction of the sample.
 """
 
 from __future__ import annotations
@@ -21,12 +20,12 @@ from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 
 SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots keep no step with turns by id
-FEW = 16  # agents that show what one meets
-MEETS = 1 << 21  # that a sample may cost
+FEW = 16  # agents from which the candidates of an agent are estimated
+MEETS = 1 << 21  # candidates of a sample, at most
 
 
 class Method(NamedTuple):
-    """How to look: whose turn it is, or everybody; as the techniques have it, or at all neighbours by the exact rules."""
+    """Agents that are due or all; by the present techniques, or exactly: with all neighbours and the behaviour's own rules."""
 
     everybody: bool = False
     exact: bool = False
@@ -36,14 +35,14 @@ KEPT, FRESH, EXACT = Method(), Method(everybody=True), Method(everybody=True, ex
 
 
 class PushError(NamedTuple):
-    """Both as parts of the mean true push; 0 where nobody is pushed."""
+    """Mean and largest error over the mean push of the truth; 0 where that is 0."""
 
     mean: float = 0.0
     most: float = 0.0
 
 
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
-    """float64[methods, 2, slots]: what these agents would be asked for by each method; after `sim.reindex()`."""
+    """Return float64[methods, 2, slots]: the pushes on these agents by each method. Call after `sim.reindex()`."""
     columns, world = sim.agents.columns, sim.world
     mine = columns.push_x, columns.push_y, columns.look_at
     before = [column.copy() for column in mine]
@@ -60,7 +59,7 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
 
 
 def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
-    """How far the pushes by one method are from those by another."""
+    """Return the error of the pushes by one method against those by another."""
     sim.reindex()
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
     found, true = pushes(sim, slots, method, truth)
@@ -69,22 +68,22 @@ def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
 
 
 def stagger_error(sim: Simulation) -> PushError:
-    """How far the pushes of the next step are from those of period 1."""
+    """Return the error of the next step's pushes against those of period 1."""
     return push_error(sim, KEPT, FRESH)
 
 
 def exact_error(sim: Simulation) -> PushError:
-    """How far the pushes by those whom a cap keeps, or by a smoothed field, are from the pushes by all neighbours."""
+    """Return the error of the pushes with a cap, or by a smoothed field, against those of all neighbours."""
     return push_error(sim, FRESH, EXACT)
 
 
 def exact_calls(sim: Simulation) -> tuple[Call, ...]:
-    """Everybody meets all neighbours by the behaviour's own rules: what `exact_error` calls and a step does not."""
+    """Return the calls of `exact_error` that a step does not make: all neighbours, by the behaviour's own rules."""
     return sim.see.all_calls(sim.world, exact=True)
 
 
 def ages(sim: Simulation) -> Longs:
-    """How many agents looked 0, 1, ... steps before the last step, int64[16]; more than a period only after it was lowered."""
+    """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
     look_at = sim.agents.columns.look_at[:sim.agents.count]
     looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
     return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
@@ -96,11 +95,11 @@ def _met(sim: Simulation, agents: int, method: Method) -> int:
 
 
 def spread(count: int, sample: int) -> Longs:
-    """Evenly spaced numbers below `count`, at most `sample` of them."""
+    """Return at most `sample` evenly spaced numbers below `count`."""
     size = min(count, sample)
     return np.arange(size) * count // max(size, 1)
 
 
 def affordable(met_by: Callable[[int], int]) -> int:
-    """How many agents may look; `met_by` lets so many do it and says how many they met in all."""
+    """Return how many agents a sample may have; `met_by(n)` returns the candidates of a sample of n."""
     return int(min(SAMPLE, max(MEETS * FEW // max(met_by(FEW), 1), 1)))

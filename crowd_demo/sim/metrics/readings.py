@@ -1,7 +1,7 @@
-"""What can be measured about a crowd beside the counters of its steps: each meter once, for whoever shows or schedules them.
+"""The meters: what is measured about a crowd in addition to the counters of its steps.
 
-A meter runs between two steps, leaves the crowd as it is, and says beforehand which kernels it will call, so that these are
-compiled with those of the step. One that does not apply at present has nothing to say.
+A meter runs between two steps, leaves the crowd as it is, and lists the kernels that it will call, so that these are compiled
+with those of the step. A meter that does not apply at present has no value.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exac
 from crowd_demo.sim.simulation import Simulation
 
 Reading = PushError | Longs | Bias | Locality | None
-MOST_IN_LISTS = 50_000  # agents whose lists are written out for a score: 0.8 ms
+MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
 
 
 class Readings(NamedTuple):
@@ -32,7 +32,7 @@ class Readings(NamedTuple):
     locality: Locality | None = None
 
     def with_value(self, meter: str, value: Reading) -> Readings:
-        """The same with another value of one meter."""
+        """Return a copy with another value of one meter."""
         return self._replace(**{meter: value})  # type: ignore[arg-type]  # each meter gives what its field holds
 
 
@@ -53,12 +53,12 @@ def is_capped(sim: Simulation) -> bool:
 
 
 def has_field(sim: Simulation) -> bool:
-    """Only some behaviours have a field, and capped agents meet each other in pairs."""
+    """Only some behaviours have a field, and a cap replaces it by pairs."""
     return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
 
 
 def cheap_locality(sim: Simulation) -> Locality | None:
-    """Where nothing has to be indexed or written out at length for it."""
+    """Return the locality where it is cheap: no index to build, no long lists to write out."""
     cheap = sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
     return near.locality(sim) if cheap else None
 
@@ -74,7 +74,7 @@ METERS = {
 
 
 def calls_ahead(sim: Simulation) -> Iterator[Call]:
-    """What the meters that apply to the present techniques will call."""
+    """Yield the kernels of the meters that apply to the present techniques."""
     for meter in METERS.values():
         if meter.applies(sim):
             yield from meter.calls(sim)

@@ -1,1 +1,1 @@
-"""Who may be near whom: one file a structure, one interface (structure.py)."""
+"""Neighbour structures: one file for each, one interface (structure.py)."""

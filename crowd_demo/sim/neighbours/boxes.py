@@ -1,32 +1,32 @@
 """Boxes of a tree's nodes, from the leaves upwards: O(n), and for whatever agents the leaves hold.
 
-A leaf's box is either shrunk to its agents, with what they extend to, or it is the region that was cut, grown by the largest
-extent in it. A node's box holds its children's.
+A leaf's box is either the bounds of its agents with their extents, or the region that was cut, grown by the largest extent in
+it. A node's box is the union of its children's.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from crowd_demo.compute.arrays import Floats, Int, Ints
 from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.sim.store.columns import Columns
 
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
 
 
-def extents(columns: Any) -> Any:
-    """float32[n + 16]: half a side of the agent in each slot, or nothing."""
+def extents(columns: Columns) -> Floats:
+    """Return float32[n + 16], half a side of the agent in each slot; empty where agents have no extent."""
     return getattr(columns, "half", POINTS)
 
 
 @device
-def _extent(half: Any, slot: Any) -> Any:
+def _extent(half: Floats, slot: Int) -> np.float32:
     return half[np.uintp(slot)] if half.shape[0] > 0 else np.float32(0)
 
 
 @device
-def _shrink_leaf(columns: Any, half: Any, order: Any, box: Any, first: int, last: int) -> None:
+def _shrink_leaf(columns: Columns, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
     left, top, right, bottom = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
     for k in range(first, last):
         slot = np.uintp(order[k])
@@ -37,7 +37,7 @@ def _shrink_leaf(columns: Any, half: Any, order: Any, box: Any, first: int, last
 
 
 @device
-def _grow_leaf(region: Any, half: Any, order: Any, box: Any, first: int, last: int) -> None:
+def _grow_leaf(region: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
     extent = np.float32(0)
     for k in range(first, last):
         extent = max(extent, _extent(half, np.uintp(order[k])))
@@ -46,15 +46,15 @@ def _grow_leaf(region: Any, half: Any, order: Any, box: Any, first: int, last: i
 
 
 @device
-def _join(box: Any, node: int) -> None:
+def _join(box: Floats, node: int) -> None:
     low, high = box[2 * node], box[2 * node + 1]
     box[node, 0], box[node, 1] = min(low[0], high[0]), min(low[1], high[1])
     box[node, 2], box[node, 3] = max(low[2], high[2]), max(low[3], high[3])
 
 
 @device
-def _bound(worker: int, workers: int, columns: Any, half: Any, order: Any, region: Any, shrunk: bool, box: Any, agents: int,
-           top: int, depth: int) -> None:
+def _bound(worker: int, workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool, box: Floats,
+           agents: int, top: int, depth: int) -> None:
     for subtree in range(worker, 1 << top, workers):
         for leaf in range(subtree << depth - top, subtree + 1 << depth - top):
             node, first, last = (1 << depth) + leaf, agents * leaf >> depth, agents * (leaf + 1) >> depth
@@ -68,21 +68,21 @@ def _bound(worker: int, workers: int, columns: Any, half: Any, order: Any, regio
 
 
 @device
-def _join_top(box: Any, top: int) -> None:
+def _join_top(box: Floats, top: int) -> None:
     for node in range((1 << top) - 1, 0, -1):
         _join(box, node)
 
 
 @kernel
-def bound_nodes(workers: int, columns: Any, half: Any, order: Any, region: Any, shrunk: bool, box: Any, agents: int, top: int,
-                depth: int) -> None:
+def bound_nodes(workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool, box: Floats,
+                agents: int, top: int, depth: int) -> None:
     """Boxes of the leaves and of all nodes from level `top` downwards."""
     for worker in prange(workers):
         _bound(worker, workers, columns, half, order, region, shrunk, box, agents, top, depth)
 
 
 @kernel
-def join_top(box: Any, top: int) -> None:
+def join_top(box: Floats, top: int) -> None:
     """Boxes of the few nodes above, by one worker."""
     for _ in prange(1):
         _join_top(box, top)

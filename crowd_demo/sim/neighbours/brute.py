@@ -1,6 +1,6 @@
-"""No structure: everybody is a candidate of everybody, O(n^2). The baseline that all others are compared with.
+"""No structure: all agents are candidates of all, O(n^2). The baseline of the comparison.
 
-The agents are cut into rows of 64 by slot, so that workers have something to share, and every row reaches all others.
+The agents are cut into rows of 64 slots, so that there is work to share, and every row reaches all others.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ ROW = 64
 
 
 class Brute(Structure):
-    """One row of cells a group of slots."""
+    """Rows of one cell, which holds 64 slots."""
 
     def candidates(self) -> Cells:
         count = self.domain.agents.count

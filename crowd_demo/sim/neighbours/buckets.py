@@ -8,7 +8,7 @@ from crowd_demo.sim.neighbours.structure import Structure
 
 
 class Buckets(Structure):
-    """The domain's grid."""
+    """The domain's grid, without moving agents."""
 
     USES_GRID = True
     OBEYS = frozenset({"cell_size"})

@@ -1,51 +1,52 @@
-"""Who may be near whom, in the three forms in which a structure can say it.
+"""Candidates, the agents that may be neighbours, in the three forms in which structures return them.
 
-    Cells    rows of cells: the agents of a row lie one after the other in `order`, so those around an agent are a few runs
+    Cells    rows of cells: the agents of a row lie one after the other in `order`, so those within reach are a few runs
     Runs     groups (a leaf, a square of cells on a curve), each with a short list of runs that hold all within its reach
-    Lists    each cell knows its first agent, each agent the next one of its cell
+    Lists    each cell stores its first agent, each agent the next one of its cell
 
 A list of runs has a fixed length: when it is full, the last run is stretched instead, over agents that are too far away.
-That is slower and just as right: a candidate who is no neighbour adds nothing.
+That is slower and just as exact: a candidate that is no neighbour adds nothing.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import device
 
-MOST_RUNS = 16  # a group: trees in a crowd that stands everywhere need 4 to 8
-GAP = 6  # agents between two runs that are cheaper to meet than to skip
+MOST_RUNS = 16  # a group: trees over a uniform crowd need 4 to 8
+GAP = 6  # agents between two runs that are cheaper to test than to skip
 
 
 class Cells(NamedTuple):
-    """What the kernels see of a neighbour structure made of rows of cells."""
+    """Candidates in rows of cells."""
 
-    order: Any  # int32: slots by cell
-    start: Any  # int32[rows * columns + 1]
+    order: Ints  # int32: slots by cell
+    start: Ints  # [rows * columns + 1]
     columns: int
     rows: int
     reach: int  # cells to look at on each side
 
 
 class Runs(NamedTuple):
-    """What the kernels see of a neighbour structure made of groups."""
+    """Candidates in groups."""
 
-    order: Any  # int32[n + 16]: slots by group
-    groups: Any  # int64[1]: how many there are
-    start: Any  # int32[groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
-    count: Any  # int32[groups]: runs of each group
-    first: Any  # int32[groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
-    last: Any  # int32[groups, MOST_RUNS]
+    order: Ints  # [n + 16]: slots by group
+    groups: Longs  # [1]: how many there are
+    start: Ints  # [groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
+    count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; the name hides tuple.count, which nobody calls
+    first: Ints  # [groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
+    last: Ints  # [groups, MOST_RUNS]
 
 
 class Lists(NamedTuple):
-    """What the kernels see of a neighbour structure made of lists; -1 ends one."""
+    """Candidates in lists; -1 ends a list."""
 
-    head: Any  # int32[rows * columns]: first slot of each cell
-    next: Any  # int32[n]: the slot after each slot
+    head: Ints  # [rows * columns]: first slot of each cell
+    next: Ints  # [n]: the slot after each slot
     columns: int
     rows: int
     reach: int  # cells to look at on each side
@@ -54,13 +55,13 @@ class Lists(NamedTuple):
 Candidates = Cells | Runs | Lists
 
 
-def runs_of(order: Any, groups: int) -> Runs:
+def runs_of(order: Ints, groups: int) -> Runs:
     return Runs(order, np.zeros(1, np.int64), np.zeros(groups + 1, np.int32), np.zeros(groups, np.int32),
                 np.zeros((groups, MOST_RUNS), np.int32), np.zeros((groups, MOST_RUNS), np.int32))
 
 
 @device
-def add_run(runs: Any, group: int, first: int, last: int) -> None:
+def add_run(runs: Runs, group: int, first: int, last: int) -> None:
     """Append order[first:last] to the candidates of a group; runs come in ascending order."""
     count = runs.count[group]
     if last <= first:

@@ -1,18 +1,16 @@
-"""Curves through a square of 2^bits x 2^bits cells: the number of a cell on its way along the curve, and back.
+"""Curves through a square of 2^bits x 2^bits cells: from a cell to its number along the curve, and back.
 
     ROW      row by row: neighbours in a row follow each other, those in a column are a whole row apart
     MORTON   the bits of row and column interleaved: four cells make a Z, four Zs make a larger Z
     HILBERT  quarters turned so that each cell touches the one before it
 
-On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so what lies near
-in the world lies mostly near along the curve. Numbers are below 4^bits and fit an int64.
+On Morton's and Hilbert's curve an aligned square of 2^k x 2^k cells is one aligned run of 4^k numbers, so cells
+that are near in the world are mostly near along the curve. Numbers are below 4^bits and fit an int64.
 
 Source: Warren, "Hacker's Delight" (interleaving); Wikipedia, "Hilbert curve" (turning quarters).
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 from crowd_demo.compute.jit import device
 
@@ -22,7 +20,7 @@ CURVES = {"row": ROW, "morton": MORTON, "hilbert": HILBERT}
 
 @device
 def _spread(bits: int) -> int:
-    """A zero above each of the lowest 16 bits."""
+    """Insert a zero above each of the lowest 16 bits."""
     bits = (bits | bits << 8) & 0x00FF00FF
     bits = (bits | bits << 4) & 0x0F0F0F0F
     bits = (bits | bits << 2) & 0x33333333
@@ -31,7 +29,7 @@ def _spread(bits: int) -> int:
 
 @device
 def _squeeze(bits: int) -> int:
-    """Every other bit, from the lowest: `_spread` undone."""
+    """Keep every other bit, from the lowest: the inverse of `_spread`."""
     bits &= 0x55555555
     bits = (bits | bits >> 1) & 0x33333333
     bits = (bits | bits >> 2) & 0x0F0F0F0F
@@ -45,7 +43,7 @@ def morton(column: int, row: int) -> int:
 
 
 @device
-def morton_place(number: int) -> Any:
+def morton_place(number: int) -> tuple[int, int]:
     """(column, row)."""
     return _squeeze(number), _squeeze(number >> 1)
 
@@ -64,7 +62,7 @@ def hilbert(column: int, row: int, bits: int) -> int:
 
 
 @device
-def hilbert_place(number: int, bits: int) -> Any:
+def hilbert_place(number: int, bits: int) -> tuple[int, int]:
     """(column, row)."""
     column, row = 0, 0
     for bit in range(bits):
@@ -81,7 +79,7 @@ def hilbert_place(number: int, bits: int) -> Any:
 
 @device
 def cell_number(curve: int, column: int, row: int, bits: int) -> int:
-    """Where the cell comes along the curve, from 0."""
+    """Return the cell's number along the curve, from 0."""
     if curve == MORTON:
         return morton(column, row)
     if curve == HILBERT:
@@ -90,8 +88,8 @@ def cell_number(curve: int, column: int, row: int, bits: int) -> int:
 
 
 @device
-def cell_place(curve: int, number: int, bits: int) -> Any:
-    """(column, row) of the cell with that number."""
+def cell_place(curve: int, number: int, bits: int) -> tuple[int, int]:
+    """Return (column, row) of the cell with that number."""
     if curve == MORTON:
         return morton_place(number)
     if curve == HILBERT:

@@ -1,18 +1,18 @@
 """The grid: which agents stand in which cell.
 
 After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
-counting sort with prefix sums, O(n + cells), rebuilt every step. A cell is at least as wide as rounding can stretch the
-radius, so two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
+counting sort with prefix sums, O(n + cells), rebuilt every step. Cells are widened by what rounding can add to the radius, so
+two agents within the radius are never more than `reach` cells apart, whatever the size of a cell.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -20,11 +20,11 @@ from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 
 MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
-ROUNDING = 2.0**-22  # of the world and the radius: more than float32 can misplace a position or stretch a distance
+ROUNDING = 2.0**-22  # of the world and the radius: more than the rounding error of a position or a distance
 
 
 class Floor(NamedTuple):
-    """Where a cell lies in the world."""
+    """The layout of cells in the world."""
 
     inv_cell: np.float32
     columns: int
@@ -32,31 +32,31 @@ class Floor(NamedTuple):
 
 
 @device
-def cell_of(x: Any, y: Any, floor: Any) -> int:
+def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
     column = min(int(x * floor.inv_cell), floor.columns - 1)
     row = min(int(y * floor.inv_cell), floor.rows - 1)
     return row * floor.columns + column
 
 
 @device
-def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
+def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         space.key[slot] = cell_of(x[slot], y[slot], floor)
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
 @kernel
-def find_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any) -> None:
-    """The cell of every agent, and how many stand in each."""
+def find_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
+    """Write the cell of every agent, and count the agents of each cell."""
     for worker in prange(workers):
         _find_cells(worker, workers, x, y, agents, floor, space)
 
 
 def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:
-    """Side of a cell of about `cell` units (0: that just holds the radius), and how many cells to look at on each side.
+    """Return the side of a cell of about `cell` units (0: fit the radius), and how many cells to search on each side.
 
-    Cells that would barely hold the radius, or barely a whole part of it, are widened by what is rounded: else two agents
-    at the radius could lie a cell farther apart. In a huge world cells are larger.
+    Where a whole number of cells just covers the radius, they are widened by the rounding error: else two agents at the
+    radius could be a cell farther apart. In a very large world cells are larger.
     """
     needed = radius + ROUNDING * (radius + max(width, height))
     side = max(cell or max(needed, min(width, height) / 2048), smallest)
@@ -80,7 +80,7 @@ class Grid:
         self.identity = np.arange(agents.capacity + 16, dtype=np.int32)
         self.order = self.space.order
         self.layout = -1
-        self.by_id = False  # whether agents of a cell are to be in order of their ids
+        self.by_id = False  # sort the agents of each cell by id
 
     def calls(self) -> tuple[Call, ...]:
         columns, count = self.agents.columns, self.agents.count
@@ -94,7 +94,7 @@ class Grid:
         self.layout = self.agents.layout
 
     def reordered(self, order: Ints) -> None:
-        """Call after the agents were moved: cell c now is the slots order[start[c]:start[c + 1]]."""
+        """Call after the agents were moved: cell c is now the slots order[start[c]:start[c + 1]]."""
         self.order = order
         self.layout = self.agents.layout
 
@@ -104,7 +104,7 @@ class Grid:
 
     @property
     def fresh(self) -> bool:
-        """True while the order holds for the agents where they lie, and their cells are at most one step old."""
+        """True while the order is right for the present slots, and the cells are at most one step old."""
         return self.layout == self.agents.layout
 
     @property

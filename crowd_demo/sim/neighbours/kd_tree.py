@@ -1,7 +1,7 @@
-"""A kd-tree: the world is cut in two at the median, again and again; a leaf is a rectangle of the world and who stands there.
+"""A kd-tree: the world is cut in two at the median, recursively; a leaf is a rectangle of the world and the agents in it.
 
-The rectangles leave no gaps, so a leaf at the edge of a crowd reaches far into the void and is asked for in vain: the boxes
-of aabb_tree.py do not. Where agents have an extent, a rectangle is grown by the largest of its own.
+The rectangles leave no gaps, so a leaf at the edge of a crowd covers much empty space and is found by queries for nothing; the
+boxes of aabb_tree.py avoid that. Where agents have an extent, a rectangle is grown by the largest one in it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from crowd_demo.sim.neighbours.trees import TreeStructure
 
 
 class KdTree(TreeStructure):
-    """Boxes are the regions that were cut, and what sticks out of them."""
+    """Boxes are the regions that were cut, grown by the extents of agents."""
 
     def __init__(self, domain: Domain) -> None:
         super().__init__(domain)
-        self.stick_out = extents(domain.agents.columns) is not POINTS
-        if self.stick_out:
+        self.has_extents = extents(domain.agents.columns) is not POINTS
+        if self.has_extents:
             self.box = np.zeros_like(self.tree.region)
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        return (*super().index(tick), *(self.boxes(shrunk=False) if self.stick_out else ()))
+        return (*super().index(tick), *(self.boxes(shrunk=False) if self.has_extents else ()))

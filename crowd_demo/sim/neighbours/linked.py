@@ -1,24 +1,23 @@
-"""Cell lists as one writes them first (as in Ihaa21's boids): each cell has its first agent, each agent the next one of its cell.
+"""Linked cell lists (as in Ihaa21's boids): each cell stores its first agent, each agent the next one of its cell.
 
-Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and to know the next one must have read
+Rebuilt every step and never sorted: the agents of a cell lie anywhere in memory, and the next one is known only after reading
 the one before. Every worker links the cells of its own rows, so lists are in slot order for any number of workers; each
 looks at all agents for that, O(n) a worker.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from crowd_demo.compute.arrays import Floats
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.candidates import Lists
-from crowd_demo.sim.neighbours.grid import cell_of
+from crowd_demo.sim.neighbours.grid import Floor, cell_of
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 
 @device
-def _link(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, lists: Any) -> None:
+def _link(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
     first = floor.rows * worker // workers * floor.columns
     last = floor.rows * (worker + 1) // workers * floor.columns
     for cell in range(first, last):
@@ -31,13 +30,13 @@ def _link(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, li
 
 
 @kernel
-def link_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, lists: Any) -> None:
+def link_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
     for worker in prange(workers):
         _link(worker, workers, x, y, agents, floor, lists)
 
 
 class Linked(Structure):
-    """Lists over the cells of the domain's grid, which itself is not built."""
+    """Lists over the cells of the domain's grid, which is not built itself."""
 
     OBEYS = frozenset({"cell_size"})
 

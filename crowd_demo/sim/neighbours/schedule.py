@@ -1,57 +1,59 @@
-"""Who is due this step.
+"""The schedule of staggering: which agents are due, that is, interact with their neighbours in this step.
 
-Avoidance is staggered by *place*, *tile* or *id*. By place the world is cut into bands of Y, and band b looks around at the
-ticks t with (t + b) % period == 0, so that the rows of cells which SIMD works on are full of agents that are due. By tile it
-is cut into squares with a hash for b, so that each step's work lies all over the world. By id it is b = id: nobody's turn ever
-shifts, but only a share of each register works. An agent keeps the tick at which it looks again; whoever walks into another
-band looks once when its old turn comes and falls into step with the new band, so nobody waits longer than the period, nor
-when the agents are sorted or the rule is changed. Sight and paths are staggered by *id*: they are work of one agent alone.
-Nothing depends on the slot, so re-sorting changes nothing.
+Avoidance is staggered by *place*, *tile* or *id*. By place, the world is cut into bands of Y, and band b is due at the ticks t
+with (t + b) % period == 0, so that the rows of cells which SIMD works on are full of agents that are due. By tile, it is cut
+into squares with a hash for b, so that each step's work is spread over the world. By id, b = id: the interval never changes,
+but only a share of each register works. An agent stores the tick at which it is due again; one that walks into another band is
+due once more at the old time and then follows the new band, so no agent waits longer than the period, even when agents are
+sorted or the rule is changed. Sight and paths are staggered by *id*, because they are computed one agent at a time. Nothing
+depends on the slot, so sorting changes nothing.
 
-`look_at` packs that tick and the wait until then, 16 * tick + wait - 1, which also tells when the agent last looked. That
-serves 2^27 ticks, 26 days at 60 Hz.
+`look_at` packs that tick and the wait until then, 16 * tick + wait - 1, from which the last time can be derived. It overflows
+after 2^27 ticks, 26 days at 60 Hz.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Int, Ints, Mask
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load
+from crowd_demo.sim.store.columns import Columns
 
-BAND_RADII = 8  # usual height of a band in radii of perception: higher ones have fewer walkers between them, coarser shares
-BANDS = 1024  # at most so many along a side
+BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, shares are coarser
+BANDS = 1024  # most along a side
 LONGEST = 16  # period
 
 
 class Turn(NamedTuple):
-    """The present step as staggering sees it."""
+    """The schedule of one step."""
 
-    due_below: int  # packed: who looks now or should have looked before
-    due_above: int  # and who would look later than a period from now
+    due_below: int  # packed: agents below are due now, or overdue
+    due_above: int  # and so are those that would be due later than a period from now
     period: int
     inv_period: int  # 2^32 / period, rounded up
     by_id: bool
     inv_band: np.float32  # 1 / side of a band or tile, in world units
     inv_column: np.float32  # the same along x; 0 for bands, which are as wide as the world
     columns: int
-    next_look: Any  # int32[bands, tiles or period]: packed, the next time that each place, or phase of ids, looks around
+    next_look: Ints  # [bands, tiles or period]: packed, when each band, tile or phase of ids is due next
 
 
 @lru_cache
 def phases(by: str, places: int, period: int) -> NDArray[np.int32]:
-    """Of each band, in turn, or of each tile, at random."""
+    """Return the phase of each band (in turn) or tile (by a hash), int32[places]."""
     numbers = np.arange(places, dtype=np.uint32)
     return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)
 
 
 def turn(tick: int, period: int, by: str, width: float, height: float, band: float) -> Turn:
-    """The turn of a step in a world of `width` x `height` units, whose bands or tiles are to be `band` units high."""
+    """Return the schedule of a step in a world of `width` x `height` units, with bands or tiles `band` units high."""
     longest = max(width, height) if by == "tile" else height
     band = max(band, longest / BANDS)
     columns = int(width / band) + 2 if by == "tile" else 1
@@ -69,14 +71,14 @@ def everybody_due(turn: Turn) -> Turn:
 
 
 @device
-def due(turn: Any, look_at: Any) -> Any:
-    """True when an agent's tick has come, also after the period was shortened; for one or for sixteen."""
+def due(turn: Turn, look_at: Int) -> Mask:
+    """Return whether an agent, or each of sixteen, is due; also right after the period was shortened."""
     return (look_at < turn.due_below) | (look_at > turn.due_above)
 
 
 @device
-def next_look(turn: Any, columns: Any, slot: Any) -> int:
-    """What becomes of `look_at` when the agent in that slot has looked."""
+def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
+    """Return the next `look_at` of the agent in a slot, after it was due."""
     if turn.by_id:
         # id % period by a product, exact below 2^28: LLVM hoists a division out of this branch, 30 ns for every agent
         identity = np.int64(columns.id[slot])
@@ -91,15 +93,15 @@ def due_by_id(identity: int, tick: int, period: int) -> bool:
 
 
 @device
-def due_of_sixteen(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
-    """How many of the next sixteen agents of the order, or fewer at its end, are due."""
+def due_of_sixteen(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
+    """Return how many of the agents order[first:first + 16], or fewer up to `end`, are due."""
     hits = due(turn, gather(columns.look_at, load(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 
 @device
-def due_among(columns: Any, order: Any, first: int, end: int, turn: Any) -> int:
-    """How many of the agents order[first:end] are due."""
+def due_among(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
+    """Return how many of the agents order[first:end] are due."""
     count = 0
     for k in range(first, end, LANES):
         count += due_of_sixteen(columns, order, k, end, turn)

@@ -1,14 +1,15 @@
-"""The same grid, and every so often the agents are moved into its order, so that neighbours share cache lines.
+"""The grid of buckets.py, and from time to time the agents are moved into its order, so that neighbours share cache lines
+(the technique of a NumPy book's chapter on sorting for locality).
 
-With a curve only *where agents lie in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays
-row by row, because lanes want the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell
-c are the slots `order[start[c]:start[c + 1]]` as ever, contiguous within a cell and no longer beyond. docs/design/curves.md
-has the measurements.
+With a curve, only *the order in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays row by
+row, because SIMD needs the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell c are
+still the slots `order[start[c]:start[c + 1]]`, contiguous within a cell but not across cells. docs/design/curves.md has the
+measurements.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from crowd_demo.sim.neighbours.structure import Domain
 
 
 class CurveOrder(NamedTuple):
-    """A curve through the cells of a grid, and room for an order along it."""
+    """A curve through the cells of a grid, and memory for an order along it."""
 
     cells: Ints  # int32[cells]: along the curve
     target: Ints  # int32[n + 16]: the slots along the curve, before the move
@@ -29,7 +30,7 @@ class CurveOrder(NamedTuple):
 
 
 @device
-def order_cells(cells: Any, curve: int, columns: int, rows: int) -> None:
+def order_cells(cells: Ints, curve: int, columns: int, rows: int) -> None:
     """Sort all cells of a grid along a curve."""
     bits = 0
     while 1 << bits < max(columns, rows):
@@ -42,7 +43,7 @@ def order_cells(cells: Any, curve: int, columns: int, rows: int) -> None:
 
 
 @device
-def _count_along(worker: int, workers: int, curve_order: Any, start: Any) -> None:
+def _count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints) -> None:
     count, cells = 0, curve_order.cells.shape[0]
     for k in range(cells * worker // workers, cells * (worker + 1) // workers):
         cell = curve_order.cells[k]
@@ -51,7 +52,7 @@ def _count_along(worker: int, workers: int, curve_order: Any, start: Any) -> Non
 
 
 @device
-def _place_along(worker: int, workers: int, curve_order: Any, start: Any, order: Any) -> None:
+def _place_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
     at, cells = 0, curve_order.cells.shape[0]
     for earlier in range(worker):
         at += curve_order.sums[earlier]
@@ -64,20 +65,20 @@ def _place_along(worker: int, workers: int, curve_order: Any, start: Any, order:
 
 
 @kernel
-def count_along(workers: int, curve_order: Any, start: Any) -> None:
+def count_along(workers: int, curve_order: CurveOrder, start: Ints) -> None:
     for worker in prange(workers):
         _count_along(worker, workers, curve_order, start)
 
 
 @kernel
-def place_along(workers: int, curve_order: Any, start: Any, order: Any) -> None:
-    """Where each agent goes, and the order of the cells once all have gone there."""
+def place_along(workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
+    """Write where each agent moves, and the order of the cells after the move."""
     for worker in prange(workers):
         _place_along(worker, workers, curve_order, start, order)
 
 
 class Sorted(Buckets):
-    """The domain's grid, whose order, or a curve through whose cells, the agents take."""
+    """The domain's grid; agents are moved into its order, or along a curve through its cells."""
 
     REORDERS = True
     OBEYS = frozenset({"cell_size", "reorder.when", "curve"})
@@ -103,7 +104,7 @@ class Sorted(Buckets):
         grid, room = self.domain.grid, self.domain.agents.capacity + 16
         cells = np.zeros(grid.cells, np.int32)
         self._orders[curve] = CurveOrder(cells, np.zeros(room, np.int32), np.zeros(room, np.int32),
-                                np.zeros(self.domain.workers, np.int64))
+                                           np.zeros(self.domain.workers, np.int64))
         return call(order_cells, cells, CURVES[curve], grid.columns, grid.rows)
 
     def reordered(self) -> None:

@@ -1,9 +1,9 @@
 """The interface of all structures.
 
-A step asks for, in this order: `index`, which finds out who stands where; then, when agents are to be moved into the order
-of the structure, `order`, followed by `reordered`; then `query`, which finds the candidates of each group; and `candidates`,
-of which the stage *see* knows three forms (candidates.py). What these calls find must hold every
-neighbour of everybody, and may hold anyone else. `rules` is for structures that do a part of the behaviour's work.
+A step uses, in this order: `index`, which sorts the agents into cells or leaves; then, when agents are to be moved into the
+order of the structure, `along`, `order` and `reordered`; then `query`, which finds the candidates of each group; and
+`candidates`, in one of three forms (candidates.py). The candidates must include every neighbour of every agent, and may
+include any others. `rules` is for structures that do a part of the behaviour's work.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Domain(NamedTuple):
     """What a structure is made for."""
 
     agents: Agents[Columns]
-    grid: Grid  # rows of cells over the world, built only when somebody asks for it
+    grid: Grid  # rows of cells over the world, built only where it is needed
     width: float  # of the world
     height: float
-    radius: float  # nobody farther away than this is a neighbour
+    radius: float  # of perception: all neighbours are nearer
     contact: float  # the same beyond the extents of both; the radius, where agents have none
     cell: float  # side of a cell, or 0 to fit the radius
     leaf: int  # most agents in a leaf
@@ -35,10 +35,10 @@ class Domain(NamedTuple):
 
 
 class Structure(Protocol):
-    """What all structures answer, and the usual answers; one is made anew when a setting of its `Domain` changes."""
+    """The interface and its defaults. A structure is made again when a setting of its `Domain` changes."""
 
     USES_GRID: bool = False  # its index is the domain's grid
-    REORDERS: bool = False  # agents are to be moved into its order, now and then
+    REORDERS: bool = False  # agents are to be moved into its order from time to time
     OBEYS: frozenset[str] = frozenset()  # techniques that change what it does, by their paths
     domain: Domain
     layout: int  # of the agents, when they were indexed
@@ -49,7 +49,7 @@ class Structure(Protocol):
         self.layout = -1
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        """Find out who stands where; whoever asks again in the same tick, nothing having changed, gets the same."""
+        """Return the kernels that index the agents; a second call in the same tick repeats the first."""
         return ()
 
     def built(self) -> None:
@@ -57,7 +57,7 @@ class Structure(Protocol):
         self.layout = self.domain.agents.layout
 
     def along(self, curve: str) -> tuple[Call, ...]:
-        """Calls that make `order` follow a curve through the structure's cells, if those can be in any order."""
+        """Return the kernels that make `order` follow a curve through the cells, where these can be in any order."""
         return ()
 
     def reordered(self) -> None:
@@ -67,7 +67,7 @@ class Structure(Protocol):
 
     @property
     def in_order(self) -> bool:
-        """True while nobody would move: a tree stays what it is for some steps after a sort."""
+        """True while a sort would move no agent: a tree is kept for some steps after a sort."""
         return self.order is self.domain.grid.identity
 
     @property
@@ -79,12 +79,12 @@ class Structure(Protocol):
         return ()
 
     def rules(self, rules: object) -> object:
-        """The rules by which agents are to meet the candidates: the behaviour's, unless the structure does a part itself."""
+        """Return the rules for the interaction: the behaviour's, unless the structure does a part of the work itself."""
         return rules
 
     def candidates(self) -> Candidates:
         raise NotImplementedError
 
     def counters(self) -> dict[str, float]:
-        """What the last step did, for the profile."""
+        """Return counters of the last step, for the profile."""
         return {}

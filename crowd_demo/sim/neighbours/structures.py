@@ -1,4 +1,4 @@
-"""All neighbour structures by their names. A behaviour may have one of its own in place of another (flock_field.py)."""
+"""All neighbour structures by their names. A behaviour may replace one by its own (flock_field.py)."""
 
 from __future__ import annotations
 

@@ -1,42 +1,44 @@
-"""Binary trees over the agents: what kd_tree.py and aabb_tree.py share, building and asking.
+"""Binary trees over the agents: what kd_tree.py and aabb_tree.py share, building and querying.
 
 The tree is perfect: level l has 2^l nodes, node i has the children 2i and 2i + 1, and the j-th node of level l holds the
-agents `order[n*j >> l : n*(j + 1) >> l]`. So its shape depends on n alone, nothing is allocated, no crowding makes it deep,
-and the order is that of its leaves depth-first. A node is cut at the median along the longer side of its region, by
-quickselect: O(n log(n / leaf)) in all, and much less once agents lie in this order in memory, for then most stand right
-already. Workers share the nodes of the upper levels, level by level, and then take whole subtrees; who does which node
-changes nothing in it.
+agents `order[n*j >> l : n*(j + 1) >> l]`. So its shape and depth depend on n alone, nothing is allocated, and
+the order is that of its leaves depth-first. A node is cut at the median along the longer side of its region, by
+quickselect: O(n log(n / leaf)) in all, and much less once agents are in this order in memory, because most are then in the
+right half already. Workers share the nodes of the upper levels, level by level, and then take whole subtrees; the result does
+not depend on which worker does which node.
 
 Source: Bentley, "Multidimensional binary search trees" (1975); Hoare, "Algorithm 65: FIND" (1961).
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import take_block
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.store.columns import Columns
 
-ASKED = 16  # leaves that a worker asks for in a row
+LEAF_BLOCK = 16  # consecutive leaves that a worker queries
 SLACK = 1e-3  # of the radius, and
-ROUNDING = 2.0**-22  # of the world: more than float32 can misjudge a distance and misplace an edge
+ROUNDING = 2.0**-22  # of the world: more than the rounding error of a distance and of an edge
 
 
 class Tree(NamedTuple):
     """Agents being sorted into leaves, and the nodes; boxes are (left, top, right, bottom), closed."""
 
-    x: Any  # float32[n + 16], in the order of the leaves
-    y: Any
-    order: Any  # int32[n + 16]
-    region: Any  # float32[2 * leaves, 4]: the part of the world that a node was cut from
-    queue: Any  # int64[1]: next subtree to take
-    visited: Any  # int64[workers, 3]: queries, nodes that they looked at, leaves found
+    x: Floats  # [n + 16], in the order of the leaves
+    y: Floats
+    order: Ints  # [n + 16]
+    region: Floats  # [2 * leaves, 4]: the part of the world that a node was cut from
+    queue: Longs  # [1]: next subtree to take
+    visited: Longs  # [workers, 3]: queries, nodes that they looked at, leaves found
 
 
 def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
@@ -47,24 +49,24 @@ def tree_of(agents: int, leaves: int, workers: int, width: float, height: float)
 
 
 def depth_of(agents: int, leaf: int) -> int:
-    """Levels above the leaves, so that none holds more than `leaf` agents."""
+    """Return the levels above the leaves, so that no leaf holds more than `leaf` agents."""
     return (-(-agents // leaf) - 1).bit_length() if agents else 0
 
 
 # --- building --------------------------------------------------------------------------------------------------------
 
 @device
-def _swap(array: Any, i: int, j: int) -> None:
+def _swap(array: Floats | Ints, i: int, j: int) -> None:
     array[np.uintp(i)], array[np.uintp(j)] = array[np.uintp(j)], array[np.uintp(i)]
 
 
 @device
-def _middle_of(a: Any, b: Any, c: Any) -> Any:
+def _middle_of(a: Float, b: Float, c: Float) -> Float:
     return max(min(a, b), min(max(a, b), c))
 
 
 @device
-def select_nth(key: Any, other: Any, order: Any, first: int, last: int, nth: int) -> None:
+def select_nth(key: Floats, other: Floats, order: Ints, first: int, last: int, nth: int) -> None:
     """Rearrange [first, last) so that key[nth] is what sorting would put there: none before is greater, none behind less."""
     left, right = first, last - 1
     while left < right:
@@ -89,8 +91,8 @@ def select_nth(key: Any, other: Any, order: Any, first: int, last: int, nth: int
 
 
 @device
-def _cut(tree: Any, agents: int, level: int, j: int) -> None:
-    """Share the agents of a node out to its children."""
+def _cut(tree: Tree, agents: int, level: int, j: int) -> None:
+    """Divide the agents of a node between its children."""
     node = (1 << level) + j
     first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
     region, low, high = tree.region[node], tree.region[2 * node], tree.region[2 * node + 1]
@@ -105,20 +107,20 @@ def _cut(tree: Any, agents: int, level: int, j: int) -> None:
 
 
 @device
-def _load(worker: int, workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+def _load(worker: int, workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         tree.x[slot], tree.y[slot], tree.order[slot] = x[slot], y[slot], slot
 
 
 @device
-def _cut_level(worker: int, workers: int, tree: Any, agents: int, level: int) -> None:
+def _cut_level(worker: int, workers: int, tree: Tree, agents: int, level: int) -> None:
     for j in range(worker, 1 << level, workers):
         _cut(tree, agents, level, j)
 
 
 @device
-def _cut_subtrees(tree: Any, agents: int, top: int, depth: int, end: int) -> None:
-    """Each of the nodes of level `top` before `end`, down to its leaves, is the work of one worker."""
+def _cut_subtrees(tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
+    """Build the subtrees under the nodes of level `top` before `end`; one worker builds a whole subtree."""
     subtree = take_block(tree.queue, 1)
     while subtree < end:
         for level in range(top, depth):
@@ -128,33 +130,33 @@ def _cut_subtrees(tree: Any, agents: int, top: int, depth: int, end: int) -> Non
 
 
 @kernel
-def load_agents(workers: int, x: Any, y: Any, agents: int, tree: Any) -> None:
+def load_agents(workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
     for worker in prange(workers):
         _load(worker, workers, x, y, agents, tree)
 
 
 @kernel
-def cut_level(workers: int, tree: Any, agents: int, level: int) -> None:
+def cut_level(workers: int, tree: Tree, agents: int, level: int) -> None:
     for worker in prange(workers):
         _cut_level(worker, workers, tree, agents, level)
 
 
 @kernel
-def cut_subtrees(workers: int, tree: Any, agents: int, top: int, depth: int, end: int) -> None:
+def cut_subtrees(workers: int, tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
     for _ in prange(workers):
         _cut_subtrees(tree, agents, top, depth, end)
 
 
-# --- asking ----------------------------------------------------------------------------------------------------------
+# --- querying --------------------------------------------------------------------------------------------------------
 
 @device
-def _apart(box: Any, left: Any, top: Any, right: Any, bottom: Any) -> bool:
+def _apart(box: Floats, left: Float, top: Float, right: Float, bottom: Float) -> bool:
     return box[0] > right or box[2] < left or box[1] > bottom or box[3] < top
 
 
 @device
-def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: Any, visited: Any) -> None:
-    """The leaves within reach of a leaf, from left to right through the tree: no stack, the next node is a matter of bits."""
+def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, runs: Runs, visited: Longs) -> None:
+    """Find the leaves within reach of a leaf, from left to right: without a stack, the next node follows from the bits."""
     mine = box[(1 << depth) + leaf]
     left, top, right, bottom = mine[0] - reach, mine[1] - reach, mine[2] + reach, mine[3] + reach
     node, looks, hits = 1, 0, 0
@@ -179,12 +181,12 @@ def _find_runs(box: Any, agents: int, depth: int, leaf: int, reach: Any, runs: A
 
 
 @device
-def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any,
-         runs: Any, visited: Any) -> None:
+def _query(worker: int, workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn,
+           reach: Float, runs: Runs, visited: Longs) -> None:
     leaves = 1 << depth
     visited[:] = 0
-    for block in range(worker * ASKED, leaves, workers * ASKED):  # who is due stands together: share that out
-        for leaf in range(block, min(block + ASKED, leaves)):
+    for block in range(worker * LEAF_BLOCK, leaves, workers * LEAF_BLOCK):  # agents that are due are near each other
+        for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
             runs.start[leaf], runs.count[leaf] = first, 0
             if due_among(columns, order, first, last, turn) > 0:
@@ -195,11 +197,11 @@ def _ask(worker: int, workers: int, box: Any, columns: Any, order: Any, agents: 
 
 
 @kernel
-def find_leaves(workers: int, box: Any, columns: Any, order: Any, agents: int, depth: int, turn: Any, reach: Any, runs: Any,
-                visited: Any) -> None:
-    """The candidates of each leaf where somebody is due: the agents of all leaves whose boxes lie within reach of its own."""
+def find_leaves(workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn, reach: Float,
+                runs: Runs, visited: Longs) -> None:
+    """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
     for worker in prange(workers):
-        _ask(worker, workers, box, columns, order, agents, depth, turn, reach, runs, visited[worker])
+        _query(worker, workers, box, columns, order, agents, depth, turn, reach, runs, visited[worker])
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ class TreeStructure(Structure):
         self.box = self.tree.region
         self.order = self.tree.order
         self.runs: Runs = runs_of(self.order, leaves)
-        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2: enough for the last of them to end together
+        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2 of their number: enough for an even end
 
     @property
     def depth(self) -> int:
@@ -235,11 +237,11 @@ class TreeStructure(Structure):
 
     @property
     def parts(self) -> int:
-        """In which a tree is built: agents are loaded, upper levels cut one by one, then the subtrees; alike in cost."""
+        """Parts of building a tree, alike in cost: load the agents, cut the upper levels one by one, then the subtrees."""
         return 1 + self.top + (1 << self.top)
 
     def build(self, tree: Tree, first: int, last: int) -> tuple[Call, ...]:
-        """Parts [first, last) of building a tree over the agents as they stood when they were loaded."""
+        """Return parts [first, last) of building a tree, for the positions at the time of loading."""
         agents, workers, top = self.domain.agents, self.domain.workers, self.top
         levels = range(max(first - 1, 0), min(last - 1, top))
         subtree, end = max(first - 1 - top, 0), last - 1 - top
@@ -250,16 +252,16 @@ class TreeStructure(Structure):
         return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
     def boxes(self, shrunk: bool) -> tuple[Call, ...]:
-        """Fit the boxes to the agents that the leaves hold."""
+        """Return the kernels that fit the boxes to the agents of the leaves."""
         agents, workers = self.domain.agents, self.domain.workers
         return (call(bound_nodes, workers, agents.columns, extents(agents.columns), self.order, self.tree.region, shrunk,
-                                   self.box, agents.count, self.top, self.depth), call(join_top, self.box, self.top))
+                     self.box, agents.count, self.top, self.depth), call(join_top, self.box, self.top))
 
     def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
         agents, domain = self.domain.agents, self.domain
         reach = np.float32(domain.contact + SLACK * domain.radius + ROUNDING * max(domain.width, domain.height))
         return (call(find_leaves, self.domain.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
-                                   reach, self.runs, self.tree.visited),)
+                     reach, self.runs, self.tree.visited),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)

@@ -1,36 +1,38 @@
-"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are near in memory
-as often as neighbours in x are.
+"""Square cells in Morton order: a counting sort by the cell's number on the curve, so that neighbours in y are as near in
+memory as neighbours in x.
 
 After `index`, the agents of cell c are `order[start[c]:start[c + 1]]`, c being a Morton number. The groups of the see stage
-are aligned squares of cells, which on this curve are runs: as many cells as fill a register of lanes, or a few for the
-scalar path. The cells around a square are found by walking the quadtree that the curve is, largest quarters first; they make a
-few runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what
-the curve costs.
+are aligned squares of cells, which on this curve are runs: with enough cells to fill a register, or a few for the scalar
+kernel. The cells around a square are found by descending the quadtree of the curve, largest quarters first; they form a few
+runs. The side of the grid is a power of two: up to four times the cells of a plain grid, most of them empty, is what the
+curve costs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from crowd_demo.compute.counting_sort import count_share, sort_calls, sort_space
+from crowd_demo.compute.arrays import Floats, Ints, Longs
+from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
+from crowd_demo.sim.store.columns import Columns
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
-FEW = 3.0  # the same for the scalar path: they share a query, and meet more candidates for it
+FEW = 3.0  # the same for the scalar path: they share a query, but have more candidates
 MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
 @device
-def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
+                cells: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
         row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
@@ -39,8 +41,8 @@ def _find_cells(worker: int, workers: int, x: Any, y: Any, agents: int, floor: A
 
 
 @device
-def _count_squares(worker: int, workers: int, start: Any, squares: int, level: int, found: Any) -> None:
-    """How many squares of this worker's share hold somebody."""
+def _count_squares(worker: int, workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
+    """Count the squares of this worker's share that are not empty."""
     count = 0
     for square in range(squares * worker // workers, squares * (worker + 1) // workers):
         count += start[square + 1 << 2 * level] > start[square << 2 * level]
@@ -48,8 +50,8 @@ def _count_squares(worker: int, workers: int, start: Any, squares: int, level: i
 
 
 @device
-def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs: Any, group: int) -> None:
-    """The cells within reach of a square, in ascending order, by the largest quarters that lie in the box of them."""
+def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, runs: Runs, group: int) -> None:
+    """Find the cells within reach of a square, in ascending order, by the largest quarters inside their bounding box."""
     column, row = morton_place(square << 2 * level)
     side = 1 << level
     left, top = max(column - reach, 0), max(row - reach, 0)
@@ -73,9 +75,9 @@ def _find_runs(start: Any, square: int, level: int, floor: Any, reach: int, runs
 
 
 @device
-def _name_groups(worker: int, workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any,
-                 reach: int, turn: Any, found: Any, runs: Any) -> None:
-    """This worker's groups, numbered after those of the workers before it; where somebody is due, with their candidates."""
+def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int,
+                   floor: Floor, reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
+    """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
     for earlier in range(worker):
         group += found[earlier]
@@ -92,22 +94,22 @@ def _name_groups(worker: int, workers: int, columns: Any, order: Any, start: Any
 
 
 @kernel
-def find_z_cells(workers: int, x: Any, y: Any, agents: int, floor: Any, space: Any, cells: int) -> None:
+def find_z_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace, cells: int) -> None:
     for worker in prange(workers):
         _find_cells(worker, workers, x, y, agents, floor, space, cells)
 
 
 @kernel
-def count_squares(workers: int, start: Any, squares: int, level: int, found: Any) -> None:
+def count_squares(workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
     for worker in prange(workers):
         _count_squares(worker, workers, start, squares, level, found)
 
 
 @kernel
-def find_z_runs(workers: int, columns: Any, order: Any, start: Any, squares: int, level: int, floor: Any, reach: int,
-                turn: Any, found: Any, runs: Any) -> None:
+def find_z_runs(workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor, reach: int,
+                turn: Turn, found: Longs, runs: Runs) -> None:
     for worker in prange(workers):
-        _name_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
+        _number_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
 
 
 class ZGrid(Structure):
@@ -144,10 +146,10 @@ class ZGrid(Structure):
         squares, start = self.cells >> 2 * level, self.space.start
         return (call(count_squares, workers, start, squares, level, self.found),
                 call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
-                                   self.found, self.runs))
+                     self.found, self.runs))
 
     def _level(self, wanted: float) -> int:
-        """Squares of 2^level cells a side hold about so many agents on average."""
+        """Return the level at which squares of 2^level cells a side hold about `wanted` agents on average."""
         each = max(self.domain.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
         return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 

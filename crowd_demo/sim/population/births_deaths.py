@@ -1,13 +1,13 @@
-"""Births and deaths: how many is due by the clock, and who is drawn by a hash of (seed, tick).
+"""Births and deaths: their number follows from the tick, and the ids that die from a hash of (seed, tick).
 
     born by tick t       floor(births_per_s * t * dt), while there are fewer than `most`
-    dying by tick t      floor(deaths_per_s * t * dt), while anybody lives
+    dying by tick t      floor(deaths_per_s * t * dt), while there are any agents
     with `season_s`      births come 1.5 times as fast in the first half of each season and 0.5 times in the second,
                          deaths the other way round: the population swings by a quarter of rate * season_s to each side
 
-The dead are drawn by id, not by slot: of the ids that a hash yields, one after another, those that somebody has. Ids are
-dense (newcomers take the lowest free ones), so that is O(deaths) a step. Newcomers draw place and velocity with the tick
-as part of their seed, so a recycled id does not lead the same life again. Nothing here depends on the order in memory.
+Agents that die are drawn by id, not by slot: a sequence of hashes yields ids, and those in use are taken. Ids are dense
+(newcomers take the lowest free ones), so that is O(deaths) a step. Position and velocity of newcomers depend on the tick too,
+so a recycled id starts differently. Nothing here depends on the order in memory.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from crowd_demo.sim.world import World
 
 
 class BirthsDeaths(Stage):
-    """What `life:` of the configuration asks for; `population` is its record."""
+    """The stage for `life:` of the configuration; `population` is its record."""
 
     name = "life"
 
@@ -41,7 +41,7 @@ class BirthsDeaths(Stage):
         return self.active
 
     def commit(self, world: World) -> None:
-        """Who dies this step dies, then who is born is born; the gaps of deferred removals are still open."""
+        """Remove the agents that die in this step, then add newcomers; the gaps of deferred removals stay open."""
         dead = who_dies(world, self._due(world.tick, self.settings.deaths_per_s, late=True))
         for part in np.array_split(dead, self.settings.causes):
             world.agents.remove(part, world.options.removal, world.workers)
@@ -60,7 +60,7 @@ class BirthsDeaths(Stage):
         self.recorded = ring, steps + 1
 
     def population(self, last: int = HISTORY) -> Ints:
-        """int32[at most `last`]: how many lived after each of the last steps, oldest first."""
+        """Return int32[at most `last`]: the number of agents after each of the last steps, oldest first."""
         ring, steps = self.recorded
         size = min(last, steps, HISTORY)
         return ring[np.arange(steps - size, steps) % HISTORY]
@@ -69,7 +69,7 @@ class BirthsDeaths(Stage):
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
 
     def _so_far(self, rate: float, late: bool, tick: int) -> float:
-        """How many in all up to a tick."""
+        """Return how many in all up to a tick."""
         season = self.settings.season_s
         seconds = tick / self._config.time.step_hz
         if season == 0:
@@ -81,14 +81,14 @@ class BirthsDeaths(Stage):
 
 
 def room_for(config: Config) -> int:
-    """Agents to keep memory for: as many as the season brings, if births and deaths are in balance."""
+    """Return the number of agents to allocate memory for: the maximum of a season, if births and deaths are in balance."""
     life = config.life
     swing = life.births_per_s * max(life.season_s, 2) / 2
     return min(config.agents + int(swing), max(life.most, config.agents))
 
 
 def who_dies(world: World, count: int) -> Ints:
-    """`count` different ids that somebody has (or all of them), drawn in an order that the seed and the tick decide."""
+    """Return `count` different ids in use (or all of them), drawn in an order that depends on the seed and the tick."""
     handles = world.agents.handles
     count = min(count, len(handles))
     limit = np.uint32(max(handles.limit, 1))

@@ -1,4 +1,4 @@
-"""Where agents are born: each place is a function of the seed and the id alone."""
+"""Positions of new agents: a function of the seed and the id alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 
 def spawn_positions(ids: Ints, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
-    """(x, y) float32[n]: free places all over the world, or many of them in a box, or one point for all; or a pattern."""
+    """Return (x, y) float32[n]: free positions all over the world, or many in a box, or one point; or a pattern."""
     if config.links.pattern != "none":
         x, y = spring_patterns.positions(ids, config, terrain, seed)
         step_out(terrain, x, y)

@@ -1,6 +1,6 @@
-"""Ropes, cloth and columns: where an agent begins, whom it is tied to, and whether it is pinned, each by its id alone.
+"""Ropes, cloth and columns: the first position, the links and the pins of agents, all functions of the id.
 
-    rope    `length` agents hang from a pinned one; ropes stand in rows all over the world
+    rope    `length` agents hang from a pinned one; ropes are arranged in rows all over the world
     cloth   `length` agents wide, as deep as there are agents; each is tied to the left and above, the top row is pinned
     column  `length` agents one behind the other, the first of them free; only the one behind is pulled
 """
@@ -15,16 +15,16 @@ from crowd_demo.compute.arrays import Bools, Doubles, Floats, Whole
 from crowd_demo.config.model import Config
 from crowd_demo.sim.terrain.tiles import Terrain
 
-TOP = 0.12  # of the world's height (or a row's): there ropes and cloth hang from
+TOP = 0.12  # of the world's height (or a row's): ropes and cloth hang from there
 
 
 def reaches(config: Config) -> tuple[int, ...]:
-    """An agent is tied to the agents whose ids are lower by these, as far as `tied` says so."""
+    """Return the differences of id between linked agents, for those where `tied` is true."""
     return {"none": (), "rope": (1,), "column": (1,), "cloth": (1, config.links.length)}[config.links.pattern]
 
 
 def tied(ids: Whole, reach: int, config: Config) -> Bools:
-    """bool[n]: is each id tied to id - reach? The first of a rope or of a row of cloth has nobody before it."""
+    """Return bool[n]: whether each id is linked to id - reach; the first of a rope or of a row of cloth is not."""
     return (ids >= reach) & ((reach != 1) | (ids % config.links.length != 0))
 
 
@@ -36,7 +36,7 @@ def pinned(ids: Whole, config: Config) -> Bools:
 
 
 def positions(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Floats, Floats]:
-    """(x, y) float32[n], inside the world but not always clear of walls."""
+    """Return (x, y) float32[n], inside the world but not always clear of walls."""
     x, y = {"rope": _ropes, "cloth": _cloth, "column": _columns}[config.links.pattern](ids, config, terrain, seed)
     walls = terrain.walls
     inside = (np.nextafter(side, np.float32(0)) for side in (walls.width, walls.height))
@@ -51,7 +51,7 @@ def _ropes(ids: Whole, config: Config, terrain: Terrain, seed: int) -> tuple[Flo
     columns = -(-ropes // rows)
     rope, bead = np.divmod(ids, links.length)
     row, column = np.divmod(rope % ropes, columns)
-    shift = 0.25 + 0.5 * (row % 2)  # every other row stands in the gaps of the one before
+    shift = 0.25 + 0.5 * (row % 2)  # every other row is shifted by half a gap
     return (column + shift) * (world.width / columns), (row + TOP) * (world.height / rows) + bead * links.rest
 
 

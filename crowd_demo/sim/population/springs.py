@@ -1,21 +1,21 @@
-"""Links: references between agents that survive sorts and removals, and the springs that they are.
+"""Springs: links between agents that stay valid through sorts and removals, and their forces.
 
     pull   sum over an agent's links of (stiffness * (d - rest) + damping * approach) along the link, d its length
-    v'     v + dt * (pull + gravity + wind * gust - drag * v); who is pinned heads for its place instead
+    v'     v + dt * (pull + gravity + wind * gust - drag * v); pinned agents move to their pin instead
 
-A link is two ids and the generations in which they were tied. Kernels want slots: these are looked up again when agents
-have moved in memory (after a sort or a removal), and links to agents that died are dropped. Each agent adds up its own
-pulls, as integers (1/256), so neither order nor threads can change a bit; velocities are written by a second kernel, when
-nobody reads them any more. O(links) a step, and as much again for each sort.
+A link is two ids and their generations at the time of linking. Kernels need slots: these are looked up again when agents have
+moved in memory (after a sort or a removal), and links to agents that died are dropped. Each agent adds up its own pulls, as
+integers (1/256), so the result does not depend on order or threads; a second kernel writes the velocities, when no kernel
+reads them any more. O(links) a step, and as much again for each sort.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints, Whole
+from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
@@ -27,20 +27,20 @@ from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import World
 
 FIXED = 256  # steps of 1 unit/s^2 in the sums
-STRONGEST = 1 << 15  # units/s^2: what one link can pull
-GUST_UNITS, GUST_S = 900.0, 4.0  # a gust is so wide, and passes a place in so many seconds
+STRONGEST = 1 << 15  # units/s^2: largest pull of one link
+GUST_UNITS, GUST_S = 900.0, 4.0  # width of a gust, and the time in which it passes a point
 
 
 class Web(NamedTuple):
     """The links as kernels see them: node k's are first[k]:first[k + 1]."""
 
-    node: Ints  # int32[n]: slots of the agents that links (or pins) act on
-    first: Ints  # int32[n + 1]
-    other: Ints  # int32[m]: slots of those at the other ends
-    pinned: Ints  # int32[n]: 1 for who is pinned
-    pin_x: Floats  # float32[n]: where
+    node: Ints  # [n]: slots of the agents that links (or pins) act on
+    first: Ints  # [n + 1]
+    other: Ints  # [m]: slots of the agents at the other ends
+    pinned: Ints  # [n]: 1 for pinned agents
+    pin_x: Floats  # [n]: where
     pin_y: Floats
-    pull_x: Floats  # float32[n], written: units/s^2
+    pull_x: Floats  # [n], written: units/s^2
     pull_y: Floats
 
 
@@ -70,7 +70,7 @@ def _pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRule
             other = np.uintp(web.other[link])
             dx, dy = columns.x[other] - columns.x[me], columns.y[other] - columns.y[me]
             length = root(dx * dx + dy * dy)
-            if length > np.float32(0):  # on one spot there is no direction to pull
+            if length > np.float32(0):  # at the same position there is no direction
                 apart = (columns.vx[other] - columns.vx[me]) * dx + (columns.vy[other] - columns.vy[me]) * dy
                 force = rules.stiffness * (length - rules.rest) + rules.damping * (apart / length)
                 scale = min(max(force, -strongest), strongest) / length * np.float32(FIXED)
@@ -81,15 +81,15 @@ def _pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRule
 
 
 @device
-def gust(rules: Any, x: Any, y: Any) -> Any:
-    """-1 .. 1: waves that travel across the world."""
+def gust(rules: LinkRules, x: Float, y: Float) -> Float:
+    """Return a number in -1 .. 1: waves that travel across the world."""
     turns = (x + y * np.float32(0.5)) * rules.inv_gust + rules.phase
     ramp = abs((turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1))
     return ramp * ramp * (np.float32(3) - ramp * np.float32(2)) * np.float32(2) - np.float32(1)
 
 
 @device
-def _yield_to_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+def _apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
     nodes = web.node.shape[0]
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
@@ -104,20 +104,20 @@ def _yield_to_pull(worker: int, workers: int, columns: Columns, web: Web, rules:
 
 @kernel
 def pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """What the links ask of each agent: reads everybody, writes only the web."""
+    """Add up the pulls on each agent; writes only the web."""
     for worker in prange(workers):
         _pull(worker, workers, columns, web, rules)
 
 
 @kernel
-def yield_to_pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """Own velocity only."""
+def apply_pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+    """Write the velocities of the agents that links act on."""
     for worker in prange(workers):
-        _yield_to_pull(worker, workers, columns, web, rules)
+        _apply_pull(worker, workers, columns, web, rules)
 
 
 class Springs(Stage):
-    """The links of a crowd; `ends` and `generations` hold one row a link, lower id first."""
+    """The links of a crowd; `ends` and `generations` are int32[links, 2], the lower id first."""
 
     name = "links"
 
@@ -129,7 +129,7 @@ class Springs(Stage):
         self.ends: Ints = np.zeros((0, 2), np.int32)
         self.generations: Ints = np.zeros((0, 2), np.int32)
         self._deaths = self._layout = -1
-        self._weave()
+        self._sort_links()
 
     def wanted(self, world: World) -> bool:
         return self.active
@@ -137,29 +137,30 @@ class Springs(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         self.refresh()
         rules, columns = self.rules(world), world.agents.columns
-        return (call(pull, world.workers, columns, self.web, rules), call(yield_to_pull, world.workers, columns, self.web, rules))
+        return (call(pull, world.workers, columns, self.web, rules),
+                call(apply_pull, world.workers, columns, self.web, rules))
 
     def __len__(self) -> int:
         return len(self.ends)
 
     def tie(self, ends: Ints) -> None:
-        """Link agents, int32[n, 2] ids. Raises ValueError when one of them does not live."""
+        """Link agents, int32[n, 2] ids. Raises ValueError when an id is not in use."""
         if not self._agents.handles.living(ends.reshape(-1)).all():
             raise ValueError("only the living can be tied")
         self.ends = np.concatenate((self.ends, ends.astype(np.int32)))
         self.generations = np.concatenate((self.generations, self._agents.handles.generations[ends]))
-        self._weave()
+        self._sort_links()
 
     def tie_newcomers(self, ids: Ints) -> None:
-        """Link newcomers to those whom the pattern puts beside them, as far as these live."""
+        """Link newcomers to their neighbours in the pattern, where these are alive."""
         if self.active:
             pairs = [self._pairs_of(ids, reach) for reach in reaches(self._config)]
             self.tie(np.concatenate(pairs))
 
     def restore(self, ends: Ints, generations: Ints) -> None:
-        """Be the links of a state."""
+        """Take over the links of a saved state."""
         self.ends, self.generations = ends, generations
-        self._weave()
+        self._sort_links()
 
     def cut_dead(self) -> None:
         """Drop the links whose agents died, even if their ids are in use again."""
@@ -169,16 +170,16 @@ class Springs(Stage):
                      & (handles.generations[self.ends] == self.generations)).all(axis=1)
             self.ends, self.generations = self.ends[stays], self.generations[stays]
             self._deaths = handles.deaths
-            self._weave()
+            self._sort_links()
 
     def refresh(self) -> None:
-        """Drop the links of the dead, and find everybody again who has moved in memory. Call before `pairs`."""
+        """Drop the links of dead agents, and look up the slots again if agents moved in memory. Call before `pairs`."""
         self.cut_dead()
         if self._layout != self._agents.layout:
-            self._look_up()
+            self._find_slots()
 
     def pairs(self) -> tuple[Ints, Ints]:
-        """int32[m] each: the slots of both ends of each link, as agents lay when `refresh` was called last."""
+        """Return the slots of both ends of each link, int32[m] each, as of the last call of `refresh`."""
         return self._ends[0], self._ends[1]
 
     @property
@@ -187,7 +188,7 @@ class Springs(Stage):
         return self._layout == self._agents.layout and self._deaths == self._agents.handles.deaths
 
     def top_speed(self) -> float:
-        """Springs know no limit: the fastest agent's speed now, units/s."""
+        """Return the present maximum of all speeds, units/s; springs have no bound."""
         columns, n = self._agents.columns, self._agents.count
         return float(np.hypot(columns.vx[:n], columns.vy[:n]).max(initial=0))
 
@@ -200,15 +201,15 @@ class Springs(Stage):
     # --- from ids to slots -------------------------------------------------------------------------------------------
 
     def _pairs_of(self, ids: Ints, reach: int) -> Ints:
-        """Pairs (id - reach, id) with a newcomer in them, both alive."""
+        """Return the pairs (id - reach, id) that include a newcomer, both alive."""
         later = np.union1d(ids, ids + reach)
         later = later[tied(later, reach, self._config)]
         pairs = np.stack((later - reach, later), axis=1)
         alive = self._agents.handles.living(pairs.reshape(-1)).reshape(-1, 2).all(axis=1)
         return pairs[alive & np.isin(pairs, ids).any(axis=1)]
 
-    def _weave(self) -> None:
-        """Sort the links by the agent they act on: both ends, but only the follower in a column."""
+    def _sort_links(self) -> None:
+        """Sort the links by the agent that they act on: both ends, but only the follower in a column."""
         lower, upper = self.ends[:, 0], self.ends[:, 1]
         both = self._config.links.pattern != "column"
         pulled, puller = (np.concatenate((upper, lower)), np.concatenate((lower, upper))) if both else (upper, lower)
@@ -230,8 +231,8 @@ class Springs(Stage):
         ids = ids[pinned(ids, self._config)]
         return ids[self._agents.handles.living(ids)]
 
-    def _look_up(self) -> None:
-        """References fixed up after a sort: where everybody lies now."""
+    def _find_slots(self) -> None:
+        """Look up the present slots of all linked agents."""
         slots_of = self._agents.handles.slots_of
         self.web.node[:] = slots_of(self._nodes)
         self.web.other[:] = slots_of(self._others)
@@ -241,7 +242,7 @@ class Springs(Stage):
 
 
 class FindLinkEnds(Stage):
-    """Before a picture: where the ends of the links lie in memory now."""
+    """Before a picture: look up the slots of the ends of links."""
 
     name = "links"
 

@@ -1,6 +1,6 @@
 """The agents: two buffers of columns (columns.py) and stable ids.
 
-Agents live in slots [0, count); the tail is padding that a last register may read. An agent is known by its id; its slot
+Agents are in slots [0, count); the rest is padding that the last register may read. The id identifies an agent; its slot
 changes with every reorder.
 """
 
@@ -29,13 +29,13 @@ def _move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int,
 
 @kernel
 def move_rows(workers: int, source: Ints, order: Ints, count: int, target: Ints) -> None:
-    """target[:, k] = source[:, order[k]] for k < count: agents into a new order, all columns in lockstep."""
+    """target[:, k] = source[:, order[k]] for k < count: move all columns of the agents into a new order."""
     for worker in prange(workers):
         _move_rows(worker, workers, source, order, count, target)
 
 
 class Agents(Generic[Kind]):
-    """Owner of the columns. `columns` are the live ones; a reorder fills the other buffer and swaps."""
+    """Owns the columns. `columns` are the present ones; a reorder fills the other buffer and swaps."""
 
     def __init__(self, kind: type[Kind], capacity: int = 0) -> None:
         self.kind = kind
@@ -51,16 +51,16 @@ class Agents(Generic[Kind]):
         self.front = np.zeros(shape, np.int32)
         self.back = np.zeros(shape, np.int32)
         self.columns: Kind = views(self.kind, self.front)
-        self._order = np.zeros(shape[1], np.int32)  # who stays, by slot, while gaps are closed
+        self._order = np.zeros(shape[1], np.int32)  # slots of those that stay, while gaps are closed
 
     def swap(self) -> None:
-        """Make the other buffer the live one (after `move_rows` has filled it)."""
+        """Make the other buffer the present one. Call after `move_rows` has filled it."""
         self.front, self.back = self.back, self.front
         self.columns = views(self.kind, self.front)
         self.layout += 1
 
     def spawn(self, **values: ArrayLike) -> None:
-        """Append agents, one a value of `id`; columns that are not given start at zero. Raises ValueError for an id in use."""
+        """Append agents, one for each of `id`; columns left out start at zero. Raises ValueError for an id in use."""
         ids = np.asarray(values["id"])
         added = len(ids)
         if self.count + added > self.capacity:
@@ -73,9 +73,9 @@ class Agents(Generic[Kind]):
         self._resize(self.count + added)
 
     def remove(self, ids: Whole, mode: str = "swap_back", workers: int = 1) -> None:
-        """Take agents out; unknown ids are ignored. The mode (see sparse_set.py) says how their gaps are closed.
+        """Remove agents; unknown ids are ignored. The mode (see sparse_set.py) says how their gaps are closed.
 
-        `deferred` leaves the gaps until `closing` has run, before which nobody may look at the columns.
+        `deferred` leaves the gaps until `closing` has run; the columns may not be read before.
         """
         if mode == "swap_back":
             moves = self.handles.remove(ids, mode)
@@ -88,13 +88,13 @@ class Agents(Generic[Kind]):
                 self.close_gaps(workers)
 
     def close_gaps(self, workers: int) -> None:
-        """Close all gaps at once, the others keeping their order."""
+        """Close all gaps at once; the other agents keep their order."""
         if self.handles.gaps:
             run(self.closing(workers))
             self.closed()
 
     def closing(self, workers: int) -> tuple[Call, ...]:
-        """The kernels of `close_gaps`; call `closed` after they have run."""
+        """Return the kernels of `close_gaps`. Call `closed` after they have run."""
         living = self.handles.living_slots()
         self._order[:len(living)] = living
         return (call(move_rows, workers, self.front, self._order, len(living), self.back),)
@@ -104,27 +104,27 @@ class Agents(Generic[Kind]):
         self.count = len(self.handles)
 
     def _resize(self, count: int) -> None:
-        """Call when the columns have followed their ids: the slots of ids are right again."""
+        """Call after the columns have been moved like their ids."""
         self.count = count
         self.layout += 1
         self.handles.follow()
 
     def slots(self) -> Longs:
-        """Slots in the order of their ids."""
+        """Return the slots in the order of their ids."""
         return np.argsort(self.columns.id[:self.count], kind="stable")
 
     def by_id(self) -> Kind:
-        """A read-only copy of all columns in id order: what callers are shown and what the hash covers."""
+        """Return a read-only copy of all columns in id order."""
         return views(self.kind, self.rows_by_id())
 
     def rows_by_id(self) -> Ints:
-        """The same as the matrix that they are rows of, int32[columns, n]."""
+        """Return the same as one matrix, int32[columns, n], which the state hash covers."""
         matrix = np.ascontiguousarray(self.front[:, self.slots()])
         matrix.setflags(write=False)
         return matrix
 
     def restore(self, rows: Ints, ids: SparseSet, capacity: int) -> None:
-        """Be the agents of a state: `rows` int32[columns, n] by slot, and their ids."""
+        """Take over the agents of a saved state: `rows` int32[columns, n] by slot, and their ids."""
         self._allocate(capacity)
         self.front[:, :rows.shape[1]] = rows
         self.handles.ids = ids

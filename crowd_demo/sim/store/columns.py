@@ -1,7 +1,7 @@
 """Columns: a structure of arrays, one record type for each behaviour.
 
-All columns are rows of one int32 matrix, so every one moves in lockstep when agents are reordered or removed, and a new
-column is one line in its record. A float32 column is a view of its row.
+All columns are rows of one int32 matrix, so all move together when agents are reordered or removed, and a new column is one
+line in its record. A float32 column is a view of its row.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crowd_demo.compute.arrays import Floats, Ints
 
 
 class Columns(Protocol):
-    """What every behaviour's agents have: a NamedTuple of `Floats` and `Ints`, each by slot, that begins with these.
+    """The columns of every behaviour: a NamedTuple of `Floats` and `Ints`, each by slot, that begins with these.
 
     Positions in world units, velocities in units/s.
     """
@@ -34,20 +34,20 @@ class Columns(Protocol):
 
     @property
     def push_x(self) -> Floats:
-        """What the neighbours ask for, kept until the agent looks again."""
+        """The neighbours' push, kept until the agent is due again."""
 
     @property
     def push_y(self) -> Floats: ...
 
     @property
     def look_at(self) -> Ints:
-        """When it looks again, and how long it waits (neighbours/schedule.py)."""
+        """When it is due again, and after how long a wait (neighbours/schedule.py)."""
 
     def __iter__(self) -> Iterator[Floats | Ints]: ...
 
 
 class MovingColumns(NamedTuple):
-    """Just these columns, for behaviours that need no others."""
+    """These columns alone, for behaviours that need no others."""
 
     id: Ints
     x: Floats
@@ -69,5 +69,5 @@ def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
 
 
 def views(kind: type[Kind], matrix: Ints) -> Kind:
-    """The columns of an int32 matrix, one a row."""
+    """Return the rows of an int32 matrix as columns."""
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))

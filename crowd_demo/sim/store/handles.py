@@ -1,7 +1,7 @@
-"""From id to slot: a held or followed agent stays the same agent, wherever sorts and removals put it.
+"""Handles: references to agents that stay valid through sorts and removals.
 
-The ids of all agents are a sparse set whose data are the columns. Who lives is always exact. In which slot is brought up
-to date when somebody asks: a sort costs nothing here until then, and the first question after it O(n).
+The ids of all agents are a sparse set whose data are the columns. Whether an id is in use is always exact. Slots are brought
+up to date on demand: a sort costs nothing here, and the first look-up after it O(n).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crowd_demo.sim.store.sparse_set import Handle, Moves, SparseSet
 
 
 class Handles:
-    """The ids of agents. `layout` tells a number that grows whenever agents move in memory, `ids_by_slot` who lies where."""
+    """The ids of agents. `layout` returns a number that grows whenever agents move in memory, `ids_by_slot` their ids."""
 
     def __init__(self, layout: Callable[[], int], ids_by_slot: Callable[[], Ints], capacity: int) -> None:
         self._now, self._by_slot = layout, ids_by_slot
@@ -26,63 +26,63 @@ class Handles:
         return len(self.ids)
 
     def handle(self, identity: int) -> Handle:
-        """What to keep of an agent to find it again. Raises KeyError when nobody bears the id."""
+        """Return a reference to an agent. Raises KeyError when the id is not in use."""
         return self.ids.handle(identity)
 
     def slot(self, handle: Handle) -> int:
-        """Where that agent lies now, or -1 when it has died, even if somebody else was born with its id."""
+        """Return the agent's present slot, or -1 when it has died, even if its id is in use again."""
         return int(self._fresh().slot_of(handle.id)) if self.ids.is_alive(handle) else -1
 
     def slots_of(self, ids: Whole) -> Ints:
-        """int32[n]: where they lie now, -1 for ids that nobody bears."""
+        """Return int32[n]: the present slots, -1 for ids that are not in use."""
         return self._fresh().slots_of(ids)
 
     def living(self, ids: Whole) -> Bools:
-        """bool[n]: who of them lives; needs no slots."""
+        """Return bool[n]: which of them are in use; needs no slots."""
         return self.ids.has(ids)
 
     @property
     def generations(self) -> Ints:
-        """How often each id was given back; an id beyond the end never was."""
+        """How often each id was removed; an id beyond the end never was."""
         return self.ids.generations
 
     def free_ids(self, count: int) -> Ints:
-        """The `count` lowest ids that nobody bears."""
+        """Return the `count` lowest ids that are not in use."""
         return self.ids.free_ids(count)
 
     @property
     def deaths(self) -> int:
-        """How many have died in all."""
+        """Number of agents removed so far."""
         return self.ids.removed
 
     @property
     def limit(self) -> int:
-        """No id ever borne was as high."""
+        """One above the highest id ever used."""
         return self.ids.limit
 
     # --- for the owner of the columns --------------------------------------------------------------------------------
 
     def add(self, ids: Whole) -> None:
-        """Appended behind the others, in this order. Raises ValueError when an id is borne already."""
+        """Append ids in this order. Raises ValueError when one is in use already."""
         if self.living(ids).any() or len(np.unique(ids)) != len(ids):
             raise ValueError("two agents cannot have one id")
         self._fresh().add_many(ids)
 
     def remove(self, ids: Whole, mode: str) -> Moves:
-        """How the columns have to move; unknown ids are ignored."""
+        """Remove ids and return how the columns have to move; unknown ids are ignored."""
         return self._fresh().discard_many(ids, mode)
 
     @property
     def gaps(self) -> int:
-        """Slots of the dead that are still in memory."""
+        """Number of gaps that removed agents have left."""
         return len(self.ids.ids) - len(self.ids)
 
     def living_slots(self) -> Longs:
-        """Slots of all but the gaps, rising."""
+        """Return the slots of all but the gaps, ascending."""
         return np.flatnonzero(self._fresh().ids >= 0)
 
     def follow(self) -> None:
-        """Call after the columns have followed: slots are right for this layout."""
+        """Call after the columns have been moved too: slots are right for the present layout."""
         self._layout = self._now()
 
     def _fresh(self) -> SparseSet:

@@ -1,7 +1,7 @@
 """When to move agents into cell order, and the move: gather every column into the other buffer, swap.
 
-`every` sorts by the clock. `drift` sorts once somebody may have moved farther than a share of a cell since the last sort: the
-meter adds up the longest move of each step, which no agent's path can exceed, so it needs no column and no id.
+`every` sorts every so many steps. `drift` sorts once an agent may have moved farther than a share of a cell since the last
+sort: `Drift` adds up the longest move of each step, an upper bound of every agent's path, so it needs no column and no id.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ class ReorderSettings(Protocol):
 
 
 class Drift:
-    """What happened since the agents were last sorted."""
+    """What happened since the last sort."""
 
     def __init__(self) -> None:
         self.sorts = 0  # so far
         self.steps = 0  # since the last one
-        self.units = 0.0  # that somebody may have moved since then, at most
+        self.units = 0.0  # upper bound of every agent's path since then
 
     def moved(self, farthest_sq: Floats) -> None:
-        """After a step; float32[workers, 16], squares of the longest moves."""
+        """Call after a step; float32[workers, 16], squares of the longest moves."""
         self.steps += 1
         self.units += math.sqrt(farthest_sq.max())
 
     def reset(self) -> None:
-        """After a sort."""
+        """Call after a sort."""
         self.sorts += 1
         self.steps, self.units = 0, 0.0
 
@@ -52,5 +52,5 @@ def reorder_due(settings: ReorderSettings, tick: int, drift: Drift, cell: float)
 
 
 def reorder_calls(agents: Agents[Columns], order: Ints, workers: int) -> tuple[Call, ...]:
-    """After these and `agents.swap()`, slot k holds the agent that was in slot order[k]."""
+    """Return the kernels after which, and after `agents.swap()`, slot k holds the agent that was in slot order[k]."""
     return (call(move_rows, workers, agents.front, order, agents.count, agents.back),)

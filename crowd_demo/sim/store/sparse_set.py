@@ -1,8 +1,8 @@
 """A sparse set: which ids are members, and in which slot of a dense array each of them lies. Everything is O(1) an id.
 
 `sparse[id]` is the slot of a member or -1, `dense[slot]` its id: members lie without gaps in slots [0, len). Data that
-belong to members live in arrays of the caller, in the same slots; what moves in here is told so that they can follow. The
-names of an entity-component storage, and what they are here:
+belong to members live in arrays of the caller, in the same slots; `Moves` says how to move them. The names of an
+entity-component storage (as in blackbone's sparse set), and what they are here:
 
     Has(id)  id in s          Add(id, v)  data[s.add(id)] = v      Ref(id)  data[s.slot_of(id)]        Count  len(s)
     All()    data[:len(s)]    Remove(id)  s.discard(id), below     AllEntities()  s.ids, a view
@@ -13,37 +13,38 @@ Three ways to close the gap of a removed member, alone or in bulk (`discard_many
 - `shift`: all behind a gap move down in their order. O(n) a call.
 - `deferred`: the gap is marked, and `compact` closes all of them at once in order. O(1) each and O(n) once.
 
-Memory: 8 bytes an id that can be, plus 4 for its generation: a handle is an id and the generation in which it was taken, so
-that whoever bears a recycled id is not taken for a former bearer. Unknown and repeated ids are harmless.
+Memory: 8 bytes for each possible id, plus 4 for its generation: a handle is an id and its generation at that time, so that a
+recycled id is told from its former use. Unknown and repeated ids are harmless.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Ints = NDArray[np.int32]
+from crowd_demo.compute.arrays import Bools, Ints, Longs, Whole
+
 MODES = ("swap_back", "shift", "deferred")
 
 
 class Handle(NamedTuple):
-    """A reference to a member that outlives sorts and is told from whoever bears the same id later."""
+    """A reference to a member that stays valid through sorts, and is told from a later use of the same id."""
 
     id: int
     generation: int
 
 
 class Moves(NamedTuple):
-    """What data in the same slots must do: data[target] = data[source], both int64[k]."""
+    """How to move data in the same slots: data[target] = data[source], both int64[k]."""
 
-    target: NDArray[np.int64]
-    source: NDArray[np.int64]
+    target: Longs
+    source: Longs
 
 
-_NOWHERE: NDArray[np.int64] = np.zeros(0, np.int64)
+_NOWHERE: Longs = np.zeros(0, np.int64)
 _NO_MOVES = Moves(_NOWHERE, _NOWHERE)
 
 
@@ -54,10 +55,10 @@ class SparseSet:
         self._sparse = np.full(limit, -1, np.int32)
         self._dense = np.zeros(limit, np.int32)
         self.generations: Ints = np.zeros(limit, np.int32)  # of each id: how often it was removed
-        self.limit = 0  # no id that ever was a member was as high
+        self.limit = 0  # one above the highest id that ever was a member
         self.removed = 0  # how many were removed in all
         self._end = 0  # slots in use, gaps among them
-        self._gaps: list[NDArray[Any]] = []  # slots of removed members that nothing has closed yet, one array a call
+        self._gaps: list[Whole] = []  # slots of removed members that nothing has closed yet, one array a call
         self._gap_count = 0
 
     # --- one at a time -----------------------------------------------------------------------------------------------
@@ -73,11 +74,11 @@ class SparseSet:
         return iter(self.ids[self.ids >= 0].tolist())
 
     def slot_of(self, identity: int) -> int:
-        """-1 for who is not a member."""
+        """Return the slot of a member, else -1."""
         return int(self._sparse[identity]) if identity in self else -1
 
     def add(self, identity: int) -> int:
-        """Its slot: a new one at the end, or the old one of a member."""
+        """Return its slot: a new one at the end, or the old one of a member."""
         if identity not in self:
             self.add_many(np.array([identity]))
         return self.slot_of(identity)
@@ -86,7 +87,7 @@ class SparseSet:
         return self.discard_many(np.array([identity]), mode)
 
     def handle(self, identity: int) -> Handle:
-        """Raises KeyError for who is not a member."""
+        """Return a reference to a member. Raises KeyError for others."""
         if identity not in self:
             raise KeyError(identity)
         return Handle(int(identity), int(self.generations[identity]))
@@ -101,11 +102,11 @@ class SparseSet:
         """A view of the ids by slot; a gap holds -1 until `compact`."""
         return self._dense[:self._end]
 
-    def has(self, ids: ArrayLike) -> NDArray[np.bool_]:
+    def has(self, ids: ArrayLike) -> Bools:
         return self.slots_of(ids) >= 0
 
     def slots_of(self, ids: ArrayLike) -> Ints:
-        """int32[n]: the slot of each id, -1 for who is not a member."""
+        """Return int32[n]: the slot of each id, -1 for others than members."""
         ids = _array(ids)
         known = (ids >= 0) & (ids < len(self._sparse))
         slots = np.full(len(ids), -1, np.int32)
@@ -113,7 +114,7 @@ class SparseSet:
         return slots
 
     def add_many(self, ids: ArrayLike) -> Ints:
-        """Append who is not a member yet, each once, in the order given; returns who was added."""
+        """Append the ids that are not members yet, each once, in the order given; return those added."""
         ids = _array(ids)
         if len(ids) and int(ids.min()) < 0:
             raise ValueError("ids are 0, 1, 2, ...")
@@ -127,7 +128,7 @@ class SparseSet:
         return new
 
     def discard_many(self, ids: ArrayLike, mode: str = "swap_back") -> Moves:
-        """Remove all of these who are members, and close the gaps as the mode says. Raises ValueError for another mode."""
+        """Remove those that are members, and close the gaps by the mode. Raises ValueError for another mode."""
         if mode not in MODES:
             raise ValueError(f"removal is one of {', '.join(MODES)}, not {mode!r}")
         slots = np.unique(self.slots_of(ids))
@@ -156,7 +157,7 @@ class SparseSet:
         source = np.flatnonzero(self.ids[left:] >= 0)[::-1] + left
         return self._close(inside, source)
 
-    def _close(self, target: NDArray[np.int64], source: NDArray[np.int64]) -> Moves:
+    def _close(self, target: Longs, source: Longs) -> Moves:
         moved = self._dense[source]
         self._dense[target], self._sparse[moved] = moved, target
         self._without_gaps(len(self))
@@ -185,7 +186,7 @@ class SparseSet:
         self._end, self._gaps, self._gap_count = end, [], 0
 
     def _grow(self, ids: int, slots: int) -> None:
-        """Room for so many ids and slots; grows by half, so seldom."""
+        """Make room for so many ids and slots; grows by half, so rarely."""
         if ids > len(self._sparse):
             room = max(ids, len(self._sparse) * 3 // 2)
             self._sparse = _longer(self._sparse, room, -1)
@@ -198,13 +199,13 @@ def _longer(array: Ints, size: int, filler: int) -> Ints:
     return np.concatenate((array, np.full(size - len(array), filler, np.int32)))
 
 
-def _array(ids: ArrayLike) -> NDArray[Any]:
+def _array(ids: ArrayLike) -> Whole:
     """int[n]; an empty list has no type of its own."""
     array = np.asarray(ids)
     return array if array.size else _NOWHERE
 
 
-def _each_once(ids: NDArray[Any]) -> Ints:
+def _each_once(ids: Whole) -> Ints:
     """The first of each, in the order given."""
     if (ids[1:] > ids[:-1]).all():
         return ids.astype(np.int32)

@@ -1,8 +1,8 @@
 """Flow fields: for each destination, which step leads from every tile of the map along a shortest path there.
 
 A step costs 10 along a side and 14 along a diagonal, and no diagonal cuts the corner of a wall. After `rebuild`,
-`distance[d, row, column]` is the exact cost to destination d (-1: no way), and `direction` the first of the eight steps
-that is on a shortest way (ARRIVED on its own tiles, UNREACHABLE where there is none).
+`distance[d, row, column]` is the exact cost to destination d (-1: no path), and `direction` the first of the eight steps
+that is on a shortest path (ARRIVED on its own tiles, UNREACHABLE where there is none).
 
 Dijkstra's algorithm without a heap: tiles are settled in order of distance, so those reached by steps of 10 queue up in
 order, those reached by steps of 14 too, and the nearer head of the two queues is next. A tile enters each queue at
@@ -12,13 +12,13 @@ destination, 8 a tile and worker.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Marks
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
-from crowd_demo.sim.terrain.tiles import Terrain, tile_at
+from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
 STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
@@ -28,20 +28,20 @@ ARRIVED, UNREACHABLE = 8, 9
 
 
 class FlowField(NamedTuple):
-    """What kernels know of the ways; the first axis is the destination."""
+    """The flow fields for kernels; the first axis is the destination."""
 
-    direction: NDArray[np.uint8]  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or UNREACHABLE
-    distance: NDArray[np.int32]  # [D, H, W]: cost, -1 for no way
-    goal_x: NDArray[np.float32]  # [D]: the destinations' points, world units
-    goal_y: NDArray[np.float32]
+    direction: Bytes  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or UNREACHABLE
+    distance: Ints  # [D, H, W]: cost, -1 for no path
+    goal_x: Floats  # [D]: the destinations' points, world units
+    goal_y: Floats
 
 
 class Plan(NamedTuple):
-    """What the fields are made from; all uint8[H, W] but the marks."""
+    """The input of the fields."""
 
-    blocked: NDArray[np.uint8]
-    marks: NDArray[np.int16]  # [H, W]: the destination that a tile belongs to, or -1
-    steps: NDArray[np.uint8]  # bit i: step i leads from a free tile to a free one
+    blocked: Bytes
+    marks: Marks  # [H, W]: the destination that a tile belongs to, or -1
+    steps: Bytes  # bit i: step i leads from a free tile to a free one
 
 
 class FlowFields:
@@ -49,9 +49,9 @@ class FlowFields:
 
     def __init__(self, terrain: Terrain, workers: int = 1) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
-        places = np.array([(place.x, place.y) for place in terrain.destinations], np.float32).reshape(count, 2)
+        points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
         self.fields = FlowField(np.empty((count, rows, columns), np.uint8), np.empty((count, rows, columns), np.int32),
-                             places[:, 0].copy(), places[:, 1].copy())
+                                points[:, 0].copy(), points[:, 1].copy())
         self.version = -1  # of the terrain that the fields were made for
         self._steps = np.empty((rows, columns), np.uint8)
         self._queues = np.empty((min(workers, max(count, 1)), 2, rows * columns), np.int32)
@@ -62,7 +62,7 @@ class FlowFields:
                 call(fill_flow_fields, self._queues, Plan(terrain.blocked, terrain.marks, self._steps), self.fields))
 
     def rebuild(self, terrain: Terrain) -> bool:
-        """Make all fields anew if the walls have changed; says whether they had."""
+        """Make all fields again if the walls have changed; return whether they had."""
         if self.version == terrain.version:
             return False
         run(self.calls(terrain))
@@ -71,8 +71,8 @@ class FlowFields:
 
 
 @device
-def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, Any]:
-    """Unit vector (float32) to the middle of the next tile on the way, on arrival to the goal's point, else (0, 0)."""
+def heading(fields: FlowField, walls: Walls, goal: int, x: Float, y: Float) -> tuple[Float, Float]:
+    """Return the unit vector to the centre of the next tile on the path, on arrival to the goal's point, else (0, 0)."""
     column, row = tile_at(walls, x, y)
     step = fields.direction[goal, row, column]
     if step == UNREACHABLE:
@@ -89,7 +89,7 @@ def heading(fields: Any, walls: Any, goal: int, x: Any, y: Any) -> tuple[Any, An
 
 
 @device
-def allow_steps(blocked: Any, steps: Any) -> None:
+def allow_steps(blocked: Bytes, steps: Bytes) -> None:
     """Fill Plan.steps."""
     rows, columns = blocked.shape
     for row in range(rows):
@@ -102,7 +102,7 @@ def allow_steps(blocked: Any, steps: Any) -> None:
 
 
 @device
-def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
+def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
     rows, columns = blocked.shape
     to_row, to_column = row + STEP_ROW[step], column + STEP_COLUMN[step]
     if to_row < 0 or to_row >= rows or to_column < 0 or to_column >= columns:
@@ -113,24 +113,24 @@ def _can_step(blocked: Any, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(queues: Any, grid: Any, fields: Any) -> None:
+def fill_flow_fields(queues: Ints, grid: Plan, fields: FlowField) -> None:
     for worker in prange(queues.shape[0]):
         find_share(worker, queues, grid, fields)
 
 
 @device
-def find_share(worker: int, queues: Any, grid: Any, fields: Any) -> None:
-    """Every so many-th destination is this worker's."""
+def find_share(worker: int, queues: Ints, grid: Plan, fields: FlowField) -> None:
+    """Make the fields of this worker's destinations: one of every `workers`."""
     for goal in range(worker, fields.distance.shape[0], queues.shape[0]):
         _spread(queues[worker, 0], queues[worker, 1], grid, goal, fields.distance[goal].reshape(-1))
         _point(grid.steps, fields.distance[goal], fields.direction[goal])
 
 
 @device
-def _spread(straight: Any, diagonal: Any, grid: Any, goal: int, distance: Any) -> None:
-    """The cost of every tile, from the destination outwards; a tile is its place in the flat map.
+def _spread(straight: Ints, diagonal: Ints, grid: Plan, goal: int, distance: Ints) -> None:
+    """Write the cost of every tile, from the destination outwards; a tile is its index in the flat map.
 
-    A tile that a diagonal step reached first and a straight one improved is met a second time in the diagonal queue: it
+    A tile that a diagonal step reached first and a straight one improved appears a second time in the diagonal queue: it
     is settled by then and changes nothing.
     """
     steps, columns = grid.steps.reshape(-1), grid.steps.shape[1]
@@ -157,8 +157,8 @@ def _spread(straight: Any, diagonal: Any, grid: Any, goal: int, distance: Any) -
 
 
 @device
-def _begin(queue: Any, grid: Any, goal: int, distance: Any) -> int:
-    """Distance 0 on the destination's free tiles, which are queued, and -1 elsewhere; returns how many are queued."""
+def _begin(queue: Ints, grid: Plan, goal: int, distance: Ints) -> int:
+    """Distance 0 on the destination's free tiles, which are queued, and -1 elsewhere; return how many are queued."""
     blocked, marks, count = grid.blocked.reshape(-1), grid.marks.reshape(-1), 0
     for tile in range(distance.size):
         distance[tile] = -1
@@ -170,8 +170,8 @@ def _begin(queue: Any, grid: Any, goal: int, distance: Any) -> int:
 
 
 @device
-def _point(steps: Any, distance: Any, direction: Any) -> None:
-    """The first step that is on a shortest way, for every tile."""
+def _point(steps: Bytes, distance: Ints, direction: Bytes) -> None:
+    """Write the first step that is on a shortest path, for every tile."""
     rows, columns = distance.shape
     for row in range(rows):
         for column in range(columns):

@@ -1,16 +1,17 @@
-"""Moving without entering walls or leaving the world: slide along what is in the way.
+"""Moving without entering walls or leaving the world: slide along walls.
 
-A move is made axis by axis, first x, then y. An axis is refused when the leading edge, `body` units ahead of the agent,
-would stand in a solid tile; the other axis is then still free, so agents slide. A move is at most half a tile an axis, so
-no wall can be jumped, and never beyond [0, limit].
+A move is made axis by axis, first x, then y. The move along an axis is refused when the leading edge, `body` units ahead of
+the agent, would stand in a solid tile; the other axis is then still free, so agents slide. A move is at most half a tile an
+axis, so no wall can be skipped, and never beyond [0, limit].
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import gather, select, splat, to_int
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -18,11 +19,11 @@ from crowd_demo.sim.terrain.wall_field import Away
 
 
 class Ground(NamedTuple):
-    """What a step may stand on."""
+    """The walls and the edge of the world, for kernels that move agents."""
 
-    solid: Any  # int32[rows * columns]: 1 where nobody can stand
-    away_x: Any  # float32[rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
-    away_y: Any
+    solid: Ints  # [rows * columns]: 1 where nobody can stand
+    away_x: Floats  # [rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
+    away_y: Floats
     any_solid: bool
     columns: int
     inv_tile: np.float32
@@ -33,26 +34,26 @@ class Ground(NamedTuple):
 
 
 @device
-def _between(value: Any, low: Any, high: Any) -> Any:
+def _between(value: Float, low: Float, high: Float) -> Float:
     low, high = splat(low, value), splat(high, value)
     value = select(value > low, value, low)  # in this order a NaN becomes `low`
     return select(value < high, value, high)
 
 
 @device
-def tile_of(ground: Any, x: Any, y: Any) -> Any:
+def tile_of(ground: Ground, x: Float, y: Float) -> Int:
     return to_int(y * ground.inv_tile) * ground.columns + to_int(x * ground.inv_tile)
 
 
 @device
-def is_solid(ground: Any, x: Any, y: Any) -> Any:
-    """Is the tile under a point inside the world solid?"""
+def is_solid(ground: Ground, x: Float, y: Float) -> Mask:
+    """Return whether the tile under a point inside the world is solid."""
     return gather(ground.solid, tile_of(ground, x, y)) != 0
 
 
 @device
-def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
-    """(x, y) after trying to move by (dx, dy); the same code for one agent and for sixteen."""
+def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Float, Float]:
+    """Return (x, y) after trying to move by (dx, dy)."""
     zero = np.float32(0)
     dx, dy = _between(dx, -ground.longest, ground.longest), _between(dy, -ground.longest, ground.longest)
     to_x, to_y = _between(x + dx, zero, ground.limit_x), _between(y + dy, zero, ground.limit_y)
@@ -67,14 +68,14 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
 
 
 @device
-def longer(so_far_sq: Any, dx: Any, dy: Any) -> Any:
-    """The square of the longest move so far; the same code for one agent and for sixteen."""
+def longer(so_far_sq: Float, dx: Float, dy: Float) -> Float:
+    """Return the square of the longest move so far."""
     length_sq = dx * dx + dy * dy
     return select(length_sq > so_far_sq, length_sq, so_far_sq)
 
 
 def ground_of(terrain: Terrain, body: float, away: Away) -> Ground:
-    """The ground of a terrain, as its walls stand now."""
+    """Return the ground of a terrain with its present walls."""
     walls = terrain.walls
     solid = terrain.blocked.reshape(-1).astype(np.int32)
     zero, tile = np.float32(0), float(walls.tile)

@@ -1,25 +1,25 @@
 """Line of sight on the tiles of the map, exact to the last bit.
 
-End points are rounded down to 1/256 unit; from there on all is integers. The walk of Amanatides and Woo ("A fast voxel
-traversal algorithm", 1987) goes through every tile from a's to b's: it compares where the segment crosses the next
+End points are rounded down to 1/256 unit; all computation after that is in integers. The walk of Amanatides and Woo ("A fast
+voxel traversal algorithm", 1987) goes through every tile from a's to b's: it compares where the segment crosses the next
 border of a column and of a row, as cross products instead of fractions. Where it crosses both in one point, a corner of
-tiles, the two tiles beside the corner have to be free too: nobody peeks through a diagonal gap. A point on a border
-belongs to the tile right of it or below. `sees(a, b)` equals `sees(b, a)`. O(tiles crossed), no memory; products stay
-below 2**50.
+tiles, the two tiles beside the corner have to be free too: there is no sight through a diagonal gap. A point on a border
+belongs to the tile right of it or below. `sees(a, b)` equals `sees(b, a)`. O(tiles crossed), no memory; products stay below
+2**50.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
+from crowd_demo.compute.arrays import Bytes, Float
 from crowd_demo.compute.jit import device
-from crowd_demo.sim.terrain.tiles import TILE_STEPS
+from crowd_demo.sim.terrain.tiles import TILE_STEPS, Walls
 
 
 @device
-def sees(walls: Any, ax: Any, ay: Any, bx: Any, by: Any) -> bool:
-    """True when no blocked tile lies between two points (float32, world units), nor under them.
+def sees(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
+    """Return whether no blocked tile lies between two points (float32, world units), nor under them.
 
     Nothing is seen from or at a point outside the map.
     """
@@ -48,17 +48,17 @@ def sees(walls: Any, ax: Any, ay: Any, bx: Any, by: Any) -> bool:
 
 
 @device
-def _steps(coordinate: Any) -> int:
+def _steps(coordinate: Float) -> int:
     return math.floor(coordinate * TILE_STEPS)
 
 
 @device
-def _is_free(blocked: Any, column: int, row: int) -> bool:
+def _is_free(blocked: Bytes, column: int, row: int) -> bool:
     rows, columns = blocked.shape
     return 0 <= column < columns and 0 <= row < rows and not blocked[row, column]
 
 
 @device
 def _to_border(at: int, start: int, side: int, step: int) -> int:
-    """How far it is from a coordinate to the border that it crosses next; `start` is where its tile begins."""
+    """Return the distance from a coordinate to the border that it crosses next; `start` is where its tile begins."""
     return start + side - at if step > 0 else at - start

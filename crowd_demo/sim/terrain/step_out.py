@@ -1,4 +1,4 @@
-"""The way out for whoever a wall was put on."""
+"""Move agents out of a wall that was built on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 
 def step_out(terrain: Terrain, x: Floats, y: Floats) -> None:
-    """Put every agent that stands in a wall, in place, into the middle of the nearest free tile that lies in the world."""
+    """Move every agent in a wall to the centre of the nearest free tile inside the world; x, y float32[n] are changed."""
     walls = terrain.walls
     rows, columns = (y * walls.inv_tile).astype(np.int64), (x * walls.inv_tile).astype(np.int64)
     caught = np.flatnonzero(terrain.blocked[rows, columns])

@@ -1,8 +1,8 @@
-"""The ground: square tiles, which of them are blocked, where people come from and where they want to go.
+"""The terrain: square tiles, which of them are blocked, and the destinations.
 
 A tile's side is a multiple of 1/256 unit and the world at most 65536 units, so every border of a tile is exact in
-float32 and sight can count in integers. Walls can be set while the program runs: `version` then grows, `blocked` is
-changed in place (kernels keep their view), and what derives from it is made anew when next asked for, in O(tiles).
+float32 and line of sight can use integers. Walls can be set while the program runs: `version` then grows, `blocked` is
+changed in place (kernels keep their view), and what derives from it is made again on demand, in O(tiles).
 
 A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; for 0 <= x < width this lies in the map.
 """
@@ -10,27 +10,26 @@ A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; fo
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bytes
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Longs, Marks
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.config.map_data import FLOOR, WALL, WATER, MapData
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
 OPEN_TILE = 64.0  # units a tile where there is no map, about
-SPOTS = 1024  # places a tile and axis at which a random position can lie, none on a border
+SPOTS = 1024  # possible coordinates of random positions in a tile along each axis, none on a border
 
 Rectangle = tuple[int, int, int, int]  # left, top, right, bottom in tiles; right and bottom are outside
 
 
 class Walls(NamedTuple):
-    """What kernels know of the ground."""
+    """The tiles for kernels."""
 
-    blocked: NDArray[np.uint8]  # [H, W]: 1 where nobody can stand
+    blocked: Bytes  # [H, W]: 1 where agents cannot be
     tile: np.float32  # side of a tile, units
     inv_tile: np.float32
     width: np.float32  # of the world, units
@@ -38,7 +37,7 @@ class Walls(NamedTuple):
 
 
 class Destination(NamedTuple):
-    """A place that people walk to: a point on one of its tiles, and half the side of a square as large as they are."""
+    """A destination: a point on one of its tiles, and half the side of a square of the area of all its tiles."""
 
     x: float
     y: float
@@ -50,7 +49,7 @@ class Terrain:
 
     `kinds` uint8[H, W] and `blocked` uint8[H, W] are the tiles; `marks` int16[H, W] says which destination a tile is
     part of (-1: none), and `destinations` where they are: the map's own, numbered from 0 without gaps, or else `count`
-    tiles drawn by `seed` from the largest area. Where nobody can stand there are none.
+    tiles drawn by `seed` from the largest area. Where all tiles are blocked there are none.
     """
 
     def __init__(self, data: MapData | None, width: float, height: float, count: int = 8, seed: int = 1) -> None:
@@ -65,12 +64,12 @@ class Terrain:
         self.blocked = np.isin(self.kinds, (WALL, WATER)).astype(np.uint8)
         self.walls = _walls(self.blocked, tile, width, height)
         self.version = 0
-        self._under = np.where(self.kinds == WALL, FLOOR, self.kinds)  # what a wall leaves when it goes
+        self._under = np.where(self.kinds == WALL, FLOOR, self.kinds)  # what is left when a wall is removed
         self._labels, self._labels_version = np.empty(self.kinds.shape, np.int32), -1
         self._stack = np.empty(self.kinds.size, np.int64)
         self._ground = np.empty(0, np.int64)  # tiles of the largest area
         self.marks = np.full(self.kinds.shape, -1, np.int16) if data is None else _without_gaps(data.marks)
-        self.drawn = bool(self.marks.max() < 0)  # destinations by chance, not by the map
+        self.drawn = bool(self.marks.max() < 0)  # destinations drawn at random, not from a map
         if self.drawn:
             self._draw_destinations(count, seed)
         self.destinations = tuple(self._destination(number) for number in range(self.marks.max() + 1))
@@ -87,7 +86,7 @@ class Terrain:
         self.set_walls((column, row, column + 1, row + 1), wall)
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
-        """Make walls, or take them away; what lies outside the map is ignored. Water stays water."""
+        """Build or remove walls; tiles outside the map are ignored. Water stays water."""
         left, top, right, bottom = rectangle
         area = np.s_[max(top, 0):max(bottom, 0), max(left, 0):max(right, 0)]
         after = np.full_like(self._under[area], WALL) if wall else self._under[area]
@@ -97,41 +96,41 @@ class Terrain:
             self.version += 1
 
     def set_kinds(self, kinds: Bytes) -> None:
-        """Be the tiles of a state, uint8[H, W]."""
+        """Take over the tiles of a saved state, uint8[H, W]."""
         self.kinds[:] = kinds
         self.blocked[:] = np.isin(kinds, (WALL, WATER))
         self.version += 1
 
     @property
-    def labels(self) -> NDArray[np.int32]:
+    def labels(self) -> Ints:
         """int32[H, W]: number of the area of tiles that can reach each other, 0 for the largest, -1 where blocked.
 
-        Diagonal steps do not cut corners, so they join nothing that straight ones do not. The rest is in reading order.
+        Diagonal steps do not cut corners, so straight ones join the same tiles. The other areas are in row-major order.
         """
         self._refresh()
         return self._labels
 
-    def random_walkable(self, ids: NDArray[np.int64], seed: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """(x, y) float32[n] inside the world, uniform over the largest area, each a function of (seed, id) alone.
+    def random_walkable(self, ids: Longs, seed: int) -> tuple[Floats, Floats]:
+        """Return (x, y) float32[n] inside the world, uniform over the largest area, each a function of (seed, id) alone.
 
-        When all is wall, uniform over everything: there is no better place.
+        When all tiles are blocked, uniform over the whole map.
         """
         self._refresh()
         ground = self._ground if self._ground.size else np.arange(self.blocked.size)
         x, y = np.empty(len(ids), np.float32), np.empty(len(ids), np.float32)
         todo, draw = np.arange(len(ids)), 0
-        while todo.size:  # again for those beyond the edge, where the last tiles of an open world hang over it
+        while todo.size:  # again for those outside the world, where the last tiles of an open world extend over its edge
             x[todo], y[todo] = self._random_points(ground, ids[todo], seed, draw)
             todo = todo[(x[todo] >= self.walls.width) | (y[todo] >= self.walls.height)]
             draw += 3
         return x, y
 
     def calls(self) -> tuple[Call, ...]:
-        """What this class runs compiled."""
+        """Return the compiled functions that this class runs, for compiling ahead."""
         return (call(label_areas, self.blocked, self._labels, self._stack),)
 
-    def _random_points(self, ground: NDArray[np.int64], ids: NDArray[np.int64], seed: int,
-                       draw: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    def _random_points(self, ground: Longs, ids: Longs, seed: int,
+                       draw: int) -> tuple[Floats, Floats]:
         tile, across, down = (_below(size, ids, hashing.key(seed, draw + number, hashing.PLACES))
                               for number, size in enumerate((ground.size, SPOTS, SPOTS)))
         row, column = np.divmod(ground[tile], self.columns)
@@ -152,14 +151,14 @@ class Terrain:
         self._labels_version = self.version
 
     def _draw_destinations(self, count: int, seed: int) -> None:
-        """Mark up to `count` different tiles of the largest area: those whose numbers have the least hashes."""
+        """Mark up to `count` different tiles of the largest area: those with the smallest hashes."""
         self._refresh()
         hashes = hashing.scramble(self._ground.astype(np.uint32) ^ hashing.key(seed, 0, hashing.DESTINATIONS).view(np.uint32))
         chosen = self._ground[np.argsort(hashes)[:count]]
         self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 
     def _destination(self, number: int) -> Destination:
-        """The tile nearest to the middle of all stands for them; a tile that hangs over the edge counts up to there."""
+        """Return the centre of the tile nearest to the mean of all; tiles over the edge of the world are cut."""
         rows, columns = np.nonzero(self.marks == number)
         count = rows.size
         nearest = ((rows * count - rows.sum()) ** 2 + (columns * count - columns.sum()) ** 2).argmin()
@@ -169,8 +168,8 @@ class Terrain:
 
 
 @device
-def label_areas(blocked: Any, labels: Any, stack: Any) -> int:
-    """Number the areas of free tiles that touch by their sides, from 0 in reading order; returns how many.
+def label_areas(blocked: Bytes, labels: Ints, stack: Longs) -> int:
+    """Number the areas of free tiles that touch by their sides, from 0 in row-major order; return how many.
 
     blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
     """
@@ -193,8 +192,8 @@ def label_areas(blocked: Any, labels: Any, stack: Any) -> int:
 
 
 @device
-def _claim(blocked: Any, labels: Any, row: int, column: int, label: int) -> bool:
-    """Label a tile if it is on the map, free and not yet labelled; True if so."""
+def _claim(blocked: Bytes, labels: Ints, row: int, column: int, label: int) -> bool:
+    """Label a tile if it is on the map, free and not yet labelled; return whether it was."""
     rows, columns = blocked.shape
     if row < 0 or row >= rows or column < 0 or column >= columns or blocked[row, column] or labels[row, column] >= 0:
         return False
@@ -203,25 +202,25 @@ def _claim(blocked: Any, labels: Any, row: int, column: int, label: int) -> bool
 
 
 @device
-def tile_at(walls: Any, x: Any, y: Any) -> tuple[int, int]:
-    """(column, row) of the tile under a point; the nearest one for points outside the world."""
+def tile_at(walls: Walls, x: Float, y: Float) -> tuple[int, int]:
+    """Return (column, row) of the tile under a point; the nearest one for points outside the world."""
     rows, columns = walls.blocked.shape
     return min(max(int(x * walls.inv_tile), 0), columns - 1), min(max(int(y * walls.inv_tile), 0), rows - 1)
 
 
-def _below(size: int, ids: NDArray[np.int64], key: np.int32) -> NDArray[np.int64]:
+def _below(size: int, ids: Longs, key: np.int32) -> Longs:
     """int64[n] in [0, size), uniform, one an id."""
     bits = hashing.scramble(ids.astype(np.uint32) ^ key.view(np.uint32))
     return ((bits.astype(np.uint64) * np.uint64(size)) >> np.uint64(32)).astype(np.int64)
 
 
 def _open_tile(width: float, height: float) -> float:
-    """About 64 units, such that whole tiles make the longer side (up to 1/256 unit a tile)."""
+    """Return about 64 units, such that the longer side is a whole number of tiles (up to 1/256 unit a tile)."""
     longer = max(width, height)
     return math.ceil(longer / max(round(longer / OPEN_TILE), 1) * TILE_STEPS) / TILE_STEPS
 
 
-def _walls(blocked: NDArray[np.uint8], tile: float, width: float, height: float) -> Walls:
+def _walls(blocked: Bytes, tile: float, width: float, height: float) -> Walls:
     """The inverse is rounded so that no point below the world's edge falls on a tile beyond the map."""
     rows, columns = blocked.shape
     walls = Walls(blocked, np.float32(tile), np.float32(1 / tile), np.float32(width), np.float32(height))
@@ -232,7 +231,7 @@ def _walls(blocked: NDArray[np.uint8], tile: float, width: float, height: float)
     return walls._replace(inv_tile=inverse)
 
 
-def _without_gaps(marks: NDArray[np.int16]) -> NDArray[np.int16]:
+def _without_gaps(marks: Marks) -> Marks:
     """The same areas numbered 0, 1, 2, ... in their former order."""
     numbers = np.unique(marks[marks >= 0])
     return np.where(marks >= 0, np.searchsorted(numbers, marks), -1).astype(np.int16)

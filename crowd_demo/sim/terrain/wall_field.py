@@ -1,4 +1,4 @@
-"""The direction out of and away from walls, for those who fly: a unit vector a tile, weaker with the distance.
+"""The wall field: for each tile, the direction away from walls, weaker with the distance; for agents that fly.
 
 The strength falls from 1 at a wall to 0 at `margin` units from it, and is 1 inside. The direction is the slope of the
 signed distance to the border of the walls (central differences), so it is 0 where two walls are equally near.
@@ -9,20 +9,20 @@ O(tiles * margin / tile).
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.sim.terrain.tiles import Terrain
 
 
 class Away(NamedTuple):
-    """What kernels know of it; both float32[H, W], their length at most 1."""
+    """The field for kernels; both float32[H, W], their length at most 1."""
 
-    away_x: NDArray[np.float32]
-    away_y: NDArray[np.float32]
+    away_x: Floats
+    away_y: Floats
 
 
 class WallField:
@@ -38,12 +38,12 @@ class WallField:
         self._distance_sq = np.empty(shape, np.int32)
 
     def calls(self, terrain: Terrain) -> tuple[Call, ...]:
-        """What `rebuild` runs compiled."""
+        """Return the compiled functions that `rebuild` runs."""
         reach = math.ceil(self._margin) + 2  # tiles; the slope needs one tile more, and the border is half a tile away
         return (call(measure, terrain.blocked, reach, self._down, self._distance_sq),)
 
     def rebuild(self, terrain: Terrain) -> bool:
-        """Make the field anew if the walls have changed; says whether they had."""
+        """Make the field again if the walls have changed; return whether they had."""
         if self.version == terrain.version:
             return False
         run(self.calls(terrain))
@@ -60,14 +60,14 @@ class WallField:
         return True
 
 
-def _slope(height: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Half the difference of the rows below and above; beyond the map the outer rows go on."""
+def _slope(height: Floats) -> Floats:
+    """Return half the difference of the rows below and above; the outer rows are repeated beyond the map."""
     around = np.pad(height, ((1, 1), (0, 0)), mode="edge")
     return (around[2:] - around[:-2]) / np.float32(2)
 
 
 @device
-def measure(blocked: Any, reach: int, down: Any, distance_sq: Any) -> None:
+def measure(blocked: Bytes, reach: int, down: Ints, distance_sq: Ints) -> None:
     """Squared distance in tiles to the nearest tile of the other kind, at most reach**2.
 
     blocked uint8[H, W]; down (scratch) and distance_sq (written) int32[H, W].
@@ -80,7 +80,7 @@ def measure(blocked: Any, reach: int, down: Any, distance_sq: Any) -> None:
 
 
 @device
-def _measure_column(blocked: Any, reach: int, down: Any) -> None:
+def _measure_column(blocked: Bytes, reach: int, down: Ints) -> None:
     """Distance to the nearest tile of the other kind in this column, at most reach: one walk down, one up."""
     rows = blocked.size
     down[0] = reach
@@ -91,8 +91,8 @@ def _measure_column(blocked: Any, reach: int, down: Any) -> None:
 
 
 @device
-def _nearest(blocked: Any, down: Any, column: int, reach: int) -> int:
-    """The least dx**2 + dy**2; dy is the distance in the column dx tiles away, 0 if that tile is of the other kind."""
+def _nearest(blocked: Bytes, down: Ints, column: int, reach: int) -> int:
+    """Return the least dx**2 + dy**2; dy is the distance in the column dx tiles away, 0 if that tile is of the other kind."""
     best = min(down[column], reach) ** 2
     for at in range(max(column - reach + 1, 0), min(column + reach, blocked.size)):
         dx, dy = at - column, down[at] if blocked[at] == blocked[column] else 0
