@@ -14,7 +14,7 @@ pytestmark = pytest.mark.quick
 
 @pytest.fixture
 def reader(screen: pygame.Surface) -> Input:
-    return Input(bindings(Config()), (640, 360))
+    return Input(bindings(Config().keys), (640, 360))
 
 
 def key(name: str, mod: int = 0, kind: int = pygame.KEYDOWN) -> pygame.Event:

@@ -117,7 +117,7 @@ def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) 
 
 def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
     sim = driven.program.sim
-    for path, before in ("threads", sim.workers), ("cell_size", sim.grid.cell):
+    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
         driven.program.touched = path
         driven.press("]")
         driven.settle()
@@ -283,7 +283,7 @@ def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
 def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for action in PROGRAM:
-        driven.press(keys_of(driven.config, action)[0])
+        driven.press(keys_of(driven.config.keys, action)[0])
     assert not driven.program.help_shown  # closed by Esc, the last of them
 
 

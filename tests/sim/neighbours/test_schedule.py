@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crowds import shuffle, simulation
+from crowds import open_world, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.sim.metrics.push_error import ages, stagger_error
 
-FLOCK = {"behaviour": "flock", "agents": 200, "map": "null", "world__width": 700, "world__height": 600,
-         "flock__speed_max": 2000, "optimizations__reorder__every": 3}
+FAST_BIRDS = {"behaviour": "flock", "agents": 200, "flock__speed_max": 2000, "optimizations__reorder__every": 3,
+              **open_world(700, 600)}
 ways = st.tuples(st.sampled_from(["place", "tile", "id"]), st.integers(1, 16), st.booleans(), st.integers(1, 20))
 
 
@@ -20,7 +20,7 @@ ways = st.tuples(st.sampled_from(["place", "tile", "id"]), st.integers(1, 16), s
 @given(script=st.lists(ways, min_size=1, max_size=6))
 def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: list[tuple[str, int, bool, int]]) -> None:
     """Fast birds cross bands and tiles, are re-sorted and shuffled, while rule and period change."""
-    sim = simulation(**FLOCK)
+    sim = simulation(**FAST_BIRDS)
     sim.optimizations.simd = simd
     looked_at = np.full(200, -1)
     deadline = np.zeros(200, int)
