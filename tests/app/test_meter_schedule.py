@@ -33,7 +33,7 @@ def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def meter(name: str) -> Meter:
-        def measure(sim: Any) -> int:
+        def measure(sim: Any) -> Any:
             names.append(name)
             watch.now_s += 0.004
             return len(names)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from crowd_demo.app.switching import Switcher, next_choice, next_number
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.jit import Call
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Range, Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -36,17 +37,18 @@ class SlowKernel:
 class FakeAhead:
     """Each value of `depth` has a kernel of its own."""
 
-    def __init__(self, **kernels: SlowKernel) -> None:
+    def __init__(self, **kernels: Any) -> None:
         self.kernels = kernels
 
     def missing(self, options: Any) -> list[Call]:
         kernel = self.kernels.get(options.get("depth"))
-        return [call(kernel)] if kernel and not kernel.overloads else []
+        return [Call(kernel, ())] if kernel and not kernel.overloads else []
 
 
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    assert switcher._thread
-    switcher._thread.join(10)
+    end = time.monotonic() + 10
+    while switcher.busy and time.monotonic() < end:
+        time.sleep(0.001)
     return switcher.ready(options)
 
 

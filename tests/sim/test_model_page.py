@@ -108,7 +108,7 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
     points = [(column * TILE + TILE / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2)
               for row, column in (divmod(tile, COLUMNS) for tile in tiles)]
     assert points == list(zip(destinations.x, destinations.y, strict=True))
-    columns = sim.agents.by_id()
+    columns: Any = sim.agents.by_id()
     assert columns.speed.tolist() == [F(40 + 80 * part(identity, key(SEED, 0, SPEED))) for identity in IDS]
     assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]
     assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.look_at.any()
@@ -116,7 +116,7 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
 
 @pytest.mark.quick
 def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
-    columns = simulation(**PAGE, behaviour="crates", crates__rarity=3).agents.by_id()
+    columns: Any = simulation(**PAGE, behaviour="crates", crates__rarity=3).agents.by_id()
     parts = [part(identity, key(SEED, 0, SIZE)) for identity in IDS]
     assert columns.half.tolist() == [F(1 + 49 * (p * p * p)) for p in parts]
     assert not columns.vx.any() and not columns.push_x.any()

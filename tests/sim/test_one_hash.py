@@ -65,8 +65,9 @@ SWITCHES: dict[str, list[Any]] = {
 def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any]) -> None:
     """Hash by hash: every switch at random, several a step, against brute force one agent at a time."""
     more = {f"optimizations__{name}" if name == "cap" else name: value for name, value in more.items()}
-    slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in (
-        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {}))
+    variants: tuple[Settings, ...] = (
+        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {})
+    slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in variants)
     chance = np.random.default_rng(5)
     for _ in range(STEPS):
         for path, values in SWITCHES.items():
@@ -80,7 +81,8 @@ def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any])
 def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     """Approximate for a flock, but the same approximation whatever the exact techniques do; for walkers it is exact."""
     flock = crowd is FLOCK
-    ways = [{"simd": "false", "threads": 1}, {"simd": "true", "threads": 3}, {"reorder__when": "off"}, {"reorder__every": 1}]
+    ways: list[Settings] = [{"simd": "false", "threads": 1}, {"simd": "true", "threads": 3}, {"reorder__when": "off"},
+                            {"reorder__every": 1}]
     hashes = {run(crowd, neighbours="field", **way).state_hash() for way in ways}
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
@@ -96,7 +98,7 @@ def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) ->
 def test_hash_sees_every_column(crowd: Settings) -> None:
     sim = simulation(**crowd)
     before = sim.state_hash()
-    for name, column in zip(sim.agents.kind._fields, sim.agents.columns, strict=True):
+    for name, column in zip(sim.agents.names, sim.agents.columns, strict=True):
         kept = column[7]
         column[7] = column[7] + 1 if name != "id" else 10**6
         assert sim.state_hash() != before, name

@@ -29,7 +29,8 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     rng = np.random.default_rng(seed)
     for column, row in rng.integers(0, 10, (20, 2)):
         sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
-    c, n = sim.agents.columns, sim.agents.count
+    c: Any = sim.agents.columns
+    n = sim.agents.count
     c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
     c.push_x[:n], c.push_y[:n] = rng.uniform(-3, 3, (2, n))
     if behaviour == "crowd":
@@ -88,8 +89,9 @@ def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
         if tick % 30 == 29:  # a wall on top of people: they step out
             sim.set_walls((tick % 7, 2, tick % 7 + 3, 5), True)
         c, n = sim.agents.columns, sim.agents.count
-        tiles = (c.y[:n] * sim.world.ground.inv_tile).astype(int) * sim.world.ground.columns + (c.x[:n] * sim.world.ground.inv_tile).astype(int)
-        assert not sim.world.ground.solid[tiles].any()
+        ground = sim.world.ground
+        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
+        assert not ground.solid[tiles].any()
 
 
 def test_walls_turn_the_flow_fields() -> None:
@@ -101,11 +103,12 @@ def test_walls_turn_the_flow_fields() -> None:
 
 def test_people_reach_their_goals_and_set_out_again() -> None:
     sim = simulation("1k", agents=60, **open_world(600, 600))
-    goals = sim.agents.by_id().goal
+    people: Any = sim.agents
+    goals = people.by_id().goal
     arrived = np.zeros(60, bool)
     for _ in range(1500):
         sim.step()
-        arrived |= sim.agents.by_id().goal != goals
+        arrived |= people.by_id().goal != goals
     assert arrived.mean() > 0.9
 
 

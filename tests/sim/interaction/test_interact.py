@@ -42,7 +42,8 @@ def pushes(sim: Any) -> tuple[Any, Any]:
 
 
 def expected(sim: Any) -> tuple[Any, Any, Any]:
-    columns, rules = sim.agents.by_id(), refresh_rules(sim)
+    columns: Any = sim.agents.by_id()
+    rules = refresh_rules(sim)
     if sim.config.behaviour == "flock":
         return reference.flock_push(columns.x, columns.y, columns.vx, columns.vy, rules)
     if sim.config.behaviour == "crates":
@@ -76,7 +77,8 @@ def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: st
     """Against the rules in float64: each neighbour may round by one step of fixed point, float32 by its own precision."""
     sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, **ROOM)
     scatter(sim, kind, seed)
-    c, rules = sim.agents.by_id(), refresh_rules(sim)
+    c: Any = sim.agents.by_id()
+    rules = refresh_rules(sim)
     if behaviour == "flock":
         ideal = reference.flock_push_ideal(c.x, c.y, c.vx, c.vy, rules)
         step = 2 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate))

@@ -34,7 +34,7 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
     got = locality(sim, sample=250)
     reads = reference.reads_of(sim.structure.candidates())
     names = {"crowd": ("x", "y"), "flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half")}[behaviour]
-    rows = [sim.agents.kind._fields.index(name) * sim.agents.front.shape[1] for name in names]
+    rows = [sim.agents.names.index(name) * sim.agents.front.shape[1] for name in names]
     lines = [(row + slot) // 16 for slot in reads for row in rows]
     assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))
 
@@ -45,7 +45,7 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
                      optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
     sim.step(3)
     got = locality(sim, sample=250)
-    runs = sim.structure.candidates()
+    runs: Any = sim.structure.candidates()
     reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
              for run in range(runs.count[group]) for slot in runs.order[runs.first[group, run]:runs.last[group, run]]]
     assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import reference
@@ -60,7 +62,7 @@ def test_cells_are_never_smaller_than_memory_allows() -> None:
 @given(n=st.integers(0, 120), cell=st.sampled_from([0, 7.5, 33, 1000]), seed=st.integers(0, 99), workers=st.integers(1, 3))
 def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, workers: int) -> None:
     rng = np.random.default_rng(seed)
-    agents = Agents(PeopleColumns)
+    agents: Agents[Any] = Agents(PeopleColumns)
     agents.spawn(id=np.arange(n), x=rng.uniform(0, 300, n), y=rng.uniform(0, 200, n))
     grid = Grid(agents, 300, 200, 25, cell, workers)
     run(grid.calls())

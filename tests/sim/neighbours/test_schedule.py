@@ -86,11 +86,12 @@ def test_the_error_is_what_the_next_step_shows() -> None:
         sim.step(50)
     error = stagger_error(sims[0]).mean
     sims[1].agents.columns.look_at[:] = 0
-    kept, fresh = [], []
-    for sim, into in zip(sims, (kept, fresh), strict=True):
+    pushes = []
+    for sim in sims:
         sim.step()
         columns = sim.agents.by_id()
-        into += [columns.push_x.astype(float), columns.push_y.astype(float)]
+        pushes.append([columns.push_x.astype(float), columns.push_y.astype(float)])
+    kept, fresh = pushes
     off = np.hypot(kept[0] - fresh[0], kept[1] - fresh[1])
     assert error == pytest.approx(off.mean() / np.hypot(*fresh).mean(), rel=1e-6)
 

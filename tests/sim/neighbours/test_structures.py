@@ -117,7 +117,7 @@ def test_leaves_share_the_agents_and_boxes_hold_them(behaviour: str, neighbours:
 
 @pytest.mark.parametrize("neighbours", [*ORDERED, "linked"])
 def test_any_number_of_workers_builds_the_same(neighbours: str) -> None:
-    seen = []
+    seen: list[Any] = []
     for threads in (1, 2, 3, 8):
         structure = build(crowd(neighbours, 700, 3, threads=threads))
         candidates = structure.candidates()

@@ -28,7 +28,7 @@ def run(pattern: str, shuffles: bool = False, **settings: Any) -> Simulation:
 
 @pytest.fixture(scope="module", params=PATTERNS)
 def pattern(request: Any) -> str:
-    return request.param  # type: ignore[no-any-return]
+    return str(request.param)
 
 
 @pytest.fixture(scope="module", params=[0, 120], ids=["lasting", "dying"])
