@@ -22,7 +22,8 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 INTERRUPTED = """
-import sys
+import os, sys
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 from crowd_demo.app import loop
 from crowd_demo.cli import main
 
@@ -157,13 +158,14 @@ def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_is_130() -> None:
-    process = subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout and process.stdout.readline() == b"running\n"
-    process.send_signal(signal.SIGINT)
-    assert process.wait(60) == 130
-    process.stdout.close()
-    assert process.stderr and process.stderr.read() == b""
-    process.stderr.close()
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == b"running\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+            assert process.stderr and process.stderr.read() == b""
+        finally:
+            process.kill()
 
 
 @pytest.mark.quick
