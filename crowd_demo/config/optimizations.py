@@ -24,7 +24,6 @@ class _Live(Section):
 
     if TYPE_CHECKING:  # the fields are made from the registry at run time
         def __getattr__(self, name: str) -> Any: ...
-        def __setattr__(self, name: str, value: Value) -> None: ...
 
 
 class _Switches(_Live):
