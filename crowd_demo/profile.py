@@ -47,9 +47,9 @@ class Profile:
     def begin_frame(self) -> None:
         self._frame_start = time.perf_counter()
 
-    def end_frame(self) -> None:
-        """End the present frame: record its whole time, and start the next one at zero."""
-        self._frame_ms[self.frames % HISTORY] = (time.perf_counter() - self._frame_start) * 1e3
+    def end_frame(self, ms: float | None = None) -> None:
+        """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
+        self._frame_ms[self.frames % HISTORY] = (time.perf_counter() - self._frame_start) * 1e3 if ms is None else ms
         self.frames += 1
         for ring in self._stage_ms.values():
             ring[self.frames % HISTORY] = 0.0

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-COMPILED = {"device", "kernel", "generic", "implements", "overload", "intrinsic", "_intrinsic", "register_model", "lower_builtin",
-            "infer_global"}
+COMPILED = {"device", "kernel", "generic", "implements", "overload", "intrinsic", "_intrinsic", "register_model",
+            "lower_builtin", "infer_global"}
 PACKAGE = Path(__file__).parents[1] / "crowd_demo"
 
 

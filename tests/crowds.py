@@ -1,4 +1,8 @@
-"""Crowds small enough to be checked by brute force."""
+"""Crowds small enough to be checked by brute force, and what tests do with them.
+
+A crowd is the arguments of `simulation`: CROWD, FLOCK and CRATES are the three behaviours, close enough together for everybody
+to have neighbours; ROPE hangs on springs. The fixture `crowd` (conftest.py) is each of the three in turn.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,25 @@ from typing import Any
 
 import numpy as np
 
+from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
+Settings = dict[str, Any]
+
+
+def open_world(width: float, height: float) -> Settings:
+    """A world without walls."""
+    return {"map": "null", "world__width": width, "world__height": height}
+
+
+CROWD: Settings = {"name": "1k", "agents": 500, **open_world(500, 400)}
+FLOCK: Settings = {"name": "20k-flock", "agents": 500, **open_world(500, 400)}
+CRATES: Settings = {"name": "crates", "agents": 500, "crates__rarity": 9, **open_world(500, 400)}
+CROWDS = {"crowd": CROWD, "flock": FLOCK, "crates": CRATES}
+ROPE: Settings = {"name": "rope", "agents": 160, "links__length": 16, **open_world(700, 500)}
+BIRTHS_AND_DEATHS: Settings = {"life__births_per_s": 500, "life__deaths_per_s": 400, "life__causes": 3}
 
 
 def simulation(name: str = "1k", **settings: Any) -> Simulation:
@@ -22,3 +41,22 @@ def shuffle(sim: Simulation, seed: int) -> None:
     order = np.random.default_rng(seed).permutation(sim.agents.count)
     sim.agents.back[:, :sim.agents.count] = sim.agents.front[:, order]
     sim.agents.swap()
+
+
+def refresh_rules(sim: Simulation) -> Any:
+    """The rules of the next step, which are those of the world from now on."""
+    sim.world.fit()
+    sim.world.rules = sim.behaviour.rules(sim.world)
+    return sim.world.rules
+
+
+def run_through(sim: Simulation, last: str) -> None:
+    """Begin a step and stop behind the stage of that name."""
+    refresh_rules(sim)
+    for stage in sim.stages:
+        if stage.wanted(sim.world):
+            run(stage.calls(sim.world))
+            stage.commit(sim.world)
+        if stage.name == last:
+            return
+    raise AssertionError(f"there is no stage {last}")

@@ -257,7 +257,7 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
     if stuck:
         x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
                 y + rules.wiggle * chance(a["id"], rules.wiggle_key_y))
-    limit = speed * (rules.stuck_cap if stuck else rules.cap)
+    limit = speed * (rules.stuck_top_factor if stuck else rules.top_factor)
     length = np.sqrt(x * x + y * y)
     if length > limit:
         x, y = x * (limit / length), y * (limit / length)

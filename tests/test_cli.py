@@ -44,6 +44,7 @@ def fails(monkeypatch):
 
 def errors_of(capsys, *args):
     """Lines on stderr of a run that ends with exit code 2 and prints nothing else."""
+    code: object
     try:
         code = main(args)
     except SystemExit as leaving:
@@ -251,6 +252,7 @@ def test_a_reader_that_leaves_early_is_no_mistake():
     child = subprocess.Popen([sys.executable, "-m", "crowd_demo", "--print-schema"], cwd=ROOT, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with child:
+        assert child.stdout and child.stderr
         child.stdout.close()
         assert (child.stderr.read(), child.wait(60)) == ("", 0)
 

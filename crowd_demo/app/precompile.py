@@ -26,19 +26,19 @@ class Precompiler:
 
     def __init__(self, config: Config, options: Optimizations) -> None:
         wanted = config.model_copy(update={"optimizations": options})
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             [sys.executable, "-m", __name__], stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, creationflags=getattr(subprocess, "IDLE_PRIORITY_CLASS", 0))
         with suppress(OSError):  # it may have ended already
-            assert self._process.stdin
-            self._process.stdin.write(wanted.model_dump_json().encode() + b"\n")
-            self._process.stdin.flush()
+            assert self.process.stdin
+            self.process.stdin.write(wanted.model_dump_json().encode() + b"\n")
+            self.process.stdin.flush()
 
     def close(self) -> None:
         """Kill the process. It may end at any time: Numba writes a file of its cache completely or not at all."""
-        self._process.kill()
+        self.process.kill()
         with suppress(OSError):
-            self._process.communicate()
+            self.process.communicate()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:

@@ -21,5 +21,5 @@ def driven() -> Iterator[Driven]:
 @pytest.fixture
 def screen() -> Iterator[pygame.Surface]:
     """An open picture without a program."""
-    yield open_window(Window(width=640, height=360), headless=True)
+    yield open_window(Window.model_validate({"width": 640, "height": 360}), headless=True)
     close_window()

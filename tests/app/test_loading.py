@@ -39,7 +39,7 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 
 SWITCHES = """
 from crowd_demo.app.precompile import all_choices
-from crowd_demo.jit import compile_calls
+from crowd_demo.compute.jit import compile_calls
 from crowd_demo.app.ahead import Ahead
 
 ahead = Ahead(driven.config)
@@ -48,7 +48,7 @@ for options in all_choices(driven.config.optimizations):
 loaded = overloads()
 for options in all_choices(driven.config.optimizations):
     driven.program.sim.optimizations = options
-    driven.program.sim.tick = 0  # so that a reorder is due
+    driven.program.sim.world.tick = 0  # so that a reorder is due
     driven.frames(2)
     assert overloads() == loaded, sorted(overloads() - loaded)
 """

@@ -21,6 +21,20 @@ from crowd_demo.app.pictures import free_name, write_whole
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
+INTERRUPTED = """
+import os, sys
+os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
+from crowd_demo.app import loop
+from crowd_demo.cli import main
+
+class Told(loop.Loop):
+    def run(self):
+        print("running", flush=True)
+        super().run()
+
+loop.Loop = Told
+sys.exit(main(["--config", "1k", "--set", "map=null", "--headless", "--frames", "1000000000"]))
+"""
 SMALL = ["agents=300", "map=null", "window.width=320", "window.height=180"]
 
 
@@ -100,7 +114,7 @@ def test_quitting_in_a_long_step_still_writes_what_was_asked_for(tmp_path: Path,
 
 def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    left = []
+    left: list[int] = []
     monkeypatch.setattr("os._exit", left.append)
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
     quitting_in_a_step(monkeypatch, 1.0)
@@ -144,12 +158,14 @@ def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) ->
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_is_130() -> None:
-    process = subprocess.Popen(command("--headless", "--frames", "1000000000"), stderr=subprocess.PIPE)
-    time.sleep(3)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(20) == 130
-    assert process.stderr and process.stderr.read() == b""
-    process.stderr.close()
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED], stderr=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout and process.stdout.readline() == b"running\n"
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+            assert process.stderr and process.stderr.read() == b""
+        finally:
+            process.kill()
 
 
 @pytest.mark.quick

@@ -9,6 +9,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import loop
+from crowd_demo.app.options import RunOptions
 from crowd_demo.app.precompile import Precompiler, all_choices
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -35,21 +36,22 @@ def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, m
     started: list[str] = []
     monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
-    driven.loop._frame = loop.SETTLED_FRAMES
-    driven.loop._be_a_window()
+    monkeypatch.setattr(loop, "SETTLED_FRAMES", 2)
+    driven.loop.options, driven.loop.frames = RunOptions(), 3
+    driven.loop.run()
     assert started == ["it"] * lasts
 
 
 def test_it_ends_with_the_program() -> None:
     config = load_config("1k")
     compiling = Precompiler(config, config.optimizations)
-    assert compiling._process.poll() is None and compiling._process.stdin
-    compiling._process.stdin.close()  # as the system does when a process dies
-    assert compiling._process.wait(60) == 0
+    assert compiling.process.poll() is None and compiling.process.stdin
+    compiling.process.stdin.close()  # as the system does when a process dies
+    assert compiling.process.wait(60) == 0
 
 
 def test_it_can_be_stopped() -> None:
     config = load_config("1k")
     compiling = Precompiler(config, config.optimizations)
     compiling.close()
-    assert compiling._process.returncode not in (None, 0)
+    assert compiling.process.returncode not in (None, 0)

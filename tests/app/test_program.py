@@ -10,6 +10,7 @@ import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app.ahead import Ahead
 from crowd_demo.app.input import Do
 from crowd_demo.app.loop import STEPS_S
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
@@ -18,6 +19,7 @@ from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
 
@@ -39,6 +41,7 @@ def test_a_switch_is_remembered_with_its_tick(driven: Driven) -> None:
     driven.press("8")
     driven.settle()
     ((tick, action),) = driven.program.sim.history
+    assert isinstance(action, Switch)
     assert 3 <= tick <= driven.program.sim.tick and action.path == "depth"
 
 
@@ -117,7 +120,7 @@ def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) 
 
 def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
     sim = driven.program.sim
-    for path, before in ("threads", sim.workers), ("cell_size", sim.grid.cell):
+    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
         driven.program.touched = path
         driven.press("]")
         driven.settle()
@@ -134,7 +137,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     driven.settle()
     driven.press("[")
     assert driven.program.status().notices[-1] == "culling has no number to change"
-    assert [action.path for _, action in driven.program.sim.history] == ["cull"]
+    assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
 
 
 def test_a_number_that_rests_is_said_to(driven: Driven) -> None:
@@ -161,16 +164,16 @@ def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
 def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of two switches may need no kernel alone, and both together one."""
     asked = []
-    monkeypatch.setattr(driven.program.switcher._ahead, "missing",
-                        lambda options: asked.append((options.cull, options.blitter)) or [])
+    monkeypatch.setattr(Ahead, "missing",
+                        lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
     driven.program.perform(Do("cull"))
     driven.program.perform(Do("blitter"))
     assert asked[-1] == ("off", "pygame")
 
 
-def test_a_held_key_goes_through_the_numbers(driven: Driven) -> None:
+def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.input.REPEAT_AFTER_S", 0.0)
     driven.press("]", hold=True)
-    driven.loop._last -= 1
     driven.frames()
     driven.release("]")
     driven.frames(3)
@@ -283,7 +286,7 @@ def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
 def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for action in PROGRAM:
-        driven.press(keys_of(driven.config, action)[0])
+        driven.press(keys_of(driven.config.keys, action)[0])
     assert not driven.program.help_shown  # closed by Esc, the last of them
 
 
@@ -332,8 +335,8 @@ def seen_after(seconds: float) -> str:
 
 
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps = []
-    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(time.sleep(STEPS_S * 1.1)))
+    steps: list[str] = []
+    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(STEPS_S * 1.1)))
     driven.program.steps_asked = 5
     driven.frames()
     assert len(steps) == 1

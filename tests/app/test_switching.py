@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+import time
 from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from crowd_demo.app.switching import Switcher, next_choice, next_number
-from crowd_demo.compute.jit import Call, call
-from crowd_demo.config.optimizations import Optimizations, range_of
+from crowd_demo.compute.jit import Call
+from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Range, Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -36,17 +37,18 @@ class SlowKernel:
 class FakeAhead:
     """Each value of `depth` has a kernel of its own."""
 
-    def __init__(self, **kernels: SlowKernel) -> None:
+    def __init__(self, **kernels: Any) -> None:
         self.kernels = kernels
 
     def missing(self, options: Any) -> list[Call]:
         kernel = self.kernels.get(options.get("depth"))
-        return [call(kernel, )] if kernel and not kernel.overloads else []
+        return [Call(kernel, ())] if kernel and not kernel.overloads else []
 
 
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
-    assert switcher._thread
-    switcher._thread.join(10)
+    end = time.monotonic() + 10
+    while switcher.busy and time.monotonic() < end:
+        time.sleep(0.001)
     return switcher.ready(options)
 
 
@@ -114,9 +116,9 @@ def climb(numbers: Range, value: float, direction: int) -> list[float]:
     return way[:-1]
 
 
-@pytest.mark.parametrize("technique", [t for t in TECHNIQUES if range_of(t)], ids=lambda technique: technique.path)
+@pytest.mark.parametrize("technique", [t for t in TECHNIQUES if t.numbers], ids=lambda technique: technique.path)
 def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(technique: Technique) -> None:
-    numbers = range_of(technique)
+    numbers = technique.numbers
     assert numbers
     up = climb(numbers, numbers.low, 1)
     assert up[-1] == numbers.high and climb(numbers, numbers.high, -1) == up[::-1]
@@ -127,10 +129,10 @@ def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(techni
 
 
 def test_a_number_between_leads_to_its_neighbours() -> None:
-    cell = range_of(BY_PATH["cell_size"])
+    cell = BY_PATH["cell_size"].numbers
     assert cell and (next_number(cell, 24.024, 1), next_number(cell, 24.024, -1)) == (26, 24)
 
 
 def test_a_technique_of_words_has_no_numbers() -> None:
-    assert {t.path for t in TECHNIQUES if not range_of(t)} == {
+    assert {t.path for t in TECHNIQUES if not t.numbers} == {
         "neighbours", "simd", "reorder.when", "curve", "removal", "cap", "stagger.by", "cull", "depth", "blitter"}

@@ -5,23 +5,24 @@ from pydantic import ValidationError
 
 from crowd_demo.config.keys import ACTIONS, KEY_NAMES, PROGRAM, bindings
 from crowd_demo.config.model import Config
+from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
 
 
 def bound(keys):
-    return bindings(Config.model_validate({"keys": keys}))
+    return bindings(Config.model_validate({"keys": keys}).keys)
 
 
 def test_every_technique_and_action_has_its_key():
-    keys = bindings(Config())
-    assert set(keys.values()) == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM)
+    keys = bindings(Config.model_validate({}).keys)
+    assert set(keys.values()) == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM) | set(OVERLAYS)
     assert {t.key: keys[t.key] for t in TECHNIQUES} == {t.key: t.path for t in TECHNIQUES}
 
 
 def test_the_keys_of_the_program_are_those_that_are_documented():
-    keys = bindings(Config())
+    keys = bindings(Config.model_validate({}).keys)
     documented = {
         "space": "pause", ".": "step", "r": "restart", "-": "fewer", "=": "more", ",": "slower", "/": "faster",
         "[": "lower", "]": "higher",

@@ -39,7 +39,7 @@ def test_each_character_is_its_kind_of_tile(end: str) -> None:
     found = parse_octile(octile(".G@OT", "SW0z.", end=end), Path("town.map"))
     assert found.kinds.tolist() == [[FLOOR, GRASS, WALL, WALL, WALL], [SWAMP, WATER, FLOOR, FLOOR, FLOOR]]
     assert found.marks.tolist() == [[-1] * 5, [-1, -1, 0, 35, -1]]
-    assert (found.name, found.kinds.dtype, found.marks.dtype) == ("town", np.uint8, np.int16)
+    assert found.name == "town" and found.kinds.dtype == np.uint8 and found.marks.dtype == np.int16
 
 
 @pytest.mark.parametrize(("data", "message"), [

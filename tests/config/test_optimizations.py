@@ -63,8 +63,8 @@ def test_get_knows_only_the_registry():
 
 
 def test_a_new_technique_appears_by_its_registry_entry_alone(monkeypatch):
-    added = (Technique("sky.clouds", "z", ("none", "few"), "few", True, "clouds", "what they are"),
-             Technique("sky.height", "y", (1, 2, 4), 2, True, "height", "how high"))
+    added = (Technique("sky.clouds", ("none", "few"), "few", True, "clouds", "what they are", key="z"),
+             Technique("sky.height", (1, 2, 4), 2, True, "height", "how high"))
     monkeypatch.setattr(optimizations, "TECHNIQUES", (*TECHNIQUES, *added))
     sky = optimizations._model("Optimizations", optimizations._Switches, "")().sky
     assert (sky.clouds, sky.height) == ("few", 2)

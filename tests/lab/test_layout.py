@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,8 @@ from crowd_demo.lab.layout import CANDIDATES, contenders, main, measure
 def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
     calls = contenders(200, scattered, workers=2)
     assert min(measure(calls, rounds=1).values()) > 0
-    _, x, y, vx, vy, order, sums = calls["columns"].args
+    arguments: Any = calls["columns"].args
+    _, x, y, vx, vy, order, sums = arguments
     for agent in range(200):
         near = order[agent:agent + CANDIDATES]
         dx, dy = x[near] - x[order[agent]], y[near] - y[order[agent]]
@@ -20,7 +23,8 @@ def test_columns_and_records_give_the_same_sums(scattered: bool) -> None:
         wanted = (seen.sum(), *((v[seen] * np.float32(256)).astype(np.int32).sum() for v in (dx, dy, vx[near], vy[near])))
         assert tuple(column[agent] for column in sums) == wanted
     for call in calls.values():
-        for got, same in zip(call.args[-1], sums, strict=True):
+        found: Any = call.args[-1]
+        for got, same in zip(found, sums, strict=True):
             assert np.array_equal(got, same)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from crowds import simulation
 
-from crowd_demo.lab import sweep
 from crowd_demo.lab.contest import ROUND, Contender, compete, counters_of, stages_ms
 from crowd_demo.lab.sweep import expectations, figure, main
 from crowd_demo.profile import Profile
@@ -58,7 +57,7 @@ def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) ->
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
-    monkeypatch.setitem(sweep.BY_PATH, "stagger.avoidance", liar)
+    monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
     monkeypatch.setattr("crowd_demo.lab.contest.is_approximate", lambda technique, value, get: not technique.exact)
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
@@ -107,7 +106,8 @@ def test_what_will_be_slow_is_said_before() -> None:
 @quick
 def test_contenders_take_turns() -> None:
     turns: list[str] = []
-    sims = {name: SimpleNamespace(profile=Profile(), step=lambda name=name: turns.append(name)) for name in "ab"}
+    sims: dict[str, Any] = {name: SimpleNamespace(profile=Profile(), step=lambda name=name: turns.append(name))
+                            for name in "ab"}
     contenders = [Contender(name, sim, lambda: None, []) for name, sim in sims.items()]
     compete(contenders, ROUND + 3)
     assert turns == ["a"] * ROUND + ["b"] * ROUND + ["a"] * ROUND + ["b"] * ROUND + ["a"] * 3 + ["b"] * 3

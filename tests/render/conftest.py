@@ -1,19 +1,15 @@
-"""What the tests of the picture share. Kernels compile inside a test's first example: no example has a deadline."""
+"""What the tests of the picture share."""
 
-import os
+from __future__ import annotations
 
-os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from render_assets import draw_assets
-
-settings.register_profile("render", deadline=None)
-settings.load_profile("render")
 
 
 @pytest.fixture(scope="session")
-def assets(tmp_path_factory):
+def assets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with plain sheets."""
     folder = tmp_path_factory.mktemp("assets")
     draw_assets(folder)

@@ -60,4 +60,4 @@ def test_panning_moves_by_pixels_and_resizing_keeps_the_place():
     assert (camera.x, camera.y) == (510, 495)
     camera.resize((200, 100))
     assert camera.view_rect() == Rect(460, 470, 560, 520)
-    assert camera.view()[2:] == (2.0, 200, 100)
+    assert list(camera.view()[2:]) == [2.0, 200, 100]

@@ -60,4 +60,4 @@ def test_off_takes_everybody_in_slot_order():
 @pytest.mark.quick
 def test_bounds_grow_by_what_a_sprite_reaches_beyond_its_place():
     sprite = Rect(12, 28, 10, 4)  # reaches to the left, up, to the right, down
-    assert bounds_of(Rect(0, 0, 100, 100), sprite) == (-10, -4, 112, 128)
+    assert list(bounds_of(Rect(0, 0, 100, 100), sprite)) == [-10, -4, 112, 128]

@@ -1,5 +1,7 @@
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pygame
@@ -20,6 +22,18 @@ CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "crates": 3.0}  # zooms at which the 
 HALF_MAX = 30.0
 
 
+class World:
+    """As much of a world as a scene reads."""
+
+    def __init__(self, agents, grid):
+        self.agents, self.grid, self.workers = agents, grid, 2
+        self.max_step, self.top_speed = crowds.MAX_STEP, 180.0
+
+    @property
+    def light_workers(self):
+        return max(self.workers - 1, 1)  # a number of its own
+
+
 class Simulation:
     """As much of a simulation as a scene reads."""
 
@@ -31,23 +45,19 @@ class Simulation:
                        heading_x=np.cos(turn).astype(np.float32), heading_y=np.sin(turn).astype(np.float32),
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
-        self.grid = crowds.grid(agents, count)
-        self.max_step, self.top_speed = crowds.MAX_STEP, 180.0
+        self.world = World(self.agents, crowds.grid(agents, count))
         kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
         self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,
                                        walls=SimpleNamespace(tile=np.float32(32)))
-        self.profile, self.tick, self.dt, self.workers = Profile(), 77, 1 / 10, 2
+        self.profile, self.tick, self.dt = Profile(), 77, 1 / 10
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"),
                                       crates=SimpleNamespace(half_max=HALF_MAX))
 
-    @property
-    def light_workers(self):
-        return max(self.workers - 1, 1)  # a number of its own
-
-    def refresh_grid(self):
-        self.grid.fresh = True
+def scene_of(sim: Any, assets: Path) -> Any:
+    """A scene of what is no real simulation."""
+    return Scene(sim, sim.config, assets)
 
 
 def camera(zoom, x=200.0, y=150.0):
@@ -66,13 +76,13 @@ def picture(scene, camera, surface=None, alpha=0.5, frozen=None, **options):
 @pytest.fixture(scope="module", params=["crowd", "flock", "crates"])
 def scene(request, assets):
     sim = Simulation(request.param)
-    return Scene(sim, sim.config, assets)
+    return scene_of(sim, assets)
 
 
 def everything(scene, camera, blitters=("pygame", "compiled"), frozen=None):
     culls = ("off", "agents", "grid") if frozen is None else ("agents", "grid")
     for cull, depth, blitter, workers in product(culls, ("full", "bands"), blitters, (1, 2, 3)):
-        scene.sim.workers = workers
+        scene.sim.world.workers = workers
         yield picture(scene, camera, cull=cull, depth=depth, blitter=blitter, frozen=frozen)
 
 
@@ -117,11 +127,11 @@ def test_culling_never_shows_anywhere(scene, zoom, x, y, alpha):
 
 def test_without_an_order_crates_lie_as_they_come_by_either_blitter(assets):
     sim = Simulation("crates")
-    scene = Scene(sim, sim.config, assets)
+    scene = scene_of(sim, assets)
     for zoom in (0.1, 1.3):
         pictures = []
         for blitter, workers in product(("pygame", "compiled"), (1, 3)):
-            sim.workers = workers
+            sim.world.workers = workers
             pictures.append(picture(scene, camera(zoom), cull="agents", depth="off", blitter=blitter))
         assert all(np.array_equal(pictures[0], other) for other in pictures)
 
@@ -132,12 +142,12 @@ def test_a_scene_leaves_the_simulation_as_it_was(scene):
     assert all(np.array_equal(before[name], column) for name, column in vars(scene.sim.agents.columns).items())
 
 
-def test_a_stale_grid_is_refreshed_only_when_cells_are_culled(scene):
-    scene.sim.grid.fresh = False
+def test_a_scene_reads_a_grid_that_is_fresh_and_makes_none(scene, monkeypatch):
+    monkeypatch.setattr(scene.sim.world.grid, "fresh", False)
     picture(scene, camera(1.0), cull="agents")
-    assert not scene.sim.grid.fresh
-    picture(scene, camera(1.0), cull="grid")
-    assert scene.sim.grid.fresh
+    with pytest.raises(AssertionError, match="prepare_picture"):
+        picture(scene, camera(1.0), cull="grid")
+    assert not scene.sim.world.grid.fresh
 
 
 @pytest.mark.parametrize("behaviour", CUT_OUT)
@@ -145,21 +155,21 @@ def test_a_stale_grid_is_refreshed_only_when_cells_are_culled(scene):
 def test_what_is_compiled_ahead_is_all_that_runs(assets, behaviour, blitter):
     sim = Simulation(behaviour)
     sim.optimizations.blitter = blitter
-    scene = Scene(sim, sim.config, assets)
+    scene = scene_of(sim, assets)
     calls = list(scene.calls(camera(1.0)))
     compile_calls(calls)
-    before = {call.kernel: len(call.kernel.overloads) for call in calls}
+    before = {call.name: len(call.compiled.overloads) for call in calls}
     for zoom in (0.1, 1.0, 8.0):
         picture(scene, camera(zoom))
     assert all(is_compiled(call) for call in calls)
-    assert before == {kernel: len(kernel.overloads) for kernel in before}
+    assert before == {call.name: len(call.compiled.overloads) for call in calls}
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 @pytest.mark.parametrize("behaviour", CUT_OUT)
 def test_tiny_crowds_are_drawn(assets, behaviour, count):
     sim = Simulation(behaviour, count)
-    scene = Scene(sim, sim.config, assets)
+    scene = scene_of(sim, assets)
     for cull, depth, blitter, zoom in product(("off", "agents", "grid"), ("off", "full", "bands"),
                                               ("pygame", "compiled"), (0.1, 1.0)):
         picture(scene, camera(zoom), cull=cull, depth=depth, blitter=blitter)

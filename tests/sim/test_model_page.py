@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import shuffle, simulation
+from crowds import open_world, shuffle, simulation
+
+from crowd_demo.sim.behaviours.people import destinations_of
 
 F = np.float32
 SPEED, SIZE, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 1, 2, 4, 64, 65
@@ -17,7 +19,7 @@ SEED = 2**40 + 7
 WIDTH, HEIGHT = 1000.0, 700.0  # 16 by 12 tiles of 62.5, the last row of which hangs over the edge
 TILE, COLUMNS, ROWS = 62.5, 16, 12
 IDS = range(200)
-WORLD = {"name": "20k-flock", "agents": len(IDS), "seed": SEED, "world__width": WIDTH, "world__height": HEIGHT}
+PAGE = {"name": "20k-flock", "agents": len(IDS), "seed": SEED, **open_world(WIDTH, HEIGHT)}
 
 
 # --- Units and types -------------------------------------------------------------------------------------------------
@@ -84,7 +86,7 @@ def bird_velocity(identity: int, x: Any, y: Any, low: float, high: float) -> tup
 
 @pytest.mark.quick
 def test_birds_are_born_where_and_as_the_page_says() -> None:
-    columns = simulation(**WORLD, flock__speed_min=50, flock__speed_max=130).agents.by_id()
+    columns = simulation(**PAGE, flock__speed_min=50, flock__speed_max=130).agents.by_id()
     places = [place(identity) for identity in IDS]
     assert {draws for _, _, draws in places} >= {1, 2}  # some had to draw again
     assert [(x, y) for x, y, _ in places] == list(zip(columns.x, columns.y, strict=True))
@@ -94,18 +96,19 @@ def test_birds_are_born_where_and_as_the_page_says() -> None:
 
 @pytest.mark.quick
 def test_a_clump_is_born_in_its_box() -> None:
-    columns = simulation(**WORLD, spawn__pattern="clump", spawn__share=0.4, spawn__box=0.1).agents.by_id()
+    columns = simulation(**PAGE, spawn__pattern="clump", spawn__share=0.4, spawn__box=0.1).agents.by_id()
     assert [clump_place(identity, 0.4, 0.1) for identity in IDS] == list(zip(columns.x, columns.y, strict=True))
 
 
 @pytest.mark.quick
 def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes() -> None:
-    sim = simulation(**WORLD, behaviour="crowd", crowd__destinations=5, crowd__speed_min=40, crowd__speed_max=120)
+    sim = simulation(**PAGE, behaviour="crowd", crowd__destinations=5, crowd__speed_min=40, crowd__speed_max=120)
+    destinations = destinations_of(sim.terrain, sim.config.crowd.destination_spread)
     tiles = sorted(range(COLUMNS * ROWS), key=lambda tile: page_hash(tile ^ key(SEED, 0, DESTINATIONS)))[:5]
     points = [(column * TILE + TILE / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2)
               for row, column in (divmod(tile, COLUMNS) for tile in tiles)]
-    assert points == list(zip(sim.destinations.x, sim.destinations.y, strict=True))
-    columns = sim.agents.by_id()
+    assert points == list(zip(destinations.x, destinations.y, strict=True))
+    columns: Any = sim.agents.by_id()
     assert columns.speed.tolist() == [F(40 + 80 * part(identity, key(SEED, 0, SPEED))) for identity in IDS]
     assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]
     assert set(columns.state) == {1} and not columns.timer.any() and not columns.vx.any() and not columns.look_at.any()
@@ -113,7 +116,7 @@ def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes()
 
 @pytest.mark.quick
 def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
-    columns = simulation(**WORLD, behaviour="crates", crates__rarity=3).agents.by_id()
+    columns: Any = simulation(**PAGE, behaviour="crates", crates__rarity=3).agents.by_id()
     parts = [part(identity, key(SEED, 0, SIZE)) for identity in IDS]
     assert columns.half.tolist() == [F(1 + 49 * (p * p * p)) for p in parts]
     assert not columns.vx.any() and not columns.push_x.any()
@@ -129,7 +132,7 @@ WHOLE = {"id", "look_at", "goal", "sees", "state"}
 
 @pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES)])
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
-    sim = simulation(**{**WORLD, "agents": 3, "behaviour": behaviour})
+    sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour})
     sim.step(2)
     shuffle(sim, 2)
     slots = sorted(range(3), key=lambda slot: int(sim.agents.columns.id[slot]))
@@ -143,7 +146,7 @@ def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
 
 @pytest.mark.quick
 def test_tiles_of_an_open_world_are_as_the_page_says() -> None:
-    walls = simulation(**{**WORLD, "agents": 0}).terrain.walls
+    walls = simulation(**{**PAGE, "agents": 0}).terrain.walls
     longer = max(WIDTH, HEIGHT)
     assert float(walls.tile) == TILE == math.ceil(longer / max(round(longer / 64), 1) * 256) / 256
     assert walls.blocked.shape == (ROWS, COLUMNS) == (math.ceil(HEIGHT / TILE), math.ceil(WIDTH / TILE))

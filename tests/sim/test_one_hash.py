@@ -7,41 +7,33 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import shuffle, simulation
+from crowds import FLOCK, Settings, shuffle, simulation
 
 from crowd_demo.registry.techniques import BY_PATH, is_approximate
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
-CROWD = {"name": "1k", "map": "null", "agents": 500, "world__width": 1000, "world__height": 1000}
-FLOCK = {"name": "20k-flock", "agents": 500, "world__width": 500, "world__height": 400}
-CRATES = {"name": "crates", "agents": 500, "world__width": 500, "world__height": 400, "crates__rarity": 10}
 STEPS = 40
 EXACT = [name for name in STRUCTURES if not is_approximate(BY_PATH["neighbours"], name)]
 
 
-def run(settings: dict[str, Any], steps: int = STEPS, **switches: Any) -> Simulation:
+def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
     options = {f"optimizations__{key}": value for key, value in switches.items()}
-    sim = simulation(**settings, **options)
+    sim = simulation(**crowd, **options)
     sim.step(steps)
     return sim
 
 
-@pytest.fixture(scope="module", params=[CROWD, FLOCK, CRATES], ids=["crowd", "flock", "crates"])
-def settings(request: Any) -> dict[str, Any]:
-    return request.param  # type: ignore[no-any-return]
-
-
 @pytest.fixture(scope="module")
-def plain(settings: dict[str, Any]) -> str:
+def plain(crowd: Settings) -> str:
     """The hash of the slow way: brute force, one agent at a time, one worker."""
-    return run(settings, neighbours="none", simd="false", threads=1).state_hash()
+    return run(crowd, neighbours="none", simd="false", threads=1).state_hash()
 
 
 @pytest.mark.parametrize("neighbours, simd, threads", [
     *itertools.product(EXACT, ["true", "false"], [1, 2, 5])])
-def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neighbours: str, simd: str, threads: int) -> None:
-    assert run(settings, neighbours=neighbours, simd=simd, threads=threads).state_hash() == plain
+def test_structure_lanes_and_workers(crowd: Settings, plain: str, neighbours: str, simd: str, threads: int) -> None:
+    assert run(crowd, neighbours=neighbours, simd=simd, threads=threads).state_hash() == plain
 
 
 @pytest.mark.parametrize("switches", [{"reorder__when": "off"}, {"reorder__every": 1}, {"reorder__every": 7},
@@ -49,12 +41,12 @@ def test_structure_lanes_and_workers(settings: dict[str, Any], plain: str, neigh
                                       {"reorder__when": "drift"}, {"reorder__when": "drift", "reorder__drift": 0.05},
                                       {"neighbours": "aabb_tree", "rebuild": 7}, {"neighbours": "aabb_tree", "rebuild": 1000},
                                       {"cell_size": 10}, {"cell_size": 64}, {"cell_size": 4000}, {"cull": "off"}])
-def test_cadence_and_cells(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
-    assert run(settings, **switches).state_hash() == plain
+def test_cadence_and_cells(crowd: Settings, plain: str, switches: dict[str, Any]) -> None:
+    assert run(crowd, **switches).state_hash() == plain
 
 
-def test_any_order_in_memory(settings: dict[str, Any], plain: str) -> None:
-    sim = run(settings, steps=STEPS // 2)
+def test_any_order_in_memory(crowd: Settings, plain: str) -> None:
+    sim = run(crowd, steps=STEPS // 2)
     shuffle(sim, 3)
     sim.step(STEPS - STEPS // 2)
     assert sim.state_hash() == plain
@@ -70,11 +62,12 @@ SWITCHES: dict[str, list[Any]] = {
 @pytest.mark.parametrize("more", [{}, {"life__births_per_s": 900, "life__deaths_per_s": 800, "life__causes": 2},
                                   {"links__pattern": "rope", "links__length": 7, "links__wind": 50}, {"cap": "nearest"}],
                          ids=["plain", "births and deaths", "ropes", "capped"])
-def test_switching_anything_while_it_runs(settings: dict[str, Any], more: dict[str, Any]) -> None:
+def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any]) -> None:
     """Hash by hash: every switch at random, several a step, against brute force one agent at a time."""
     more = {f"optimizations__{name}" if name == "cap" else name: value for name, value in more.items()}
-    slow, sim = (simulation(**{**settings, "agents": 200, **more, **changes}) for changes in (
-        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {}))
+    variants: tuple[Settings, ...] = (
+        {"optimizations__neighbours": "none", "optimizations__simd": "false", "optimizations__threads": 1}, {})
+    slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in variants)
     chance = np.random.default_rng(5)
     for _ in range(STEPS):
         for path, values in SWITCHES.items():
@@ -85,26 +78,27 @@ def test_switching_anything_while_it_runs(settings: dict[str, Any], more: dict[s
         assert sim.state_hash() == slow.state_hash(), sim.optimizations
 
 
-def test_field_is_one_crowd_too(settings: dict[str, Any], plain: str) -> None:
+def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     """Approximate for a flock, but the same approximation whatever the exact techniques do; for walkers it is exact."""
-    flock = settings is FLOCK
-    ways = [{"simd": "false", "threads": 1}, {"simd": "true", "threads": 3}, {"reorder__when": "off"}, {"reorder__every": 1}]
-    hashes = {run(settings, neighbours="field", **way).state_hash() for way in ways}
+    flock = crowd is FLOCK
+    ways: list[Settings] = [{"simd": "false", "threads": 1}, {"simd": "true", "threads": 3}, {"reorder__when": "off"},
+                            {"reorder__every": 1}]
+    hashes = {run(crowd, neighbours="field", **way).state_hash() for way in ways}
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
 
-def test_two_simulations_do_not_touch_each_other(settings: dict[str, Any], plain: str) -> None:
-    one, other = simulation(**settings), simulation(**{**settings, "seed": 9})
+def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:
+    one, other = simulation(**crowd), simulation(**{**crowd, "seed": 9})
     for _ in range(STEPS):
         one.step()
         other.step()
     assert one.state_hash() == plain != other.state_hash()
 
 
-def test_hash_sees_every_column(settings: dict[str, Any]) -> None:
-    sim = simulation(**settings)
+def test_hash_sees_every_column(crowd: Settings) -> None:
+    sim = simulation(**crowd)
     before = sim.state_hash()
-    for name, column in zip(sim.agents.kind._fields, sim.agents.columns, strict=True):
+    for name, column in zip(sim.agents.names, sim.agents.columns, strict=True):
         kept = column[7]
         column[7] = column[7] + 1 if name != "id" else 10**6
         assert sim.state_hash() != before, name

@@ -1,4 +1,4 @@
-"""A screen of its own (Xvfb) and fingers (xdotool) for the real program."""
+"""A screen for each test (Xvfb) and fingers (xdotool) for the real program."""
 
 from __future__ import annotations
 
@@ -10,40 +10,65 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
 PATIENCE_S = 120.0  # for whatever a slow machine does; no test measures a time
 SMALL = ("--config", "1k", "--set", "map=null", "--size", "640x360")
+TOOLS = ("Xvfb", "xdotool")
+Found = TypeVar("Found")
 
 
-@pytest.fixture(scope="session")
+def until(found: Callable[[], Found], ended: Callable[[], str | None]) -> Found:
+    """Wait until something is found. Raises AssertionError when it never is, or what `ended` says when there is no hope."""
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        if why := ended():
+            raise AssertionError(why)
+        if what := found():
+            return what
+        time.sleep(0.05)
+    raise AssertionError("it never happened")
+
+
+def xdotool(display: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "DISPLAY": display}
+    return subprocess.run(["xdotool", *arguments], env=env, check=check, capture_output=True, text=True)
+
+
+@pytest.fixture
 def display() -> Iterator[str]:
-    for tool in ("Xvfb", "xdotool"):
-        if not shutil.which(tool):
-            give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
-            give_up(f"{tool} is not installed")
+    """The test's own screen, once it answers."""
+    if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
+        give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
+        give_up(f"{' and '.join(missing)} not installed")
     read, write = os.pipe()
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x720x24", "-nolisten", "tcp"],
-                              pass_fds=[write], stderr=subprocess.DEVNULL)
+    # Left to itself it starts afresh whenever its last client leaves, and refuses the next one meanwhile: "x11 not available".
+    server = subprocess.Popen(["Xvfb", "-noreset", "-displayfd", str(write), "-screen", "0", "1280x720x24",
+                               "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
-    with os.fdopen(read) as told:
-        name = f":{told.readline().strip()}"
-    yield name
-    server.terminate()
-    server.wait()
+    try:
+        with os.fdopen(read) as told:
+            number = told.readline().strip()
+        assert number, "Xvfb has ended without a screen"
+        until(lambda: xdotool(f":{number}", "getdisplaygeometry", check=False).returncode == 0,
+              lambda: None if server.poll() is None else "Xvfb has ended")
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait()
 
 
 class Running:
     """The program in a window; `report` is what it wrote when it was left."""
 
     def __init__(self, display: str, folder: Path, *arguments: str, **environment: str) -> None:
-        self.folder = folder
-        self.env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", **environment,
-                    "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
+        self.display, self.folder = display, folder
+        env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", **environment,
+               "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
         command = [sys.executable, "-m", "crowd_demo", *SMALL, "--report", "report.json", *arguments]
-        self.process = subprocess.Popen(command, cwd=folder, env=self.env, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
         self.window = ""
 
     def open(self) -> None:
@@ -53,8 +78,7 @@ class Running:
         self.tool("windowfocus", "--sync", self.window)
 
     def tool(self, *arguments: str, check: bool = True) -> str:
-        done = subprocess.run(["xdotool", *arguments], env=self.env, check=check, capture_output=True, text=True)
-        return done.stdout
+        return xdotool(self.display, *arguments, check=check).stdout
 
     def press(self, *keys: str) -> None:
         """One after another, as a hand would."""
@@ -64,25 +88,27 @@ class Running:
 
     def picture(self) -> Path:
         """F12, and the file that it leaves."""
-        before = set(self.folder.glob("*.png"))
+        before = self.pictures()
         self.press("F12")
-        return self.until(lambda: next(iter(set(self.folder.glob("*.png")) - before), None))
+        (new,) = self.until(lambda: self.pictures() - before)
+        return new
+
+    def pictures(self) -> set[Path]:
+        return set(self.folder.glob("*.png"))
 
     def shows_the_crowd(self) -> bool:
         """Keys are not read while it loads; so press one now and then until it has an effect."""
         self.press("F12")
         time.sleep(0.5)
-        return any(self.folder.glob("*.png"))
+        return bool(self.pictures())
 
-    def until(self, found: Callable[[], Any]) -> Any:
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            if self.process.poll() is not None:
-                raise AssertionError(f"the program has ended: {self.process.stderr and self.process.stderr.read()}")
-            if what := found():
-                return what
-            time.sleep(0.05)
-        raise AssertionError("it never happened")
+    def until(self, found: Callable[[], Found]) -> Found:
+        return until(found, self._ended)
+
+    def _ended(self) -> str | None:
+        if self.process.poll() is None:
+            return None
+        return f"the program has ended: {self.process.stderr and self.process.stderr.read()}"
 
     def leave(self) -> int:
         """Esc, and the exit code."""

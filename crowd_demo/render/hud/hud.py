@@ -51,6 +51,11 @@ class Hud:
         if on.get_width() >= left.get_width() + right.get_width() + 3 * margin:
             on.blit(right, (on.get_width() - right.get_width() - margin, margin))
 
+    @property
+    def panels(self) -> tuple[pygame.Surface, ...]:
+        """The left and the right one as they were rendered last; empty before the first picture."""
+        return tuple(self._sheets)
+
     def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
         """Render the older panel if it is due, or both if there are none of that size yet."""
         period, panels = 1 / REFRESH_HZ, (self._left_panel, self._right_panel)

@@ -90,7 +90,8 @@ def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> N
     fields.rebuild(terrain)
 
     def way(x: float, y: float) -> tuple[float, float]:
-        return tuple(float(part) for part in heading(fields.fields, terrain.walls, 0, F(x), F(y)))
+        right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
+        return float(right), float(down)
 
     assert way(35, 5) == (-1, 0)
     assert way(11, 19) == (float(F(-6) / np.sqrt(F(232))), float(F(-14) / np.sqrt(F(232))))  # to (5, 5), diagonally

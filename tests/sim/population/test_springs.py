@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_links
-from crowds import shuffle, simulation
+from crowds import ROPE, shuffle, simulation
 
-from crowd_demo.sim.population.spring_patterns import pinned, places
+from crowd_demo.sim.population.spring_patterns import pinned, positions
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 30
-SMALL = {"agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}
+SMALL = {key: value for key, value in ROPE.items() if key != "name"}
 PATTERNS = ("rope", "cloth", "column")
 
 
@@ -28,7 +28,7 @@ def run(pattern: str, shuffles: bool = False, **settings: Any) -> Simulation:
 
 @pytest.fixture(scope="module", params=PATTERNS)
 def pattern(request: Any) -> str:
-    return request.param  # type: ignore[no-any-return]
+    return str(request.param)
 
 
 @pytest.fixture(scope="module", params=[0, 120], ids=["lasting", "dying"])
@@ -54,11 +54,11 @@ def test_springs_are_the_models(pattern: str) -> None:
     sim = run(pattern)
     shuffle(sim, 5)
     before = sim.agents.by_id()
-    rules = sim.links.rules(sim)
+    rules = sim.links.rules(sim.world)
     pull_x, pull_y = reference_links.pulls(before.x, before.y, before.vx, before.vy, sim.links.ends, rules,
                                            both=pattern != "column")
     wanted = reference_links.velocities(before, pull_x, pull_y, rules)
-    for call in sim.links.calls(sim):
+    for call in sim.links.calls(sim.world):
         call.run()
     after, ids = sim.agents.by_id(), np.arange(160)
     acted = ~pinned(ids, sim.config) & ((pattern != "column") | (ids % 16 != 0))
@@ -76,7 +76,7 @@ def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str) -> None:
     ids = np.arange(160)
     pins = ids[pinned(ids, sim.config)]
     columns = sim.agents.by_id()
-    x, y = places(pins, sim.config, sim.terrain, sim.config.seed)
+    x, y = positions(pins, sim.config, sim.terrain, sim.config.seed)
     assert len(pins) == (10 if pattern == "rope" else 16)
     assert np.abs(columns.x[pins] - x).max() < 0.5 and np.abs(columns.y[pins] - y).max() < 0.5
     lower, upper = sim.links.ends.T
@@ -90,6 +90,7 @@ def test_pairs_name_the_same_agents_after_sorts_and_removals() -> None:
     for seed in range(4):
         shuffle(sim, seed)
         sim.agents.remove(np.array([40 + seed, 90]))
+        sim.links.refresh()
         slots = sim.links.pairs()
         ids = np.stack([sim.agents.columns.id[slots_of] for slots_of in slots], axis=1)
         assert np.array_equal(ids, sim.links.ends)
@@ -104,6 +105,7 @@ def test_a_recycled_id_does_not_inherit_links() -> None:
     sim.agents.remove(np.array([20]))
     sim.agents.spawn(id=np.array([20]))
     assert len(sim.links) == 150
+    sim.links.refresh()
     assert 20 not in sim.agents.columns.id[np.concatenate(sim.links.pairs())]
     assert len(sim.links) == 148
     with pytest.raises(ValueError, match="living"):
@@ -120,6 +122,7 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
     whole = sorted(sim.links.ends.tolist())
     assert len(whole) == (150 + 144 if pattern == "cloth" else 150)
     sim.populate(60)
+    sim.links.refresh()
     assert len(sim.links.pairs()[0]) <= 100
     sim.populate(160)
     assert sorted(sim.links.ends.tolist()) == whole
@@ -127,9 +130,8 @@ def test_newcomers_mend_what_the_dead_have_torn(pattern: str) -> None:
 
 def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     """Culling by cells reckons with it."""
-    sim = simulation("rope", behaviour="crowd", agents=160, world__width=700, world__height=500, links__length=16,
-                     links__gravity=10000)
+    sim = simulation(**ROPE, behaviour="crowd", links__gravity=10000)
     sim.step(30)
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
-    assert sim.top_speed == fastest > sim.behaviour.top_speed
+    assert sim.world.top_speed == fastest > sim.behaviour.needs.top_speed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import shuffle, simulation
+from crowds import open_world, run_through, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,8 +19,8 @@ ORDERED = ["z_grid", "kd_tree", "aabb_tree"]
 
 def crowd(neighbours: str, n: int, seed: int, spread: float = 1.0, behaviour: str = "flock", **more: Any) -> Any:
     """A flock, or crates of all sizes, over a part of its world, in no order."""
-    sim = simulation(agents=n, behaviour=behaviour, map="null", world__width=600, world__height=300, crates__rarity=8,
-                     optimizations__neighbours=neighbours, optimizations__reorder__when="off",
+    sim = simulation(agents=n, behaviour=behaviour, crates__rarity=8, optimizations__neighbours=neighbours,
+                     optimizations__reorder__when="off", **open_world(600, 300),
                      **{f"optimizations__{name}": value for name, value in more.items()})
     place = np.random.default_rng(seed).uniform(0, 0.999 * spread, (2, n)).astype(np.float32)
     sim.agents.columns.x[:n], sim.agents.columns.y[:n] = place[0] * 600, place[1] * 300
@@ -30,12 +30,7 @@ def crowd(neighbours: str, n: int, seed: int, spread: float = 1.0, behaviour: st
 
 def build(sim: Any) -> Any:
     """Run a step as far as the candidates are known."""
-    sim._fit()
-    for name, calls in sim.stages():
-        for call in calls:
-            call.run()
-        if name == "query":
-            break
+    run_through(sim, "query")
     return sim.structure
 
 
@@ -43,9 +38,9 @@ def are_neighbours(sim: Any) -> Any:
     """bool[n, n], by slot."""
     c, n = sim.agents.columns, sim.agents.count
     if sim.config.behaviour == "flock":
-        return reference.offsets(c.x[:n], c.y[:n])[2] < np.float32(sim.behaviour.radius) ** 2
+        return reference.offsets(c.x[:n], c.y[:n])[2] < np.float32(sim.behaviour.needs.radius) ** 2
     dx, dy, _ = reference.offsets(c.x[:n], c.y[:n])
-    return np.maximum(abs(dx), abs(dy)) < c.half[:n, None] + (c.half[:n] + np.float32(sim.behaviour.contact))[None, :]
+    return np.maximum(abs(dx), abs(dy)) < c.half[:n, None] + (c.half[:n] + np.float32(sim.behaviour.needs.contact))[None, :]
 
 
 @pytest.mark.quick
@@ -122,7 +117,7 @@ def test_leaves_share_the_agents_and_boxes_hold_them(behaviour: str, neighbours:
 
 @pytest.mark.parametrize("neighbours", [*ORDERED, "linked"])
 def test_any_number_of_workers_builds_the_same(neighbours: str) -> None:
-    seen = []
+    seen: list[Any] = []
     for threads in (1, 2, 3, 8):
         structure = build(crowd(neighbours, 700, 3, threads=threads))
         candidates = structure.candidates()
@@ -139,7 +134,7 @@ def test_any_number_of_workers_builds_the_same(neighbours: str) -> None:
 def test_lists_hold_the_agents_of_each_cell_in_slot_order() -> None:
     sim = crowd("linked", 300, 1)
     lists, c = build(sim).candidates(), sim.agents.columns
-    want = reference.cell_lists(c.x[:300], c.y[:300], sim.grid.cell, lists.columns, lists.rows)
+    want = reference.cell_lists(c.x[:300], c.y[:300], sim.world.grid.cell, lists.columns, lists.rows)
     for cell, slots in enumerate(want):
         slot = lists.head[cell]
         for other in slots:
@@ -155,7 +150,7 @@ def test_agents_move_into_the_order_of_the_structure(neighbours: str) -> None:
     sim.optimizations.cull = "grid"
     structure = build(sim)
     order = np.arange(400)
-    assert np.array_equal(structure.candidates().order[:400], order) and sim.grid.fresh
+    assert np.array_equal(structure.candidates().order[:400], order) and sim.world.grid.fresh
     if neighbours != "z_grid":
         assert np.array_equal(structure.tree.x[:400], sim.agents.columns.x[:400])
 
@@ -197,7 +192,7 @@ def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
 def test_leaves_are_built_every_few_steps_and_boxes_are_fitted_in_each() -> None:
     sim = crowd("aabb_tree", 600, 3, leaf_size=8, rebuild=4)
     orders = []
-    for sim.tick in range(9):
+    for sim.world.tick in range(9):
         structure = build(sim)
         orders.append(structure.order[:600].tolist())
         c, box = sim.agents.columns, structure.box
@@ -224,7 +219,7 @@ def test_leaves_are_renewed_however_often_agents_are_sorted(when: str, every: in
 def test_only_groups_where_somebody_is_due_are_asked_for(neighbours: str) -> None:
     sim = crowd(neighbours, 800, 2, stagger__avoidance=4, leaf_size=8)
     sim.step(3)
-    runs, turn = build(sim).candidates(), sim.turn
+    runs, turn = build(sim).candidates(), sim.world.turn
     look_at = sim.agents.columns.look_at
     due = (look_at < turn.due_below) | (look_at > turn.due_above)
     groups = int(runs.groups[0])

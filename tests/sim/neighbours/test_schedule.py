@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crowds import shuffle, simulation
+from crowds import open_world, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.sim.metrics.push_error import ages, stagger_error
 
-FLOCK = {"behaviour": "flock", "agents": 200, "map": "null", "world__width": 700, "world__height": 600,
-         "flock__speed_max": 2000, "optimizations__reorder__every": 3}
+FAST_BIRDS = {"behaviour": "flock", "agents": 200, "flock__speed_max": 2000, "optimizations__reorder__every": 3,
+              **open_world(700, 600)}
 ways = st.tuples(st.sampled_from(["place", "tile", "id"]), st.integers(1, 16), st.booleans(), st.integers(1, 20))
 
 
@@ -20,7 +20,7 @@ ways = st.tuples(st.sampled_from(["place", "tile", "id"]), st.integers(1, 16), s
 @given(script=st.lists(ways, min_size=1, max_size=6))
 def test_nobody_waits_longer_than_the_period_and_ages_tell(simd: bool, script: list[tuple[str, int, bool, int]]) -> None:
     """Fast birds cross bands and tiles, are re-sorted and shuffled, while rule and period change."""
-    sim = simulation(**FLOCK)
+    sim = simulation(**FAST_BIRDS)
     sim.optimizations.simd = simd
     looked_at = np.full(200, -1)
     deadline = np.zeros(200, int)
@@ -86,11 +86,12 @@ def test_the_error_is_what_the_next_step_shows() -> None:
         sim.step(50)
     error = stagger_error(sims[0]).mean
     sims[1].agents.columns.look_at[:] = 0
-    kept, fresh = [], []
-    for sim, into in zip(sims, (kept, fresh), strict=True):
+    pushes = []
+    for sim in sims:
         sim.step()
         columns = sim.agents.by_id()
-        into += [columns.push_x.astype(float), columns.push_y.astype(float)]
+        pushes.append([columns.push_x.astype(float), columns.push_y.astype(float)])
+    kept, fresh = pushes
     off = np.hypot(kept[0] - fresh[0], kept[1] - fresh[1])
     assert error == pytest.approx(off.mean() / np.hypot(*fresh).mean(), rel=1e-6)
 

@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import shuffle, simulation
+from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.behaviours.flock_field import field_error
+from crowd_demo.sim.metrics.push_error import exact_error
 
 
 def flock(n: int, seed: int, **more: Any) -> Any:
-    sim = simulation(agents=n, behaviour="flock", map="null", world__width=300, world__height=200, seed=seed,
-                     optimizations__neighbours="field", optimizations__stagger__avoidance=1, **more)
+    sim = simulation(agents=n, behaviour="flock", seed=seed, optimizations__neighbours="field",
+                     optimizations__stagger__avoidance=1, **open_world(300, 200), **more)
     shuffle(sim, seed)
     return sim
 
 
 def ideal(sim: Any) -> tuple[Any, Any]:
     """The pushes in float64, one bird at a time, straight from the formula; arrays in id order."""
-    c, rules, grid = sim.agents.by_id(), sim.behaviour.rules(sim), sim.grid
+    c, rules, grid = sim.agents.by_id(), refresh_rules(sim), sim.world.grid
     place, speed = np.stack((c.x, c.y), 1).astype(float), np.stack((c.vx, c.vy), 1).astype(float)
     cell = (place / grid.cell).astype(int)
     _, _, distance_sq = reference.offsets(c.x, c.y)
@@ -52,7 +52,7 @@ def test_field_is_what_its_formula_says(simd: str, n: int, seed: int, cell: str)
     want = ideal(sim)
     sim.step()
     columns = sim.agents.by_id()
-    rules = sim.behaviour.rules(sim)
+    rules = sim.behaviour.rules(sim.world)
     # Each term may be cut by a step of fixed point; float32 adds its own precision.
     bound = 3 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate)) + 0.01
     for got, expected in zip((columns.push_x, columns.push_y), want, strict=True):
@@ -62,11 +62,11 @@ def test_field_is_what_its_formula_says(simd: str, n: int, seed: int, cell: str)
 def test_the_error_of_the_field_is_what_a_flock_of_pairs_would_have_done_instead() -> None:
     sims = [flock(600, 4), flock(600, 4)]
     sims[1].optimizations.neighbours = "sorted"
-    error = field_error(sims[0])
+    error = exact_error(sims[0])
     found, true = (pushes_of_a_step(sim) for sim in sims)
     away = np.hypot(*(found - true)) / np.hypot(*true).mean()
     assert error == pytest.approx((away.mean(), away.max())) and 0 < error.mean < error.most
-    assert field_error(flock(0, 1)) == (0, 0)
+    assert exact_error(flock(0, 1)) == (0, 0)
 
 
 def pushes_of_a_step(sim: Any) -> Any:
@@ -76,13 +76,13 @@ def pushes_of_a_step(sim: Any) -> Any:
 
 
 def test_walkers_know_no_field() -> None:
-    sim = simulation(agents=200, map="null", world__width=300, world__height=300, optimizations__neighbours="field")
+    sim = simulation(agents=200, optimizations__neighbours="field", **open_world(300, 300))
     sim.step(5)
-    assert field_error(sim) == (0, 0)
+    assert exact_error(sim) == (0, 0)
 
 
 def test_birds_without_separation_meet_nobody() -> None:
-    sim = simulation("20k-flock", agents=50, flock__separation=0, world__width=200, world__height=200,
-                     optimizations__neighbours="field", optimizations__stagger__avoidance=1)
+    sim = simulation("20k-flock", agents=50, flock__separation=0, optimizations__neighbours="field",
+                     optimizations__stagger__avoidance=1, **open_world(200, 200))
     sim.step()
     assert sim.profile.counters["neighbours_per_agent"] == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import simulation
+from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
 from crowd_demo.app.ahead import Ahead
@@ -17,11 +17,7 @@ from crowd_demo.sim.metrics.readings import METERS, Readings, calls_ahead
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
-CROWD = {"name": "1k", "agents": 300, "map": "null", "world__width": 500, "world__height": 400}
-FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 500, "world__height": 400}
-ROPE = {"name": "rope", "agents": 160, "world__width": 700, "world__height": 500, "links__length": 16}
-CRATES = {"name": "crates", "agents": 300, "world__width": 500, "world__height": 400, "crates__rarity": 9}
-LIFE = {**FLOCK, "life__births_per_s": 600, "life__deaths_per_s": 600}
+LIFE = {**FLOCK, **BIRTHS_AND_DEATHS}
 
 
 def measured(sim: Simulation) -> dict[str, Any]:
@@ -40,7 +36,7 @@ def test_every_meter_has_its_reading() -> None:
     {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
     {"removal": "deferred", "cap": "first"},
 ], ids=str)
-def test_measuring_changes_nothing_now_or_later(config: dict[str, Any], switches: dict[str, Any]) -> None:
+def test_measuring_changes_nothing_now_or_later(config: Settings, switches: dict[str, Any]) -> None:
     sims = [simulation(**config, **{f"optimizations__{path}": value for path, value in switches.items()}) for _ in range(2)]
     for _ in range(6):
         for sim in sims:
@@ -79,10 +75,10 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str
 @pytest.mark.parametrize("settings", [
     {}, {"optimizations__cap": "first"}, {"optimizations__neighbours": "none"}, {"optimizations__neighbours": "aabb_tree"}])
 def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.sim.pushes.MEETS", 20_000)
+    monkeypatch.setattr("crowd_demo.sim.metrics.push_error.MEETS", 20_000)
     sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
     push_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.met <= 20_000
+    assert 10_000 <= sim.see.candidates_met(sim.world) <= 20_000
 
 
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+import reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.neighbours.grid import fitted
+from crowd_demo.compute.jit import run
+from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.sim.neighbours.grid import Grid, fitted
+from crowd_demo.sim.store.agents import Agents
 
 F = np.float32
 ULPS = 8  # as far from the line between two cells as rounding can matter
@@ -50,3 +56,17 @@ def test_cells_are_never_smaller_than_memory_allows() -> None:
     assert fitted(4000, 4000, 0, 0) == (4000 / 2048, 1)
     assert fitted(4000, 4000, 0, 0.5, smallest=2) == (2, 1)
     assert fitted(1, 1, 0, 0)[0] >= 1e-3
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(0, 120), cell=st.sampled_from([0, 7.5, 33, 1000]), seed=st.integers(0, 99), workers=st.integers(1, 3))
+def test_grid_lists_the_agents_of_each_cell(n: int, cell: float, seed: int, workers: int) -> None:
+    rng = np.random.default_rng(seed)
+    agents: Agents[Any] = Agents(PeopleColumns)
+    agents.spawn(id=np.arange(n), x=rng.uniform(0, 300, n), y=rng.uniform(0, 200, n))
+    grid = Grid(agents, 300, 200, 25, cell, workers)
+    run(grid.calls())
+    grid.built()
+    got = [grid.order[a:b].tolist() for a, b in zip(grid.start, grid.start[1:], strict=False)]
+    c = agents.columns
+    assert got == reference.cell_lists(c.x[:n], c.y[:n], grid.cell, grid.columns, grid.rows)

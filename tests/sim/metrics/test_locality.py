@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_locality as reference
-from crowds import shuffle, simulation
+from crowds import open_world, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.sim.metrics.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
 
 CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}
-FLOCK = {"behaviour": "flock", "agents": 3000, "map": "null", "world__width": 1200, "world__height": 900, **CACHE}
+BIRDS = {"behaviour": "flock", "agents": 3000, **open_world(1200, 900), **CACHE}
 
 
 @settings(max_examples=50, deadline=None)
@@ -34,7 +34,7 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
     got = locality(sim, sample=250)
     reads = reference.reads_of(sim.structure.candidates())
     names = {"crowd": ("x", "y"), "flock": ("x", "y", "vx", "vy"), "crates": ("x", "y", "half")}[behaviour]
-    rows = [sim.agents.kind._fields.index(name) * sim.agents.front.shape[1] for name in names]
+    rows = [sim.agents.names.index(name) * sim.agents.front.shape[1] for name in names]
     lines = [(row + slot) // 16 for slot in reads for row in rows]
     assert got == Locality(reference.same_or_next_line(reads, 16), reference.misses(lines, 8, 2) / len(lines), len(reads))
 
@@ -45,7 +45,7 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
                      optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
     sim.step(3)
     got = locality(sim, sample=250)
-    runs = sim.structure.candidates()
+    runs: Any = sim.structure.candidates()
     reads = [int(slot) for group in range(runs.groups[0]) for _ in range(runs.start[group], runs.start[group + 1])
              for run in range(runs.count[group]) for slot in runs.order[runs.first[group, run]:runs.last[group, run]]]
     assert (got.same_or_next_line, got.reads) == (reference.same_or_next_line(reads, 16), len(reads))
@@ -54,7 +54,7 @@ def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
 def test_lists_are_read_as_buckets_are() -> None:
     scores = []
     for neighbours in ("linked", "buckets"):
-        sim = simulation(optimizations__neighbours=neighbours, **FLOCK)
+        sim = simulation(optimizations__neighbours=neighbours, **BIRDS)
         sim.step(2)
         shuffle(sim, 1)
         scores.append(locality(sim, 3000))
@@ -62,7 +62,7 @@ def test_lists_are_read_as_buckets_are() -> None:
 
 
 def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
-    sim = simulation(**FLOCK)
+    sim = simulation(**BIRDS)
     sim.step()
     every, some = locality(sim, 3000), locality(sim, 256)
     assert some.reads == pytest.approx(every.reads * 256 / 3000, rel=0.5)
@@ -71,7 +71,7 @@ def test_a_sample_is_a_part_of_all_reads_wherever_agents_are() -> None:
 
 
 def test_sorted_memory_scores_best_and_decays_until_the_next_sort() -> None:
-    sim = simulation(optimizations__reorder__every=1000, **FLOCK)
+    sim = simulation(optimizations__reorder__every=1000, **BIRDS)
     sim.step()
     fresh = locality(sim, 3000)
     sim.step(200)
@@ -90,7 +90,7 @@ def test_sorted_memory_scores_best_and_decays_until_the_next_sort() -> None:
 def test_a_larger_cache_misses_less() -> None:
     rates = []
     for size_kb in (1, 4, 64):
-        sim = simulation(**{**FLOCK, "cache__size_kb": size_kb})
+        sim = simulation(**{**BIRDS, "cache__size_kb": size_kb})
         sim.step()
         shuffle(sim, 1)
         rates.append(locality(sim, 3000).miss_rate)
@@ -111,7 +111,7 @@ def test_hardly_anybody_scores_too(agents: int) -> None:
     assert got.miss_rate <= 1
 
 
-def test_the_cache_has_the_size_that_was_asked_for(monkeypatch: Any) -> None:
+def test_the_cache_has_the_size_that_was_asked_for() -> None:
     def shape(**cache: Any) -> tuple[int, ...]:
         return empty_cache(load_config("1k", [f"cache.{key}={value}" for key, value in cache.items()]).cache).shape
 
@@ -124,7 +124,7 @@ def test_the_cache_has_the_size_that_was_asked_for(monkeypatch: Any) -> None:
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
 def test_the_score_does_not_depend_on_whose_turn_it_is(neighbours: str) -> None:
-    sim = simulation(**FLOCK, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8)
+    sim = simulation(**BIRDS, optimizations__neighbours=neighbours, optimizations__stagger__avoidance=8)
     sim.step(20)
     reads = locality(sim, 10**6).reads
     sim.optimizations.stagger.avoidance = 1

@@ -7,31 +7,30 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_caps as reference
-from crowds import shuffle, simulation
+from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.interaction.capped import cap_error, caps_of
 from crowd_demo.sim.metrics.bias import bias
-from crowd_demo.sim.metrics.push_error import EXACT, FRESH, pushes
+from crowd_demo.sim.metrics.push_error import EXACT, FRESH, exact_error, pushes
 
-WORLD = {"map": "null", "world__width": 300, "world__height": 220}
+ROOM = open_world(300, 220)
 examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def capped(behaviour: str, cap: str, agents: int, **more: Any) -> Any:
-    return simulation(agents=agents, behaviour=behaviour, optimizations__cap=cap, **WORLD, **more)
+    return simulation(agents=agents, behaviour=behaviour, optimizations__cap=cap, **ROOM, **more)
 
 
 def limits(sim: Any) -> tuple[Any, Any]:
-    return np.float32(sim.behaviour.radius), np.float32(sim.behaviour.contact)
+    return np.float32(sim.behaviour.needs.radius), np.float32(sim.behaviour.needs.contact)
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    caps, agents = caps_of(sim), range(len(columns.x))
+    caps, agents = sim.see.caps(sim.world), range(len(columns.x))
     if caps.nearest:
         return [reference.nearest_kept(columns, i, caps.neighbours, *limits(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.world.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
@@ -48,7 +47,7 @@ def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, cap: str, n: int,
     if lattice:  # many equally near
         c.x[:n], c.y[:n] = np.round(c.x[:n] / 12) * 12, np.round(c.y[:n] / 12) * 12
     shuffle(sim, seed)
-    before, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    before, rules = sim.agents.by_id(), refresh_rules(sim)
     sim.reindex()
     got, every = pushes(sim, sim.agents.slots(), FRESH, EXACT)
     kept = kept_by(sim, before)
@@ -126,5 +125,5 @@ def test_the_error_is_nothing_where_nobody_reaches_the_cap_and_grows_as_it_falls
     for most in (64, 8, 2):
         sim = capped("flock", "nearest", 200, flock__cap_neighbours=most)
         sim.step(5)
-        errors.append(cap_error(sim).mean)
+        errors.append(exact_error(sim).mean)
     assert errors[0] == 0 < errors[1] < errors[2]

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import F, simulation
+from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.jit import device, run
+from crowd_demo.sim.behaviours.people import destinations_of
 from crowd_demo.sim.terrain.ground import slide
 
 examples = settings(max_examples=20, deadline=None)
@@ -24,12 +25,12 @@ def slide_once(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> Any:
 
 def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     """A small world with walls strewn over it, and agents in any state."""
-    sim = simulation("1k", behaviour=behaviour, agents=agents, map="null", world__width=640, world__height=640,
-                     seed=seed, **more)
+    sim = simulation("1k", behaviour=behaviour, agents=agents, seed=seed, **open_world(640, 640), **more)
     rng = np.random.default_rng(seed)
     for column, row in rng.integers(0, 10, (20, 2)):
         sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
-    c, n = sim.agents.columns, sim.agents.count
+    c: Any = sim.agents.columns
+    n = sim.agents.count
     c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
     c.push_x[:n], c.push_y[:n] = rng.uniform(-3, 3, (2, n))
     if behaviour == "crowd":
@@ -43,12 +44,11 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
 
 def act(sim: Any) -> dict[str, Any]:
     """The last stage of a step by its kernel; the agents before it, in id order."""
-    rules = sim.behaviour.rules(sim)
+    refresh_rules(sim)
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
-    *_, (name, calls) = sim.behaviour.act(sim, rules)
-    assert name == "move"
-    for call in calls:
-        call.run()
+    move = sim.stages[-1]
+    assert move.name == "move"
+    run(move.calls(sim.world))
     return before
 
 
@@ -59,13 +59,13 @@ def act(sim: Any) -> dict[str, Any]:
 def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int) -> None:
     sim = walled(behaviour, agents, seed, optimizations__simd=simd)
     want = act(sim)
-    rules = sim.behaviour.rules(sim)
+    rules = sim.behaviour.rules(sim.world)
     if behaviour == "flock":
-        reference.flock_move(want, rules, sim.ground)
+        reference.flock_move(want, rules, sim.world.ground)
     elif behaviour == "crates":
-        reference.crate_move(want, rules, sim.ground)
+        reference.crate_move(want, rules, sim.world.ground)
     else:
-        reference.crowd_move(want, rules, sim.destinations, sim.ground)
+        reference.crowd_move(want, rules, destinations_of(sim.terrain, sim.config.crowd.destination_spread), sim.world.ground)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 
@@ -74,7 +74,7 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
 @given(seed=st.integers(0, 9999), dx=st.floats(-80, 80, width=32), dy=st.floats(-80, 80, width=32))
 def test_slide_equals_the_oracle_and_never_enters_a_wall(seed: int, dx: float, dy: float) -> None:
     sim = walled("crowd", 12, seed % 50)
-    ground = sim.ground
+    ground = sim.world.ground
     for x, y in zip(sim.agents.columns.x[:12], sim.agents.columns.y[:12], strict=True):
         got = slide_once(ground, x, y, F(dx), F(dy))
         assert got == reference.slide(ground, x, y, F(dx), F(dy))
@@ -89,24 +89,26 @@ def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
         if tick % 30 == 29:  # a wall on top of people: they step out
             sim.set_walls((tick % 7, 2, tick % 7 + 3, 5), True)
         c, n = sim.agents.columns, sim.agents.count
-        tiles = (c.y[:n] * sim.ground.inv_tile).astype(int) * sim.ground.columns + (c.x[:n] * sim.ground.inv_tile).astype(int)
-        assert not sim.ground.solid[tiles].any()
+        ground = sim.world.ground
+        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
+        assert not ground.solid[tiles].any()
 
 
 def test_walls_turn_the_flow_fields() -> None:
     sim = walled("crowd", 10, 1)
-    before = sim.fields.fields.distance.copy()
+    before = sim.world.flow_fields.fields.distance.copy()
     sim.set_walls((0, 5, 9, 6), True)
-    assert not np.array_equal(sim.fields.fields.distance, before)
+    assert not np.array_equal(sim.world.flow_fields.fields.distance, before)
 
 
 def test_people_reach_their_goals_and_set_out_again() -> None:
-    sim = simulation("1k", agents=60, map="null", world__width=600, world__height=600)
-    goals = sim.agents.by_id().goal
+    sim = simulation("1k", agents=60, **open_world(600, 600))
+    people: Any = sim.agents
+    goals = people.by_id().goal
     arrived = np.zeros(60, bool)
     for _ in range(1500):
         sim.step()
-        arrived |= sim.agents.by_id().goal != goals
+        arrived |= people.by_id().goal != goals
     assert arrived.mean() > 0.9
 
 

@@ -1,4 +1,6 @@
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -7,7 +9,10 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render.camera import Camera
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.cull import bounds_of
 from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -18,12 +23,15 @@ AHEAD = np.float32(1 / 120)
 zooms = st.sampled_from([0.05, 0.4, 1.0, 2.7, 8.0])
 
 
-def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=(200, 150), **options):
+def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=(200.0, 150.0), **changes):
     camera = Camera(world, SIZE)
-    camera.look_at(*at, zoom)
-    options = SimpleNamespace(**{"blitter": "compiled", "depth": "off", **options})
-    return Shot(workers, options, SimpleNamespace(half=half), agents, AHEAD, np.float64(0), camera, camera.view(),
-                camera.view_rect(), None)
+    camera.look_at(at[0], at[1], zoom)
+    options = Optimizations()
+    for path, value in {"depth": "off", **changes}.items():
+        options.set(path, value)
+    columns: Any = SimpleNamespace(half=half)
+    nowhere = bounds_of(Rect(0, 0, 0, 0), Rect(0, 0, 0, 0))  # culling is over
+    return Shot(workers, options, columns, agents, AHEAD, np.float64(0), camera, camera.view(), camera.view_rect(), nowhere)
 
 
 def crowd(seed, count):
@@ -33,7 +41,7 @@ def crowd(seed, count):
 
 
 def figures(half_max=12):
-    return crates.Crates(SimpleNamespace(crates=SimpleNamespace(half_max=half_max)), None, None)
+    return crates.CrateFigures(load_config("crates", {"crates.half_max": half_max}), Path(), {})
 
 
 def placed(shot, slots):
@@ -73,7 +81,7 @@ def test_styles_differ_where_there_is_room_and_an_upright_one_is_the_other_turne
     def turned(parts):
         return [(top, left, bottom, right, ink) for left, top, right, bottom, ink in parts]
 
-    nails = len(crates._nails(40, 1))
+    nails = 4  # the last parts, one in each corner
     flat, upright, crossed, upright_crossed = (crates.design(40, style) for style in range(4))
     assert upright[4:-nails] == turned(flat[4:-nails]) and upright_crossed[4:-nails] == turned(crossed[4:-nails])
     assert len({str(crates.design(40, style)) for style in range(4)}) == 4

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import shuffle, simulation
+from crowds import BIRTHS_AND_DEATHS, Settings, shuffle, simulation
+from crowds import FLOCK as FIVE_HUNDRED
 
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.population.births_deaths import who_dies
@@ -16,14 +17,11 @@ from crowd_demo.sim.store.sparse_set import MODES
 STEPS = 30
 STRUCTURES = BY_PATH["neighbours"]
 EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_choices]
-FLOCK = {"name": "20k-flock", "agents": 300, "world__width": 400, "world__height": 300, "life__births_per_s": 500,
-         "life__deaths_per_s": 400, "life__causes": 3}
-CROWD = {**FLOCK, "name": "1k", "map": "null"}
-CRATES = {**FLOCK, "name": "crates", "crates__rarity": 9}
+FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
 
 
-def run(settings: dict[str, Any], shuffles: bool = False, **switches: Any) -> Simulation:
-    sim = simulation(**settings, **{f"optimizations__{key}": value for key, value in switches.items()})
+def run(living: Settings, shuffles: bool = False, **switches: Any) -> Simulation:
+    sim = simulation(**living, **{f"optimizations__{key}": value for key, value in switches.items()})
     for step in range(STEPS):
         if shuffles:
             shuffle(sim, step)
@@ -31,14 +29,14 @@ def run(settings: dict[str, Any], shuffles: bool = False, **switches: Any) -> Si
     return sim
 
 
-@pytest.fixture(scope="module", params=[FLOCK, CROWD, CRATES], ids=["flock", "crowd", "crates"])
-def settings(request: Any) -> dict[str, Any]:
-    return request.param  # type: ignore[no-any-return]
+@pytest.fixture(scope="module")
+def living(crowd: Settings) -> Settings:
+    return {**crowd, **BIRTHS_AND_DEATHS, "agents": 300}
 
 
 @pytest.fixture(scope="module")
-def plain(settings: dict[str, Any]) -> str:
-    return run(settings, neighbours="none", simd="false", threads=1).state_hash()
+def plain(living: Settings) -> str:
+    return run(living, neighbours="none", simd="false", threads=1).state_hash()
 
 
 @pytest.mark.parametrize("switches", [
@@ -46,18 +44,18 @@ def plain(settings: dict[str, Any]) -> str:
     {"removal": "deferred", "threads": 5, "reorder__every": 7},
     {"removal": "swap_back", "threads": 3, "neighbours": "buckets"}, {"removal": "swap_back", "shuffles": True},
     {"removal": "deferred", "shuffles": True}])
-def test_one_hash_however_memory_is_kept(settings: dict[str, Any], plain: str, switches: dict[str, Any]) -> None:
-    assert run(settings, **switches).state_hash() == plain
+def test_one_hash_however_memory_is_kept(living: Settings, plain: str, switches: dict[str, Any]) -> None:
+    assert run(living, **switches).state_hash() == plain
 
 
 @pytest.mark.parametrize("removal", MODES)
 @pytest.mark.parametrize("neighbours", EXACT)
-def test_one_hash_in_every_structure(settings: dict[str, Any], plain: str, neighbours: str, removal: str) -> None:
-    assert run(settings, neighbours=neighbours, removal=removal).state_hash() == plain
+def test_one_hash_in_every_structure(living: Settings, plain: str, neighbours: str, removal: str) -> None:
+    assert run(living, neighbours=neighbours, removal=removal).state_hash() == plain
 
 
-def test_switching_removal_while_it_runs_changes_nothing(settings: dict[str, Any], plain: str) -> None:
-    sim = simulation(**settings)
+def test_switching_removal_while_it_runs_changes_nothing(living: Settings, plain: str) -> None:
+    sim = simulation(**living)
     for step in range(STEPS):
         sim.optimizations.removal = ("swap_back", "deferred", "shift")[step % 3]
         sim.step()
@@ -97,12 +95,12 @@ def test_the_population_swings_with_the_season() -> None:
 def test_the_dead_are_drawn_by_lot_without_favour() -> None:
     sim = simulation(**{**FLOCK, "agents": 400})
     drawn = np.zeros(400, int)
-    for sim.tick in range(400):
-        dead = who_dies(sim, 40)
+    for sim.world.tick in range(400):
+        dead = who_dies(sim.world, 40)
         assert len(np.unique(dead)) == 40
         drawn[dead] += 1
     assert drawn.sum() == 16_000 and drawn.min() >= 15 and drawn.max() <= 70  # 40 each, give or take four deviations
-    assert sorted(who_dies(sim, 1000).tolist()) == list(range(400))
+    assert sorted(who_dies(sim.world, 1000).tolist()) == list(range(400))
 
 
 @pytest.mark.quick

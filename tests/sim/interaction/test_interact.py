@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import F, shuffle, simulation
+from crowds import F, open_world, refresh_rules, run_through, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -17,13 +17,13 @@ from crowd_demo.sim.interaction.stage import HEAVY, blocks_of
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
-WORLD = {"world__width": 640, "world__height": 400, "map": "null"}
+ROOM = open_world(640, 400)
 crowding = st.sampled_from(["loose", "dense", "one spot", "lattice"])
 examples = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def scatter(sim: Any, kind: str, seed: int) -> None:
-    """Domain and speed agents at random."""
+    """Place and speed agents at random."""
     n, rng, c = sim.agents.count, np.random.default_rng(seed), sim.agents.columns
     width, height = {"loose": (640, 400), "dense": (90, 60), "one spot": (0, 0), "lattice": (640, 400)}[kind]
     c.x[:n], c.y[:n] = rng.uniform(0, 1, n) * width, rng.uniform(0, 1, n) * height
@@ -36,18 +36,14 @@ def scatter(sim: Any, kind: str, seed: int) -> None:
 
 def pushes(sim: Any) -> tuple[Any, Any]:
     """Run a step as far as the see stage; what everybody was asked for, in id order."""
-    sim._fit()
-    for name, calls in sim.stages():
-        for call in calls:
-            call.run()
-        if name == "see":
-            break
+    run_through(sim, "see")
     columns = sim.agents.by_id()
     return columns.push_x.copy(), columns.push_y.copy()
 
 
 def expected(sim: Any) -> tuple[Any, Any, Any]:
-    columns, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    columns: Any = sim.agents.by_id()
+    rules = refresh_rules(sim)
     if sim.config.behaviour == "flock":
         return reference.flock_push(columns.x, columns.y, columns.vx, columns.vy, rules)
     if sim.config.behaviour == "crates":
@@ -64,14 +60,14 @@ def expected(sim: Any) -> tuple[Any, Any, Any]:
 def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: str, seed: int, neighbours: str,
                                        cell: str) -> None:
     sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
-                     optimizations__cell_size=cell, optimizations__stagger__avoidance=1, **WORLD)
+                     optimizations__cell_size=cell, optimizations__stagger__avoidance=1, **ROOM)
     scatter(sim, kind, seed)
     shuffle(sim, seed)
     want_x, want_y, neighbours_of = expected(sim)
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.seeing.strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert sim.see.memory(sim.world).strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
@@ -79,9 +75,10 @@ def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: 
 @given(n=st.integers(1, 60), kind=st.sampled_from(["loose", "dense", "lattice"]), seed=st.integers(0, 99))
 def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: str, seed: int) -> None:
     """Against the rules in float64: each neighbour may round by one step of fixed point, float32 by its own precision."""
-    sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, **WORLD)
+    sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, **ROOM)
     scatter(sim, kind, seed)
-    c, rules = sim.agents.by_id(), sim.behaviour.rules(sim)
+    c: Any = sim.agents.by_id()
+    rules = refresh_rules(sim)
     if behaviour == "flock":
         ideal = reference.flock_push_ideal(c.x, c.y, c.vx, c.vy, rules)
         step = 2 / 256 * (float(rules.align) + float(rules.cohere) + n * float(rules.separate))
@@ -99,7 +96,7 @@ def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: st
 
 def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> None:
     sim = simulation(agents=400, behaviour="flock", optimizations__stagger__avoidance=3, optimizations__reorder__every=2,
-                     **WORLD)
+                     **ROOM)
     waited = np.zeros(400, int)
     for _ in range(60):
         before = sim.agents.by_id()
@@ -114,7 +111,7 @@ def test_stagger_looks_at_least_once_a_period_and_keeps_the_answer_between() -> 
 
 @pytest.mark.parametrize("simd", [True, False])
 def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
-    sim = simulation(agents=300, behaviour="flock", optimizations__stagger__avoidance=16, **WORLD)
+    sim = simulation(agents=300, behaviour="flock", optimizations__stagger__avoidance=16, **ROOM)
     sim.optimizations.simd = simd
     sim.step(20)
     sim.optimizations.stagger.avoidance = 1

@@ -33,13 +33,13 @@ def read(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
 
     def meter(name: str) -> Meter:
-        def measure(sim: Any) -> int:
+        def measure(sim: Any) -> Any:
             names.append(name)
             watch.now_s += 0.004
             return len(names)
         return METERS[name]._replace(measure=measure)
 
-    monkeypatch.setattr("crowd_demo.app.meters.METERS", {name: meter(name) for name in METERS})
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.METERS", {name: meter(name) for name in METERS})
     return names
 
 
@@ -78,7 +78,7 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.meters.RESTS", 0)
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.RESTS", 0)
     driven.program.hud_shown = False
     driven.frames(6)
     assert not any(driven.program.meters.readings)
@@ -94,7 +94,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
 
 
 def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.meters.RESTS", 0)
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.RESTS", 0)
     driven.press("k")
     driven.settle()
     driven.frames(8)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, Status, draw_notices, visible_sections
@@ -35,17 +36,18 @@ from crowd_demo.render.hud.left_panel import (
 )
 from crowd_demo.render.hud.switchboard import ROW, shown
 from crowd_demo.render.hud.theme import CAP, PAD, WARM, Pen, draw_key, key_width
-from crowd_demo.render.overlays.frustum import draw_frustum
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings
+from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 pytestmark = pytest.mark.quick
 STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "present": 0.8}
-KEYS = {action: keys_of(Config(), action) for action in ACTIONS}
+KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
 BUNDLED = "freesansbold.ttf"
+PATHS = frozenset({"stagger.sight", "stagger.paths"})
 
 
 @pytest.fixture(autouse=True)
@@ -61,17 +63,25 @@ def measured(frames: int = 50) -> Profile:
     for _ in range(frames):
         for stage, ms in STAGES.items():
             profile.add(stage, ms)
-        profile.end_frame()
-        profile._frame_ms[(profile.frames - 1) % 1024] = sum(STAGES.values()) + 0.5
+        profile.end_frame(sum(STAGES.values()) + 0.5)
     return profile
 
 
+class Crowd(SimpleNamespace):
+    """As much of a simulation as the HUD reads."""
+
+    @property
+    def situation(self) -> Situation:
+        obeyed = STRUCTURES[self.optimizations.neighbours].OBEYS
+        return Situation(self.optimizations.get, obeyed, self.behaviour.techniques, self.life.active)
+
+
 def crowd(**states: int) -> Any:
-    return SimpleNamespace(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states,
-                           optimizations=Config().optimizations.model_copy(deep=True), grid=SimpleNamespace(cell=32.0),
-                           life=SimpleNamespace(active=False), config=SimpleNamespace(behaviour="flock"),
-                           behaviour=SimpleNamespace(USES_PATHS=True),
-                           population=np.arange(90, 101, dtype=np.int32))
+    """A flock that, unlike the real one, also looks for paths and may have states."""
+    behaviour = SimpleNamespace(techniques=PATHS, structures={"field": None})
+    return Crowd(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states, behaviour=behaviour,
+                 optimizations=Optimizations(), life=SimpleNamespace(active=False),
+                 world=SimpleNamespace(grid=SimpleNamespace(cell=32.0)), population=np.arange(90, 101, dtype=np.int32))
 
 
 def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:
@@ -94,7 +104,9 @@ def drawn(hud: Hud, sim: Any, status: Status = Status(), now_s: float = 0.0,  # 
 def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> pygame.Rect:
     """The smallest rectangle that holds all that differs."""
     x, y = np.nonzero((before != after).any(axis=2))
-    return pygame.Rect(x.min(), y.min(), np.ptp(x) + 1, np.ptp(y) + 1) if len(x) else pygame.Rect(0, 0, 0, 0)
+    if not len(x):
+        return pygame.Rect(0, 0, 0, 0)
+    return pygame.Rect(int(x.min()), int(y.min()), int(np.ptp(x)) + 1, int(np.ptp(y)) + 1)
 
 
 def test_both_panels_are_drawn_and_the_middle_is_left_free() -> None:
@@ -123,13 +135,13 @@ def test_the_row_of_a_technique_changes_with_its_value(technique: Any) -> None:
     ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
     ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
-def test_techniques_rest_whose_value_changes_nothing(change: dict[str, Any], inactive_paths: set[str]) -> None:
+def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, Any], inactive_paths: set[str]) -> None:
     sim = crowd()
     for path, value in change.items():
         sim.optimizations.set(path, value)
     assert inactive(sim) == inactive_paths
-    sim.life.active, sim.behaviour.USES_PATHS = True, False
-    assert inactive(sim) == inactive_paths - {"removal"} | {"stagger.sight", "stagger.paths"}
+    sim.life.active, sim.behaviour.techniques = True, frozenset()
+    assert inactive(sim) == inactive_paths - {"removal"} | PATHS
 
 
 def test_lanes_that_only_move_are_said_to() -> None:
@@ -145,10 +157,10 @@ def test_lanes_that_only_move_are_said_to() -> None:
     assert partly_inactive(sim) == {}
 
 
-def test_the_row_of_a_resting_technique_is_dimmed() -> None:
+def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
     sim = crowd()
     before = drawn(Hud(KEYS), sim)
-    sim.behaviour.USES_PATHS = False
+    sim.behaviour.techniques = frozenset()
     box = changed(before, drawn(Hud(KEYS), sim))
     assert box.left > 1000 and ROW < box.height < 2 * ROW  # the two of them
 
@@ -204,7 +216,7 @@ def test_an_approximation_has_its_strip_and_its_error(switches: dict[str, Any], 
         sim.optimizations.set(path, value)
     hud = Hud(KEYS)
     before = drawn(hud, sim)
-    assert hud._sheets[0].get_height() == plain._sheets[0].get_height() + height
+    assert hud.panels[0].get_height() == plain.panels[0].get_height() + height
     box = changed(before, drawn(Hud(KEYS), sim, Status(readings=Readings(**readings))))
     assert 0 < box.height < height and box.right < 300
 
@@ -257,12 +269,12 @@ def test_counts_times_and_states_are_on_the_left() -> None:
 def test_panels_are_rendered_eight_times_a_second_and_not_in_the_same_frame() -> None:
     sim, hud = crowd(), Hud(KEYS)
     drawn(hud, sim)
-    sheets = list(hud._sheets)
+    panels = hud.panels
     renewed = []
     for frame in range(1, 101):
         drawn(hud, sim, now_s=frame / 100)
-        renewed.append(sum(new is not old for new, old in zip(hud._sheets, sheets, strict=True)))
-        sheets = list(hud._sheets)
+        renewed.append(sum(new is not old for new, old in zip(hud.panels, panels, strict=True)))
+        panels = hud.panels
     assert max(renewed) == 1 and 14 <= sum(renewed) <= 18
 
 
@@ -271,9 +283,9 @@ def test_in_slow_frames_the_panels_are_renewed_in_turn() -> None:
     drawn(hud, sim)
     renewed = []
     for frame in range(1, 7):
-        sheets = list(hud._sheets)
+        panels = hud.panels
         drawn(hud, sim, now_s=frame / 3)
-        renewed.append([new is not old for new, old in zip(hud._sheets, sheets, strict=True)])
+        renewed.append([new is not old for new, old in zip(hud.panels, panels, strict=True)])
     assert renewed == [[False, True], [True, False]] * 3
 
 
@@ -337,8 +349,7 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     profile, colours = Profile(), StageColours()
     profile.add("see", 5.0)
     profile.add("blit", 10.0)
-    profile.end_frame()
-    profile._frame_ms[0] = 17.0
+    profile.end_frame(17.0)
     column = stacked(profile, colours, (8, 40), 20.0)[-1].tolist()  # 2 pixels a ms
     assert column[::-1] == [list(colours["see"])] * 10 + [list(colours["blit"])] * 20 + [list(REST)] * 4 + [list(GROUND)] * 6
     assert (stacked(profile, colours, (8, 40), 20.0)[:-1] == GROUND).all()
@@ -386,21 +397,3 @@ def test_help_covers_the_picture() -> None:
     before, after = picture(), picture()
     help_of(Pen()).draw(after)
     assert (pixels(before) != pixels(after)).any(axis=2).all()
-
-
-def test_the_frozen_frustum_is_outlined_where_it_is() -> None:
-    camera, after = Camera((2000, 2000), (640, 360)), picture((640, 360))
-    camera.look_at(1000, 1000, 0.5)
-    draw_frustum(after, camera, Rect(800, 900, 1200, 1100), Pen())
-    left, top = camera.world_to_screen(800, 900)
-    right, bottom = camera.world_to_screen(1200, 1100)
-    middle_x, middle_y = round((left + right) / 2), round((top + bottom) / 2)
-    on_edges = [(left, middle_y), (right - 1, middle_y), (middle_x, bottom - 1)]
-    assert all(after.get_at((round(x), round(y)))[:3] == WARM for x, y in on_edges)
-    assert after.get_at((round(right) - 20, round(bottom) - 20))[:3] == (176, 170, 158)
-
-
-def test_a_frustum_far_outside_the_screen_is_harmless() -> None:
-    camera, after = Camera((1e6, 1e6), (640, 360)), picture((640, 360))
-    camera.look_at(10, 10, 8.0)
-    draw_frustum(after, camera, Rect(5e5, 5e5, 9e5, 9e5), Pen())

@@ -1,0 +1,54 @@
+"""What is pinned: the state hash and the work counters of every shipped configuration at tick 300, and of every behaviour in
+every structure, with and without lanes, at tick 60.
+
+`python tests/pins.py > tests/pins.json` makes the file anew. A change that is not meant to change the crowd may not need it.
+Two workers, whatever the machine: counters of registers depend on how rows are shared.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.resources import list_configs
+from crowd_demo.registry.behaviours import BUILT_IN as BEHAVIOURS
+from crowd_demo.registry.techniques import BUILT_IN as TECHNIQUES
+from crowd_demo.sim.simulation import Simulation
+
+FILE = Path(__file__).parent / "pins.json"
+WORKERS = 2
+MANY = 100_000  # agents: no quick test
+TIMED = "imbalance"  # the one counter that depends on which worker was faster
+
+
+def cases() -> dict[str, tuple[str, dict[str, Any], int]]:
+    """Configuration, changes and steps of each pin, by its name."""
+    shipped: dict[str, tuple[str, dict[str, Any], int]] = {name: (name, {}, 300) for name in list_configs()}
+    structures = next(technique.choices for technique in TECHNIQUES if technique.path == "neighbours")
+    small: dict[str, tuple[str, dict[str, Any], int]] = {
+        f"{behaviour.name}/{structure}/{simd}": (
+            "1k", {"behaviour": behaviour.name, "optimizations.neighbours": structure, "optimizations.simd": simd}, 60)
+        for behaviour, structure, simd in itertools.product(BEHAVIOURS, structures, (True, False))}
+    return shipped | small
+
+
+def is_large(name: str) -> bool:
+    config, changes, _ = cases()[name]
+    return load_config(config, changes).agents >= MANY
+
+
+def measure(name: str) -> dict[str, Any]:
+    config, changes, steps = cases()[name]
+    sim = Simulation(load_config(config, {**changes, "optimizations.threads": WORKERS}))
+    sim.step(steps)
+    counters = {counter: value for counter, value in sorted(sim.profile.counters.items()) if counter != TIMED}
+    return {"hash": sim.state_hash(), "counters": counters}
+
+
+if __name__ == "__main__":
+    json.dump({name: measure(name) for name in cases()}, sys.stdout, indent=1)
+    print()

@@ -1,0 +1,45 @@
+"""The list of stages: what runs in a step, and what a picture needs beforehand."""
+
+from __future__ import annotations
+
+from crowds import CROWD, FLOCK, ROPE, simulation
+
+from crowd_demo.compute.jit import compile_calls, is_compiled
+
+
+def test_a_stale_grid_is_rebuilt_before_a_picture_only_where_cells_are_culled() -> None:
+    sim = simulation(**FLOCK)
+    sim.world.grid.outdated()
+    sim.optimizations.cull = "agents"
+    sim.prepare_picture()
+    assert not sim.world.grid.fresh
+    sim.optimizations.cull = "grid"
+    sim.prepare_picture()
+    assert sim.world.grid.fresh
+
+
+def test_the_ends_of_links_are_looked_up_before_a_picture() -> None:
+    sim = simulation(**ROPE)
+    sim.step()
+    sim.populate(100)
+    assert not sim.links.fresh
+    sim.prepare_picture()
+    assert sim.links.fresh
+
+
+def test_getting_ready_for_a_picture_leaves_the_crowd_as_it_is() -> None:
+    sim = simulation(**CROWD)
+    sim.step()
+    before = sim.state_hash()
+    sim.set_walls((0, 0, 1, 1), False)
+    sim.prepare_picture()
+    assert sim.state_hash() == before
+
+
+def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
+    twin, sim = simulation(**CROWD), simulation(**CROWD)
+    calls = list(twin.calls_ahead())
+    compile_calls(calls)
+    sim.step()
+    assert all(is_compiled(call) for call in calls)
+    assert {"see_lanes", "walk_lanes", "check_sight", "take_headings"} <= {call.name for call in calls}
