@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from crowd_demo.config.maps import FLOOR, WALL, MapData, parse_octile
+from crowd_demo.config.map_data import FLOOR, WALL, MapData
+from crowd_demo.config.maps import parse_octile
 from crowd_demo.sim.terrain.tiles import Terrain
 
 REAL_MAPS = Path(__file__).parents[2] / "shared" / "maps"  # of the MovingAI benchmark, not part of the project

@@ -60,7 +60,8 @@ def crowd_demo(environment: dict[str, str], *arguments: str) -> subprocess.Compl
 
 
 def report(environment: dict[str, str], *arguments: str) -> dict[str, object]:
-    done = crowd_demo(environment, "--config", "toytown", "--headless", "--no-render", "--frames", "12", "--report", "-", *arguments)
+    done = crowd_demo(environment, "--config", "toytown", "--headless", "--no-render", "--frames", "12", "--report", "-",
+                      *arguments)
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -94,7 +95,7 @@ def test_an_exact_technique_counts_and_leaves_the_hash_alone(environment: dict[s
 
 
 def test_an_approximate_technique_changes_the_crowd_alike_for_any_threads(environment: dict[str, str]) -> None:
-    braked = [report(environment, "--set", "optimizations.brake=2", "--threads", threads)["state_hash"] for threads in ("1", "2")]
+    braked = [report(environment, "--set", "optimizations.brake=2", "--threads", threads)["state_hash"] for threads in "12"]
     assert braked[0] == braked[1] != report(environment)["state_hash"]
 
 

@@ -6,12 +6,14 @@ import copy
 import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import crowd_demo
 from crowd_demo import Config, ConfigError, Simulation, load_config
+from crowd_demo.config.optimizations import Optimizations
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +66,8 @@ def test_columns_are_read_only_and_in_the_order_of_ids(config: Config) -> None:
     (lambda options: setattr(options.reorder, "every", 0), "reorder.every: must be a whole number from 1 to 1000, not 0"),
     (lambda options: setattr(options, "simd", "yes"), "did you mean true"),
 ])
-def test_a_setters_mistake_is_one_line_and_changes_nothing(config: Config, assign, said: str) -> None:
+def test_a_setters_mistake_is_one_line_and_changes_nothing(config: Config, assign: Callable[[Optimizations], None],
+                                                           said: str) -> None:
     sim = Simulation(config)
     before = sim.optimizations.model_dump()
     with pytest.raises(ValueError, match=said) as caught:

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowd_demo.config.maps import GRASS, WATER, read_map
+from crowd_demo.config.map_data import GRASS, WATER
+from crowd_demo.config.maps import read_map
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
 

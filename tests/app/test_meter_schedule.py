@@ -8,7 +8,7 @@ import pytest
 from crowds import simulation
 from driven import Driven
 
-from crowd_demo.app.meter_schedule import EVERY_S, RESTS, Meters
+from crowd_demo.app.meter_schedule import EVERY_S, PAUSE, Meters
 from crowd_demo.sim.metrics.readings import METERS, Meter
 
 
@@ -63,7 +63,7 @@ def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: 
         meters.read(sim)
         watch.now_s += 0.001
     spent_s = 0.004 * len(read)
-    assert 0.018 < spent_s / (watch.now_s - start) <= 1 / RESTS
+    assert 0.018 < spent_s / (watch.now_s - start) <= 1 / PAUSE
     assert set(read) == {"stagger", "ages", "cap", "bias", "locality"}
     assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
 
@@ -78,7 +78,7 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.meter_schedule.RESTS", 0)
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.PAUSE", 0)
     driven.program.hud_shown = False
     driven.frames(6)
     assert not any(driven.program.meters.readings)
@@ -94,7 +94,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
 
 
 def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.meter_schedule.RESTS", 0)
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.PAUSE", 0)
     driven.press("k")
     driven.settle()
     driven.frames(8)

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from terrains import REAL_MAPS
 
 from crowd_demo.config import images, maps
-from crowd_demo.config.maps import FLOOR, GRASS, SWAMP, WALL, WATER, MapError, parse_octile, read_map
+from crowd_demo.config.map_data import FLOOR, GRASS, SWAMP, WALL, WATER, MapError, label_marks
+from crowd_demo.config.maps import parse_octile, read_map
 
 pytestmark = pytest.mark.quick
 
@@ -155,7 +156,7 @@ def test_labels_join_exactly_the_tiles_that_touch(rows: list[list[bool]]) -> Non
     labels = {number: label for label, number in enumerate(sorted(set(least.values())))}
     expected = [[labels[least[row, column]] if marked[row, column] else -1 for column in range(5)]
                 for row in range(len(rows))]
-    assert maps.label_marks(marked).tolist() == expected
+    assert label_marks(marked).tolist() == expected
 
 
 def test_reading_a_grid_imports_neither_pygame_nor_numba() -> None:

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import bounds_of
 from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.projection import Moving, hash_ids
 
@@ -41,7 +43,7 @@ def crowd(seed, count):
 
 
 def figures(half_max=12):
-    return crates.CrateFigures(load_config("crates", {"crates.half_max": half_max}), Path(), {})
+    return crates.CrateFigures(load_config("crates", {"crates.half_max": half_max}), Path(), load_manifest(assets_folder()))
 
 
 def placed(shot, slots):

@@ -19,7 +19,7 @@ from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud.hud import Hud, Status, draw_notices, visible_sections
+from crowd_demo.render.hud.hud import Hud, draw_notices, visible_sections
 from crowd_demo.render.hud.left_panel import (
     AGES_HEIGHT,
     BARS,
@@ -34,8 +34,9 @@ from crowd_demo.render.hud.left_panel import (
     sorting_facts,
     work_facts,
 )
+from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import ROW, shown
-from crowd_demo.render.hud.theme import CAP, PAD, WARM, Pen, draw_key, key_width
+from crowd_demo.render.hud.theme import KEY, PAD, WARM, Pen, draw_key, key_width
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
@@ -172,7 +173,7 @@ def test_the_technique_that_was_touched_last_is_on_a_bar_with_the_keys_of_its_nu
         box, top = changed(before, after), 12 + PAD + TECHNIQUES.index(BY_PATH[path]) * ROW
         assert box.left > 1000 and abs(box.top - top) <= 1 and box.height == ROW
         row = after[1200:, box.top:box.bottom]
-        caps[path] = (row == CAP[:3]).all(axis=2).sum()
+        caps[path] = (row == KEY[:3]).all(axis=2).sum()
     assert caps["cull"] == 0 < caps["stagger.avoidance"]
 
 

@@ -67,7 +67,7 @@ def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: 
     got_x, got_y = pushes(sim)
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
-    assert sim.see.memory(sim.world).strip.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+    assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
