@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from crowd_demo.api import Config, ConfigError, Simulation, load_config
+    from crowd_demo.api import Simulation
+    from crowd_demo.config.loader import ConfigError, load_config
+    from crowd_demo.config.model import Config
 
 __all__ = ["Config", "ConfigError", "Simulation", "__version__", "load_config"]
 

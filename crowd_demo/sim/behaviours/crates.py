@@ -15,7 +15,6 @@ whereas the boxes of a tree fit the crates in them (docs/findings.md).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,11 +27,9 @@ from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
-from crowd_demo.sim.behaviours.steering import Glide
+from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
-from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -188,22 +185,16 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
-class Crates:
+class Crates(Behaviour):
     """The behaviour *crates* (the interface is in base.py)."""
 
     seen = ("x", "y", "half")
-    states: tuple[str, ...] = ()
-    techniques: frozenset[str] = frozenset()
-    structures: Mapping[str, type[Structure]] = {}
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates
         radius = 2 * settings.half_max + settings.gap
         self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most crates reach only a part of it
                            top_speed=settings.speed_max)
-
-    def stages(self, world: World) -> Sequence[Stage]:
-        return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the sizes of newcomers, which start at rest; by products, so alike everywhere."""

@@ -10,7 +10,7 @@ Cohesion changes its sign beyond `crowding` neighbours, which keeps a flock loos
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,12 +22,11 @@ from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import chance, gather, pick, root, select, splat
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
+from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.flock_field import FieldGrid
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns, FlockRules
-from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.neighbours.structure import Structure
-from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -65,12 +64,10 @@ def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
-class Flock:
+class Flock(Behaviour):
     """The behaviour *flock* (the interface is in base.py)."""
 
     seen = ("x", "y", "vx", "vy")
-    states: tuple[str, ...] = ()
-    techniques: frozenset[str] = frozenset()
     structures: Mapping[str, type[Structure]] = {"field": FieldGrid}
 
     def __init__(self, config: Config) -> None:
@@ -78,9 +75,6 @@ class Flock:
         self.settings = settings = config.flock
         radius = max(settings.sight, settings.separation)
         self.needs = Needs(FlockColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin)
-
-    def stages(self, world: World) -> Sequence[Stage]:
-        return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the velocities of newcomers: a random speed along a smooth wind field, up to an eighth of a turn off."""

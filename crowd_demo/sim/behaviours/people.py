@@ -12,7 +12,7 @@ progress its speed would give; WAITING ends after `wait_s` with a new goal; STUC
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -22,14 +22,14 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel, prange
-from crowd_demo.compute.simd import load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
+from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
+from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
-from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
@@ -42,28 +42,6 @@ FIXED = 4096  # steps of 1 in the sums of avoidance
 
 
 # --- see -------------------------------------------------------------------------------------------------------------
-
-@implements(pairwise.copy_to_strip, PeopleRules)
-def copy_to_strip(rules: PeopleRules, columns: PeopleColumns, slots: Int, strip: Strip, at: Int) -> None:
-    floats, _ = strip
-    store(floats[0], at, take(columns.x, slots))
-    store(floats[1], at, take(columns.y, slots))
-
-
-@implements(pairwise.read_columns, PeopleRules)
-def read_columns(rules: PeopleRules, columns: PeopleColumns, slot: Int) -> Seen:
-    return columns.x[slot], columns.y[slot]
-
-
-@implements(pairwise.read_strip, PeopleRules)
-def read_strip(rules: PeopleRules, strip: Strip, at: Int) -> Seen:
-    return strip[0][0, at], strip[0][1, at]
-
-
-@implements(pairwise.load_register, PeopleRules)
-def load_register(rules: PeopleRules, strip: Strip, at: Int) -> Seen:
-    return load(strip[0][0], at), load(strip[0][1], at)
-
 
 @implements(pairwise.no_sums, PeopleRules)
 def no_sums(rules: PeopleRules, like: Float) -> Sums:
@@ -194,13 +172,11 @@ def rules_of(world: World) -> PeopleRules:
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
 
-class People:
+class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
-    seen = ("x", "y")
     states: tuple[str, ...] = ("walking", "waiting", "stuck")
     techniques = frozenset({"stagger.sight", "stagger.paths"})
-    structures: Mapping[str, type[Structure]] = {}
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed

@@ -24,6 +24,7 @@ from crowd_demo.compute.simd import (
     splat,
     store,
 )
+from crowd_demo.sim.behaviours.positions import sees_positions
 from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
 
 WALKING, WAITING, STUCK = range(3)
@@ -53,6 +54,7 @@ class PeopleColumns(NamedTuple):
     timer: Floats  # seconds: waiting left, or stuck so far
 
 
+@sees_positions
 class PeopleRules(NamedTuple):
     """Constants of one step; lengths in world units, times in seconds."""
 

@@ -8,14 +8,14 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import no_sum, pick, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
-from crowd_demo.sim.behaviours.places import sees_places
+from crowd_demo.sim.behaviours.positions import sees_positions
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.world import Needs
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
-@sees_places
+@sees_positions
 class MothRules(NamedTuple):
     radius_sq: np.float32
     lamps: np.float32
