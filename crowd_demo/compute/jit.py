@@ -29,19 +29,21 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
+from crowd_demo.registry import plugins
+
 PACKAGE = Path(__file__).parents[1]
 
 
 def _fingerprint() -> str:
     """Hash of every source that holds compiled code, and of the versions that compile it.
 
-    Numba notices a changed file, but not a changed callee in another file; a folder for each fingerprint cannot be stale.
+    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):
         source = path.read_bytes()
-        if b"@device" in source or b"@kernel" in source or b"numba" in source:
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
+        if any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
+            digest.update(path.name.encode() + source)
     digest.update(f"{version('numba')} {version('numpy')} {sys.version}".encode())
     return digest.hexdigest()
 
