@@ -37,7 +37,7 @@ PACKAGE = Path(__file__).parents[1]
 def _fingerprint() -> str:
     """Hash of every source that holds compiled code, and of the versions that compile it.
 
-    Numba notices a changed file, but not a changed callee in another file; a folder for each fingerprint cannot be stale.
+    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
     for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):

@@ -167,7 +167,7 @@ def _progress(a: Walker, rules: PeopleRules, state: Int, timer: Float, moved_x: 
 
 @device
 def stride(a: Walker, rules: PeopleRules, ground: Ground, leaves: Mask) -> tuple[Float, Float, Float, Float, Int, Float]:
-    """(x, y, vx, vy, state, timer) of the next step; the same code for one agent and for sixteen."""
+    """(x, y, vx, vy, state, timer) of the next step; for one agent or for sixteen."""
     state, timer = _next_state(a, rules, leaves)
     wanted_x, wanted_y = _wanted(a, rules, state)
     vx, vy = a.vx + (wanted_x - a.vx) * rules.follow, a.vy + (wanted_y - a.vy) * rules.follow

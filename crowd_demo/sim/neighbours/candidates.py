@@ -37,7 +37,7 @@ class Runs(NamedTuple):
     order: Ints  # [n + 16]: slots by group
     groups: Longs  # [1]: how many there are
     start: Ints  # [groups + 1]: the agents of group g are order[start[g]:start[g + 1]]
-    count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; the name hides tuple.count, which nobody calls
+    count: Ints  # type: ignore[assignment]  # [groups]: runs of each group; hides tuple.count
     first: Ints  # [groups, MOST_RUNS]: its candidates are order[first[g, r]:last[g, r]], ascending and apart
     last: Ints  # [groups, MOST_RUNS]
 

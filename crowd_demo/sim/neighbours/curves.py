@@ -44,7 +44,7 @@ def morton(column: int, row: int) -> int:
 
 @device
 def morton_place(number: int) -> tuple[int, int]:
-    """(column, row)."""
+    """Return (column, row) of the cell with that number."""
     return _squeeze(number), _squeeze(number >> 1)
 
 
@@ -63,7 +63,7 @@ def hilbert(column: int, row: int, bits: int) -> int:
 
 @device
 def hilbert_place(number: int, bits: int) -> tuple[int, int]:
-    """(column, row)."""
+    """Return (column, row) of the cell with that number."""
     column, row = 0, 0
     for bit in range(bits):
         right = number >> 1 & 1

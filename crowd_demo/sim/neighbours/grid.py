@@ -1,4 +1,4 @@
-"""The grid: which agents stand in which cell.
+"""The grid: the agents of each cell.
 
 After `calls` have run, the agents of cell c (row-major) are the slots `order[start[c]:start[c + 1]]`, in slot order: a
 counting sort with prefix sums, O(n + cells), rebuilt every step. Cells are widened by what rounding can add to the radius, so

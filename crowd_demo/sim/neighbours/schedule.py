@@ -18,7 +18,6 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Int, Ints, Mask
 from crowd_demo.compute.hashing import scramble
@@ -46,7 +45,7 @@ class Turn(NamedTuple):
 
 
 @lru_cache
-def phases(by: str, places: int, period: int) -> NDArray[np.int32]:
+def phases(by: str, places: int, period: int) -> Ints:
     """Return the phase of each band (in turn) or tile (by a hash), int32[places]."""
     numbers = np.arange(places, dtype=np.uint32)
     return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)

@@ -21,7 +21,7 @@ from crowd_demo.sim.terrain.wall_field import Away
 class Ground(NamedTuple):
     """The walls and the edge of the world, for kernels that move agents."""
 
-    solid: Ints  # [rows * columns]: 1 where nobody can stand
+    solid: Ints  # [rows * columns]: 1 where agents cannot be
     away_x: Floats  # [rows * columns]: away from the nearest wall, 1 beside it, 0 a margin from it
     away_y: Floats
     any_solid: bool
