@@ -22,7 +22,8 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 INTERRUPTED = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore it
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
 from crowd_demo.app import loop
 from crowd_demo.cli import main

@@ -140,7 +140,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
     assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
 
 
-def test_a_number_that_rests_is_said_to(driven: Driven) -> None:
+def test_a_number_that_is_inactive_is_said_to_be(driven: Driven) -> None:
     driven.program.touched = "leaf_size"
     driven.press("]")
     assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]

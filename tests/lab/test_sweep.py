@@ -67,7 +67,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
     command = [sys.executable, "-m", "crowd_demo.lab.sweep", *SMALL, "reorder.drift", "0.3", "--json", "-"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
-    assert done.stderr == "sweep: reorder.drift inactive_paths here: another technique or the behaviour leaves it no work\n"
+    assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
     found = json.loads(done.stdout)
     assert (found["technique"], found["agents"], found["steps"], found["one_crowd"]) == ("reorder.drift", 150, 4, True)
     assert [each["value"] for each in found["results"]] == [0.5, 0.3]

@@ -112,8 +112,8 @@ def test_bias_is_the_mean_direction_to_the_kept_and_to_all(cap: str) -> None:
 def test_the_first_found_lie_on_one_side_and_the_nearest_all_around() -> None:
     sides = {}
     for cap in ("first", "nearest"):
-        sim = simulation(agents=3000, behaviour="flock", optimizations__cap=cap, flock__cap_neighbours=5, map="null",
-                         world__width=600, world__height=600)
+        sim = simulation(agents=3000, behaviour="flock", optimizations__cap=cap, flock__cap_neighbours=5,
+                         **open_world(600, 600))
         sides[cap] = bias(sim)
     assert sides["first"].kept[1] < -0.2
     assert abs(sides["nearest"].kept[0]) < 0.05 and abs(sides["nearest"].kept[1]) < 0.05

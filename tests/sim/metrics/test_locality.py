@@ -28,7 +28,7 @@ def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int
 @pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
 @pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
 def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
-    sim = simulation(behaviour=behaviour, agents=250, map="null", world__width=300, world__height=260,
+    sim = simulation(behaviour=behaviour, agents=250, **open_world(300, 260),
                      optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2)
     sim.step(3)
     got = locality(sim, sample=250)
@@ -41,7 +41,7 @@ def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str)
 
 @pytest.mark.parametrize("neighbours", ["z_grid", "kd_tree", "aabb_tree"])
 def test_reads_of_runs_are_counted_as_they_come(neighbours: str) -> None:
-    sim = simulation(agents=250, behaviour="flock", map="null", world__width=300, world__height=260,
+    sim = simulation(agents=250, behaviour="flock", **open_world(300, 260),
                      optimizations__neighbours=neighbours, optimizations__leaf_size=8, cache__size_kb=1, cache__ways=2)
     sim.step(3)
     got = locality(sim, sample=250)
@@ -104,7 +104,7 @@ def test_a_crowd_on_one_point_does_not_hold_up_the_frame() -> None:
 
 @pytest.mark.parametrize("agents", [0, 1, 5])
 def test_hardly_anybody_scores_too(agents: int) -> None:
-    sim = simulation(agents=agents, map="null", world__width=60, world__height=60)
+    sim = simulation(agents=agents, **open_world(60, 60))
     got = locality(sim)
     assert got.reads == agents * agents
     assert 0 <= got.same_or_next_line < 1

@@ -69,7 +69,7 @@ def test_by_id_the_same_agents_look_every_period() -> None:
 def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbours: str) -> None:
     errors = []
     for period in (1, 2, 12):
-        sim = simulation(agents=800, behaviour="flock", map="null", world__width=800, world__height=600,
+        sim = simulation(agents=800, behaviour="flock", **open_world(800, 600),
                          optimizations__stagger__by=by, optimizations__stagger__avoidance=period,
                          optimizations__neighbours=neighbours)
         sim.step(32)
@@ -81,7 +81,7 @@ def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbo
 
 def test_the_error_is_what_the_next_step_shows() -> None:
     """Against two twins of which one looks at period 1 in the next step."""
-    sims = [simulation(agents=400, map="null", world__width=500, world__height=500) for _ in range(2)]
+    sims = [simulation(agents=400, **open_world(500, 500)) for _ in range(2)]
     for sim in sims:
         sim.step(50)
     error = stagger_error(sims[0]).mean

@@ -179,7 +179,7 @@ def test_shrunk_boxes_find_fewer_candidates() -> None:
 
 
 def test_the_trees_of_crates_find_fewer_candidates_than_the_grid() -> None:
-    """Seed 003: agents with extent are what trees are for."""
+    """Agents with extent are what trees are for, as in Tay."""
     found = {}
     for neighbours in ("sorted", "kd_tree", "aabb_tree"):
         sim = simulation("crates", agents=4000, world__width=480, world__height=480,
