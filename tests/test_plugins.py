@@ -110,11 +110,28 @@ def test_keys_show_an_overlay_and_switch_a_technique(environment: dict[str, str]
     assert done.stdout.splitlines()[-2:] == ["True False", "1 brake True"], done.stderr
 
 
-def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("plugin", "said"), [
+    ("raise ImportError('nothing here')", "plugin broken is left out: ImportError: nothing here"),
+    ("PLUGIN = 5", "plugin broken is left out: TypeError: broken:PLUGIN must be a Plugin, not 5"),
+    ("PLUGIN = Plugin(overlays=OverlayEntry('x', 'x', 'x:x'))",
+     "plugin broken is left out: TypeError: overlays must be a tuple of OverlayEntry records"),
+    ("PLUGIN = Plugin(scenarios=Path('nowhere'))",
+     "plugin broken is left out: ValueError: scenarios must be the Path of a folder, not 'nowhere'"),
+    ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 3, True, 'mine', 'why'),))",
+     "plugin broken is left out: ValueError: technique mine: its default 3 is none of its choices"),
+    ("PLUGIN = Plugin(techniques=(Technique('simd', (1, 2), 1, True, 'mine', 'why'),))",
+     "Technique 'simd' of a plugin is left out: the name is taken"),
+    ("PLUGIN = Plugin(overlays=(OverlayEntry('freeze', 'why', 'x:x'),))",
+     "OverlayEntry 'freeze' of a plugin is left out: the name is taken"),
+])
+def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_path: Path, plugin: str, said: str) -> None:
     info = tmp_path / "broken-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[crowd_demo]\nbroken = toys.nowhere:PLUGIN\n")
-    done = crowd_demo({**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}, "--list-configs")
-    assert done.returncode == 0 and "toytown" in done.stdout
-    assert done.stderr == ("crowd-demo: plugin broken is left out: ModuleNotFoundError: No module named 'toys.nowhere'\n")
+    (info / "entry_points.txt").write_text("[crowd_demo]\nbroken = broken:PLUGIN\n")
+    (tmp_path / "broken.py").write_text(
+        f"from pathlib import Path\nfrom crowd_demo.registry.entries import OverlayEntry, Plugin, Technique\n{plugin}\n")
+    found = {**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}
+    keys, configs = crowd_demo(found, "--list-keys"), crowd_demo(found, "--list-configs")
+    assert keys.returncode == configs.returncode == 0 and "census" in keys.stdout and "toytown" in configs.stdout
+    assert keys.stderr == f"crowd-demo: {said}\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowd_demo.registry.entries import BehaviourEntry
-from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.plugins import with_plugins
 
 BUILT_IN: tuple[BehaviourEntry, ...] = (
     BehaviourEntry("crowd", "people with goals", "crowd_demo.config.behaviours:PeopleSettings",
@@ -15,4 +15,4 @@ BUILT_IN: tuple[BehaviourEntry, ...] = (
 )
 
 BEHAVIOURS: dict[str, BehaviourEntry] = {
-    entry.name: entry for entry in (*BUILT_IN, *(entry for plugin in installed() for entry in plugin.behaviours))}
+    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.behaviours, lambda entry: entry.name)}

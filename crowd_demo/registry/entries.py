@@ -65,6 +65,12 @@ class Technique(NamedTuple):
         among = [choice for choice in self.choices if not isinstance(choice, str | bool)]
         return self.range or (Range(int, min(among), max(among)) if among else None)
 
+    def allows(self, value: Value) -> bool:
+        """Is it one of the choices, or a number in the range?"""
+        if value in self.choices or isinstance(value, str | bool):
+            return value in self.choices
+        return self.numbers is not None and self.numbers.low <= value <= self.numbers.high
+
 
 class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""

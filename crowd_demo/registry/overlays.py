@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowd_demo.registry.entries import OverlayEntry
-from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.plugins import with_plugins
 
 BUILT_IN: tuple[OverlayEntry, ...] = (
     OverlayEntry("freeze", "freeze the culling frustum, to look at it from outside",
@@ -11,4 +11,4 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
 )
 
 OVERLAYS: dict[str, OverlayEntry] = {
-    entry.name: entry for entry in (*BUILT_IN, *(entry for plugin in installed() for entry in plugin.overlays))}
+    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.overlays, lambda entry: entry.name)}

@@ -5,20 +5,25 @@
 
 `PLUGIN` is a `Plugin` (entries.py). All are read before the schema is built, and their sources are part of the kernel
 cache's fingerprint. A plugin that cannot be loaded is left out and named on standard error; the program starts without it.
+So is a single entry whose name is taken.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TypeVar
 
-from crowd_demo.registry.entries import Plugin
+from crowd_demo.registry.entries import BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
 
 GROUP = "crowd_demo"
+RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry}
+
+Entry = TypeVar("Entry")
 
 
 @cache
@@ -41,6 +46,19 @@ def sources() -> tuple[Path, ...]:
     return tuple(sorted(found))
 
 
+def with_plugins(built_in: tuple[Entry, ...], of: Callable[[Plugin], tuple[Entry, ...]],
+                 name: Callable[[Entry], str]) -> tuple[Entry, ...]:
+    """Return the program's own entries, then those `of` each plugin; all have different names."""
+    entries = list(built_in)
+    for entry in (entry for plugin in installed() for entry in of(plugin)):
+        if name(entry) in map(name, entries):
+            print(f"crowd-demo: {type(entry).__name__} {name(entry)!r} of a plugin is left out: the name is taken",
+                  file=sys.stderr)
+        else:
+            entries.append(entry)
+    return tuple(entries)
+
+
 def _points() -> Iterator[EntryPoint]:
     yield from sorted(entry_points(group=GROUP), key=lambda point: point.name)
 
@@ -49,8 +67,21 @@ def _read(point: EntryPoint) -> Plugin | None:
     try:
         plugin = point.load()
         if not isinstance(plugin, Plugin):
-            raise TypeError(f"{point.value} is a {type(plugin).__name__}, not a Plugin")
+            raise TypeError(f"{point.value} must be a Plugin, not {plugin!r}")
+        _check(plugin)
         return plugin
     except Exception as error:
         print(f"crowd-demo: plugin {point.name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
         return None
+
+
+def _check(plugin: Plugin) -> None:
+    """Raise TypeError or ValueError for what would only be noticed later, and then without the plugin's name."""
+    for field, record in RECORDS.items():
+        if not all(isinstance(entry, record) for entry in getattr(plugin, field)):
+            raise TypeError(f"{field} must be a tuple of {record.__name__} records")
+    for technique in plugin.techniques:
+        if not technique.allows(technique.default):
+            raise ValueError(f"technique {technique.path}: its default {technique.default!r} is none of its choices")
+    if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):
+        raise ValueError(f"scenarios must be the Path of a folder, not {str(plugin.scenarios)!r}")

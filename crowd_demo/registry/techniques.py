@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crowd_demo.registry.entries import Range, Situation, Technique, Value
-from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.plugins import with_plugins
 
 
 def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool]:
@@ -93,7 +93,7 @@ BUILT_IN: tuple[Technique, ...] = (
               stage="blit", key="9"),
 )
 
-TECHNIQUES: tuple[Technique, ...] = (*BUILT_IN, *(entry for plugin in installed() for entry in plugin.techniques))
+TECHNIQUES = with_plugins(BUILT_IN, lambda plugin: plugin.techniques, lambda technique: technique.path)
 
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
