@@ -29,10 +29,12 @@ class Simulation(simulation.Simulation):
         """The crowd as the window would show it, without the HUD: uint8[height, width, 3], red, green, blue.
 
         `center` in world units and `zoom` in pixels a unit are the configuration's if they are not given, and else fit the
-        whole world. Needs no display. Raises ValueError for a size below 1.
+        whole world. Needs no display. Raises ValueError for a size below 1 and for a zoom that is not above 0.
         """
         if min(width, height) < 1:
             raise ValueError(f"a picture of {width} x {height} pixels has nothing to show")
+        if zoom is not None and not zoom > 0:
+            raise ValueError(f"zoom: must be above 0 pixels a unit, not {zoom}")
         import pygame
 
         from crowd_demo.config.resources import assets_folder

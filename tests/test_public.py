@@ -46,6 +46,9 @@ def test_steps_count_and_cannot_be_negative(config: Config) -> None:
     assert sim.tick == 3
     with pytest.raises(ValueError, match="cannot make -1 steps"):
         sim.step(-1)
+    with pytest.raises(ValueError, match="cannot be -3 agents"):
+        sim.populate(-3)
+    assert sim.agents.count == 200
 
 
 def test_columns_are_read_only_and_in_the_order_of_ids(config: Config) -> None:
@@ -73,6 +76,14 @@ def test_a_setters_mistake_is_one_line_and_changes_nothing(config: Config, assig
     with pytest.raises(ValueError, match=said) as caught:
         assign(sim.optimizations)
     assert "\n" not in str(caught.value) and sim.optimizations.model_dump() == before
+
+
+def test_optimizations_are_replaced_by_others_only(config: Config) -> None:
+    sim = Simulation(config)
+    with pytest.raises(ValueError, match=r"optimizations: must be the techniques of .*, not 5"):
+        sim.optimizations = 5  # type: ignore[assignment]
+    sim.optimizations = load_config("1k", {"optimizations.simd": False}).optimizations.model_copy(deep=True)
+    assert sim.optimizations.simd is False
 
 
 def test_a_mistake_of_a_configuration_is_one_line() -> None:
@@ -117,6 +128,9 @@ def test_a_picture_is_an_array_and_leaves_the_crowd_alone(config: Config) -> Non
     assert not np.array_equal(picture, sim.picture(320, 180, center=(0, 0), zoom=2))
     with pytest.raises(ValueError, match="0 x 5 pixels"):
         sim.picture(0, 5)
+    for zoom in (0, -1):
+        with pytest.raises(ValueError, match="zoom: must be above 0"):
+            sim.picture(32, 18, zoom=zoom)
 
 
 def test_two_simulations_do_not_meet(config: Config) -> None:

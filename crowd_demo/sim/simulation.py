@@ -82,7 +82,7 @@ class Simulation:
         self.index = Index({**STRUCTURES, **self.behaviour.structures})
         settings = config.behaviour_settings
         self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
-        self.stages: Sequence[Stage] = with_plugins([
+        self.stages: Sequence[Stage] = with_plugin_stages([
             self.life, Compact(), self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.see,
             self.links, *self.behaviour.stages(world)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
@@ -128,7 +128,12 @@ class Simulation:
         action.apply(self)
 
     def populate(self, count: int) -> None:
-        """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave."""
+        """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave.
+
+        Raises ValueError for a negative number.
+        """
+        if count < 0:
+            raise ValueError(f"cannot be {count} agents")
         missing = count - self.agents.count
         if missing > 0:
             self.add_agents(self.agents.handles.free_ids(missing), self.config.seed)
@@ -161,6 +166,8 @@ class Simulation:
 
     @optimizations.setter
     def optimizations(self, options: Optimizations) -> None:
+        if not isinstance(options, Optimizations):
+            raise ValueError(f"optimizations: must be the techniques of a configuration or a simulation, not {options!r}")
         self.world.options = options
 
     @property
@@ -266,13 +273,14 @@ class Simulation:
         world.fit()
 
 
-def with_plugins(stages: Sequence[Stage]) -> Sequence[Stage]:
+def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     """Return the stages with those of plugins, each after the last stage of the name that it follows. Raises ValueError."""
     listed = list(stages)
     for plugin in installed():
         for entry in plugin.stages:
             found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
             if not found:
-                raise ValueError(f"{entry.code}: there is no stage {entry.after!r} to follow")
+                names = ", ".join(dict.fromkeys(stage.name for stage in listed))
+                raise ValueError(f"plugin stage {entry.code}: no stage {entry.after!r} to follow; there are {names}")
             listed.insert(found[-1] + 1, load(entry.code)())
     return tuple(listed)

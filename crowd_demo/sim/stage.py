@@ -27,7 +27,7 @@ class Stage(Protocol):
         return ()
 
     def commit(self, world: World) -> None:
-        """Called after the kernels have run: swap buffers, mark an index as valid."""
+        """Swap buffers, mark an index as valid: called after the kernels have run, or were skipped by `calls_of`."""
         return
 
 
