@@ -4,7 +4,6 @@
 """
 
 import argparse
-import sys
 
 import numpy as np
 import pygame
@@ -24,8 +23,6 @@ def main() -> None:
     args = parser.parse_args()
 
     sim = Simulation(load_config(args.config, {} if args.agents is None else {"agents": args.agents}))
-    if not hasattr(sim, "picture"):
-        sys.exit("this version of crowd-demo has no Simulation.picture")
     pictures = []
     for _ in range(args.pictures):
         sim.step(args.every)
