@@ -7,6 +7,7 @@ import reference_render as reference
 from hypothesis import strategies as st
 
 from crowd_demo.render.projection import Moving
+from crowd_demo.sim.neighbours.candidates import Cells
 
 WIDTH, HEIGHT, CELL, MAX_STEP = 400.0, 300.0, 32.0, 3.0
 COLUMNS, ROWS = 13, 10
@@ -29,7 +30,8 @@ def grid(agents, count, seed=0):
     x = np.clip(agents.x[:count] - moved[0], 0, WIDTH)
     y = np.clip(agents.y[:count] - moved[1], 0, HEIGHT)
     order, start = reference.cells(x, y, CELL, COLUMNS, ROWS)
-    return SimpleNamespace(order=order, start=start, columns=COLUMNS, rows=ROWS, cell=CELL, fresh=True)
+    cells = Cells(order, start, COLUMNS, ROWS, reach=1)
+    return SimpleNamespace(order=order, start=start, columns=COLUMNS, rows=ROWS, cell=CELL, fresh=True, view=lambda: cells)
 
 
 counts = st.sampled_from([0, 1, 2, 3, 17, 60, 200])

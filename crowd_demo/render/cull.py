@@ -18,15 +18,8 @@ from crowd_demo.compute.arrays import Int, Ints, Longs, Mask
 from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.projection import Bounds, Moving, drawn
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
-
-
-class Cells(NamedTuple):
-    """Agents of cell c are the slots `order[start[c]:start[c + 1]]`; row-major, `columns` a row."""
-
-    order: Ints
-    start: Ints
-    columns: int
 
 
 class Window(NamedTuple):
@@ -196,8 +189,7 @@ class Cull:
         assert grid, "culling by grid needs one"
         visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
         self.counters["cells_visited"] = visited.cells
-        cells = Cells(grid.order, grid.start, grid.columns)
-        return call(visit_cells, workers, cells, visited, agents, ahead, bounds, self.found), last
+        return call(visit_cells, workers, grid.view(), visited, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
         """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""
