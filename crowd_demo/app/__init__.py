@@ -1,0 +1,1 @@
+"""The program: the window's loop, input, loading, switching of techniques, reports."""

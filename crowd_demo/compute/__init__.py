@@ -1,0 +1,1 @@
+"""How kernels are made and called: compiler, registers, generic functions, sorting, hashing. Knows no crowd."""

@@ -1,4 +1,4 @@
-"""What a scene needs of the figures that stand for agents: `people`, `birds` and `crates`, a file each."""
+"""The interface of figures, which stand for agents in the picture; each behaviour names its own in the registry."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""How agents move: one file for each behaviour, one interface (base.py)."""

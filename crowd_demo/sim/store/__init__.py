@@ -1,0 +1,1 @@
+"""Where agents lie in memory: columns, ids, handles, reordering."""
