@@ -120,6 +120,8 @@ class Program:
             return
         asked = self._asked(path)
         before = self.sim.world.stands_for(path) if asked == "auto" else asked
+        if isinstance(before, str):
+            before = numbers.low
         value = next_number(numbers, float(before), direction)
         if value == before:
             self.notify(f"{name}: {shown(value)}, the {'most' if direction > 0 else 'least'}", path)

@@ -54,6 +54,7 @@ class Technique(NamedTuple):
     stage: str = ""  # the stage whose time it changes most
     key: str = ""
     range: Range | None = None
+    auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
     inactive: Callable[[Situation], bool] = never
     partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
     approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact

@@ -70,7 +70,7 @@ def _read(point: EntryPoint) -> Plugin | None:
             raise TypeError(f"{point.value} must be a Plugin, not {plugin!r}")
         _check(plugin)
         return plugin
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # whatever its module does must not end the program
         print(f"crowd-demo: plugin {point.name} is left out: {type(error).__name__}: {error}", file=sys.stderr)
         return None
 

@@ -10,7 +10,7 @@ number of workers or on the width of a register. `Simulation` has no global stat
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Protocol, TypedDict
 
 import numpy as np
@@ -29,7 +29,7 @@ from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, Springs
-from crowd_demo.sim.stage import Stage, calls_of, run_stages
+from crowd_demo.sim.stage import Stage, run_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -109,12 +109,13 @@ class Simulation:
         self.world.fit()
         run_stages(self.prepare_stages, self.world)
 
-    def calls_ahead(self) -> Iterator[Call]:
-        """Yield the kernels of a step and of `prepare_picture` without running any; call it on a copy of the simulation."""
+    def calls_ahead(self) -> list[Call]:
+        """Return the kernels of a step and of `prepare_picture` without running any; call it on a copy of the simulation."""
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
-        yield from calls_of(self.stages, self.world)
-        yield from calls_of(self.prepare_stages, self.world)
+        calls: list[Call] = []
+        run_stages((*self.stages, *self.prepare_stages), self.world, run=calls.extend)
+        return calls
 
     def _begin(self) -> None:
         self.world.fit()

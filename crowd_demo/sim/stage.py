@@ -6,7 +6,7 @@ running, so it compiles exactly the kernels that the step will call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from crowd_demo.compute.jit import Call, run
@@ -27,22 +27,17 @@ class Stage(Protocol):
         return ()
 
     def commit(self, world: World) -> None:
-        """Swap buffers, mark an index as valid: called after the kernels have run, or were skipped by `calls_of`."""
+        """Swap buffers, mark an index as valid: called after the kernels have run, or were only kept, to be compiled ahead."""
         return
 
 
-def run_stages(stages: Iterable[Stage], world: World) -> None:
-    """Run the stages that have work, in order, and record each one's time in the profile."""
+def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Call]], object] = run) -> None:
+    """Run all stages that are wanted, in their order, each with its time in the profile.
+
+    Compiling ahead gives another `run`, which keeps the calls of a small twin of the world instead of running them.
+    """
     for stage in stages:
         if stage.wanted(world):
             with world.profile.stage(stage.name):
                 run(stage.calls(world))
                 stage.commit(world)
-
-
-def calls_of(stages: Iterable[Stage], world: World) -> Iterator[Call]:
-    """Yield the kernels that `run_stages` would run, without running any: to compile ahead, on a copy of the world."""
-    for stage in stages:
-        if stage.wanted(world):
-            yield from stage.calls(world)
-            stage.commit(world)

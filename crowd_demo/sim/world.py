@@ -7,6 +7,7 @@ nor structures: `Needs` says what a behaviour requires.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import find_map
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import Turn, turn
 from crowd_demo.sim.neighbours.structure import Domain
@@ -119,8 +121,8 @@ class World:
 
     def stands_for(self, path: str) -> Value:
         """Return a technique's value, or the number that its `auto` stands for."""
-        value = self.options.get(path)
-        return {"threads": self.workers, "cell_size": self.grid.cell}[path] if value == "auto" else value
+        value, auto = self.options.get(path), BY_PATH[path].auto
+        return attrgetter(auto)(self) if value == "auto" and auto else value
 
     # --- memory ------------------------------------------------------------------------------------------------------
 
