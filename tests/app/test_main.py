@@ -16,8 +16,9 @@ import pygame
 import pytest
 
 from crowd_demo.app import main
+from crowd_demo.app.files import write_file
 from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.pictures import free_name, write_whole
+from crowd_demo.app.pictures import free_name
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
@@ -120,7 +121,8 @@ def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
     quitting_in_a_step(monkeypatch, 1.0)
     assert run(frames=50, report=tmp_path / "a.json") == 1 and left == [1]
-    assert capsys.readouterr().err == "crowd-demo: left in the middle of a step: nothing was written\n"
+    line = f"crowd-demo: left in the middle of a step: not written: --report {tmp_path / 'a.json'}\n"
+    assert capsys.readouterr().err == line
 
 
 def test_a_crash_while_loading_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,14 +174,14 @@ def test_ctrl_c_is_130() -> None:
 @pytest.mark.quick
 def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.json"
-    write_whole(path, b"old")
+    write_file(path, b"old")
 
     def fail(*_: object) -> None:
         raise OSError("full")
 
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="full"):
-        write_whole(path, b"new")
+        write_file(path, b"new")
     assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
 
 
