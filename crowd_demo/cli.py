@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NoReturn
 from crowd_demo import __version__
 from crowd_demo.app.files import is_special, why_unwritable
 from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.quitting import Interrupted, raise_interrupted, signals_to
+from crowd_demo.app.quitting import Interrupted, raise_interrupted, say_not_written, signals_to
 from crowd_demo.app.streams import OutputError, discard_output, standard_streams
 
 if TYPE_CHECKING:
@@ -73,6 +73,14 @@ def _exit_code(run: Callable[[], int]) -> int:
 
 
 def _main(args: argparse.Namespace) -> int:
+    try:
+        return _do(args)
+    except KeyboardInterrupt:  # before the program proper, which listens to signals itself
+        say_not_written("before loading", {"--screenshot": args.screenshot, "--report": args.report})
+        raise
+
+
+def _do(args: argparse.Namespace) -> int:
     if args.list_configs:
         return _list_configs()
     if args.print_schema:

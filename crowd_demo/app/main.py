@@ -15,7 +15,7 @@ import pygame
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.quitting import POLL_S, Quitting, end_process, signals_to
+from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.startup import seconds_since_start
 from crowd_demo.app.streams import OutputError
 from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
@@ -108,11 +108,8 @@ class Session:
 
     def _left(self, when: str, code: int) -> int:
         """Say which files there will not be; return the code, or 0 if nobody asked for files."""
-        if not self.unwritten:
-            return FINE
-        files = ", ".join(f"{option} {path}" for option, path in self.unwritten.items())
-        print(f"crowd-demo: left {when}: not written: {files}", file=sys.stderr)
-        return code
+        say_not_written(when, self.unwritten)
+        return code if self.unwritten else FINE
 
     def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""

@@ -12,9 +12,10 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from crowd_demo.app.worker import carry_out
@@ -22,6 +23,7 @@ from crowd_demo.app.worker import carry_out
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 POLL_S = 0.05  # how often whoever waits looks whether somebody wants to quit
 Result = TypeVar("Result")
+Files = Mapping[str, Path | None]  # by the option that asks for it
 
 
 class Interrupted(KeyboardInterrupt):
@@ -79,10 +81,10 @@ def signals_to(handle: Callable[[int], object]) -> Iterator[None]:
             signal.signal(number, before[number] or signal.SIG_DFL)
 
 
-def interruptible(job: Callable[[], Result], writes: str = "") -> Result:
+def interruptible(job: Callable[[], Result], files: Files | None = None) -> Result:
     """Do the job in a thread, so that a signal ends the process also while a kernel runs. Raises what it raises.
 
-    `writes` names what a job that is interrupted does not write.
+    `files` are those that it does not write if it is interrupted.
     """
     future: Future[Result] = Future()
     threading.Thread(target=carry_out, args=(job, future), daemon=True).start()
@@ -90,10 +92,16 @@ def interruptible(job: Callable[[], Result], writes: str = "") -> Result:
         while not wait((future,), timeout=POLL_S).done:
             pass
     except Interrupted as interrupted:
-        if writes:
-            print(f"crowd-demo: interrupted: not written: {writes}", file=sys.stderr)
+        say_not_written("in the middle", files or {})
         end_process(interrupted.code)
     return future.result()
+
+
+def say_not_written(when: str, files: Files) -> None:
+    """Print which of the files somebody asked for there will not be: a line, or nothing if nobody asked for any."""
+    asked = ", ".join(f"{option} {path}" for option, path in files.items() if path)
+    if asked:
+        print(f"crowd-demo: left {when}: not written: {asked}", file=sys.stderr)
 
 
 def end_process(code: int) -> NoReturn:

@@ -15,21 +15,36 @@ class OutputError(OSError):
 
 
 class Output:
-    """A stream whose errors are OutputErrors; but a pipe without a reader stays a BrokenPipeError."""
+    """A stream whose errors are OutputErrors; but a pipe without a reader stays a BrokenPipeError.
+
+    The first error is raised again by `flush`: argparse goes on after one.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
+        self._error: OSError | None = None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with _told_apart():
+        with self._told_apart():
             return self._stream.write(text)
 
     def flush(self) -> None:
-        with _told_apart():
+        with self._told_apart():
+            if self._error:
+                raise self._error
             self._stream.flush()
+
+    @contextmanager
+    def _told_apart(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            pipe = isinstance(error, BrokenPipeError)
+            self._error = error if pipe or isinstance(error, OutputError) else OutputError(error.errno, error.strerror)
+            raise self._error from None
 
 
 @contextmanager
@@ -50,16 +65,6 @@ def discard_output() -> None:
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
         os.close(nowhere)
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise OutputError(error.errno, error.strerror) from error
 
 
 def _reopen() -> None:

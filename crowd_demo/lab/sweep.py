@@ -44,7 +44,7 @@ def _main(args: argparse.Namespace) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return MISTAKEN
-    return interruptible(lambda: _sweep(args, config, technique, values), f"--json {args.json}" if args.json else "")
+    return interruptible(lambda: _sweep(args, config, technique, values), {"--json": args.json})
 
 
 def _sweep(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
