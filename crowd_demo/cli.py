@@ -8,6 +8,7 @@ imported where they are needed.
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import platform
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING, NoReturn
 from crowd_demo import __version__
 from crowd_demo.app.files import is_special, why_unwritable
 from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.quitting import Interrupted, raise_interrupted, say_not_written, signals_to
+from crowd_demo.app.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
 from crowd_demo.app.streams import OutputError, discard_output, standard_streams
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 
 FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_CONFIG = "20k"
+
+
+def command() -> NoReturn:
+    """The command: run the program, and end the process without taking Numba's kernels apart, which takes up to a second."""
+    code = main()
+    atexit._run_exitfuncs()
+    end_process(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
