@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import Future, wait
-from pathlib import Path
 
 import pygame
 
@@ -81,7 +80,7 @@ class Loop:
     def _run(self) -> None:
         while self.program.running and self._frame < self.frames:
             self.frame()
-            if not self.options.headless:
+            if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
 
@@ -101,6 +100,7 @@ class Loop:
             with profile.stage("events"):
                 self._read_events(elapsed_s)
         if not self.program.running:
+            self._save_asked()
             return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
@@ -168,17 +168,19 @@ class Loop:
                 self.hud.draw(picture, program.sim, status, time.perf_counter())
             if program.help_shown:
                 self.help.draw(picture)
-        if program.picture_asked:
-            self._save_picture(picture, program.picture_asked)
+        self._save_asked()
         with profile.stage("hud"):
             draw_notices(picture, status.notices, self.pen)
         with profile.stage("present"):
             pygame.display.flip()
 
-    def _save_picture(self, picture: pygame.Surface, path: Path) -> None:
-        self.program.picture_asked = None
+    def _save_asked(self) -> None:
+        """Save the picture that somebody has asked for since the last frame."""
+        path, self.program.picture_asked = self.program.picture_asked, None
+        if not path:
+            return
         try:
-            save_picture(picture, path)
+            save_picture(screen(), path)
             self.program.notify(f"saved {path}")
         except OSError as error:
             self.program.notify(f"cannot save {path}: {error.strerror or error}")

@@ -41,9 +41,11 @@ class Output:
     def _told_apart(self) -> Iterator[None]:
         try:
             yield
+        except BrokenPipeError as error:
+            self._error = error
+            raise
         except OSError as error:
-            pipe = isinstance(error, BrokenPipeError)
-            self._error = error if pipe or isinstance(error, OutputError) else OutputError(error.errno, error.strerror)
+            self._error = OutputError(error.errno, error.strerror)
             raise self._error from None
 
 
