@@ -1,12 +1,14 @@
 """The command line: arguments in, an exit code out, and one line for each mistake of the user.
 
-Exit codes: 0 fine, 1 a crash (one line, the traceback goes to a file), 2 usage or configuration, 3 no display, 130 for
-Ctrl-C. What only prints starts at once: heavy modules are imported where they are needed.
+Exit codes: 0 fine, 1 a crash (one line, the traceback goes to a file) or output that cannot be written, 2 usage or
+configuration, 3 no display, 128 + n for signal n: 130 for Ctrl-C. What only prints starts at once: heavy modules are
+imported where they are needed.
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import json
 import os
 import platform
@@ -15,11 +17,15 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from crowd_demo import __version__
+from crowd_demo.app.files import is_special, why_unwritable
 from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
+from crowd_demo.app.streams import OutputError, discard_output, standard_streams
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
@@ -27,6 +33,13 @@ if TYPE_CHECKING:
 
 FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_CONFIG = "20k"
+
+
+def command() -> NoReturn:
+    """The command: run the program, and end the process without taking Numba's kernels apart, which takes up to a second."""
+    code = main()
+    atexit._run_exitfuncs()
+    end_process(code)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,15 +50,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 def exit_code(run: Callable[[], int]) -> int:
     """Run; return its exit code, or the one for its exception, which costs one line and no traceback."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be part of piped output
+    with standard_streams(), signals_to(raise_interrupted):
+        return _exit_code(run)
+
+
+def _exit_code(run: Callable[[], int]) -> int:
+    code = FINE
     try:
-        code = run()
+        try:
+            code = run()
+        except SystemExit:  # argparse has printed something
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe; the flush at exit must not fail either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FINE
+    except KeyboardInterrupt as error:
+        return error.code if isinstance(error, Interrupted) else INTERRUPTED
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        discard_output()
+        return code
+    except OutputError as error:
+        discard_output()
+        _say(f"cannot write to standard output: {error.strerror}")
+        return code or CRASHED
     except Exception as error:
         if os.environ.get("CROWD_DEMO_DEBUG"):
             raise
@@ -54,6 +81,14 @@ def exit_code(run: Callable[[], int]) -> int:
 
 
 def _main(args: argparse.Namespace) -> int:
+    try:
+        return _do(args)
+    except KeyboardInterrupt:  # before the program proper, which listens to signals itself
+        say_not_written("before loading", {"--screenshot": args.screenshot, "--report": args.report})
+        raise
+
+
+def _do(args: argparse.Namespace) -> int:
     if args.list_configs:
         return _list_configs()
     if args.print_schema:
@@ -61,7 +96,7 @@ def _main(args: argparse.Namespace) -> int:
     mistakes = list(_mistakes(args))
     config = _config(args, mistakes)
     if config is None or mistakes:
-        print(*mistakes, sep="\n", file=sys.stderr)
+        _print_error(*mistakes)
         return MISTAKEN
     if args.list_keys:
         return _list_keys(config)
@@ -133,27 +168,18 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     if not args.render and args.screenshot:
         yield "--screenshot: there is no picture to save with --no-render"
     if args.screenshot:
-        if args.screenshot.suffix.lower() != ".png":
+        mistakes = list(unwritable("--screenshot", args.screenshot))
+        if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
-        yield from unwritable("--screenshot", args.screenshot)
+        yield from mistakes
     if args.report and args.report != STDOUT:
         yield from unwritable("--report", args.report)
 
 
 def unwritable(option: str, path: Path) -> Iterator[str]:
-    """A line if no file can be written there; leaves no file behind."""
-    try:
-        if path.is_dir():
-            yield f"{option}: {path} is a folder"
-        elif not path.parent.is_dir():
-            yield f"{option}: there is no folder {path.parent}"
-        elif path.exists() and not os.access(path, os.W_OK):
-            yield f"{option}: {path} cannot be written"
-        else:
-            with tempfile.TemporaryFile(dir=path.parent):  # some folders only seem to be writable
-                pass
-    except OSError as error:  # raised also for an impossible name
-        yield f"{option}: {path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
+    """A line if nothing can be written there; leaves nothing behind."""
+    if why := why_unwritable(path):
+        yield f"{option}: {why}"
 
 
 def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
@@ -229,4 +255,9 @@ def _first_line(error: Exception) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"crowd-demo: {text}", file=sys.stderr)
+    _print_error(f"crowd-demo: {text}")
+
+
+def _print_error(*lines: str) -> None:
+    with suppress(OSError):  # there is nowhere else to tell that standard error is full
+        print(*lines, sep="\n", file=sys.stderr)

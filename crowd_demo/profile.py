@@ -7,13 +7,19 @@ frame (catch-up steps) are added; a stage that does not run counts as zero in th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
 
 HISTORY = 1024
+OTHER = "other"  # the name of what a frame spends in no stage
+
+
+def other_ms(frames_ms: NDArray[np.float32], stages_ms: Iterable[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Milliseconds of each frame that lie in none of its stages."""
+    return frames_ms - sum(stages_ms, np.zeros(len(frames_ms), np.float32))
 
 
 class Profile:
@@ -95,6 +101,10 @@ class Profile:
 
     def stage_ms(self, name: str, last: int = HISTORY) -> NDArray[np.float32]:
         return self._recent(self._stage_ms[name], last)
+
+    def other_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
+        """Milliseconds of frames that lie in no stage, as `frame_ms` has them."""
+        return other_ms(self.frame_ms(last), (self.stage_ms(name, last) for name in self.stages))
 
     def last_run_ms(self, name: str) -> float:
         """Milliseconds of a stage in the latest frame in which it ran; 0 if it has not run recently."""

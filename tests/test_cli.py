@@ -1,6 +1,8 @@
 """The command line as its users and their scripts see it: exit codes, one line a mistake, no heavy import too early."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -263,3 +265,61 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
                           capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (
         2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number from 0.1 to 65536, not -1\n")
+
+
+def shell(command: str, **environment: str) -> tuple[int, str]:
+    """Exit code and standard error of a shell's command, in which PROGRAM stands for the program."""
+    whole = command.replace("PROGRAM", f"{sys.executable} -m crowd_demo")
+    done = subprocess.run(["bash", "-c", whole], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False,
+                          env={**os.environ, **environment})
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a device of Linux")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("option", ["--help", "--version", "--list-configs", "--print-schema"])
+def test_standard_output_that_takes_nothing_is_one_line_and_exit_code_1(option, unbuffered):
+    full = "crowd-demo: cannot write to standard output: No space left on device\n"
+    assert shell(f"PROGRAM {option} >/dev/full", PYTHONUNBUFFERED=unbuffered) == (1, full)
+    closed = "crowd-demo: cannot write to standard output: Bad file descriptor\n"
+    assert shell(f"PROGRAM {option} >&-", PYTHONUNBUFFERED=unbuffered) == (1, closed)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_closed_or_full_standard_error_changes_no_exit_code():
+    assert shell("PROGRAM --config nowhere 2>&-") == (2, "")
+    assert shell("PROGRAM --config nowhere 2>&- | cat; exit ${PIPESTATUS[0]}") == (2, "")
+    if sys.platform == "linux":
+        assert shell("PROGRAM --config nowhere 2>/dev/full") == (2, "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_readers_that_leave_early_are_no_mistake_of_any_list():
+    for option in ("--help", "--list-configs", "--list-keys", "--print-schema"):
+        assert shell(f"PROGRAM {option} | true; exit ${{PIPESTATUS[0]}}") == (0, "")
+
+
+@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="FIFOs of POSIX")
+def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started, tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "fifo")]) == 0
+    assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "file")]) == 2
+    assert len(started) == 1
+
+
+@quick
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, tmp_path, number, code):
+    """Here it comes while the configuration is read."""
+    wanted = getattr(signal, number)
+    before = signal.getsignal(wanted)
+    signal.signal(wanted, signal.SIG_DFL)
+    try:
+        monkeypatch.setattr("crowd_demo.cli._config", lambda *_: signal.raise_signal(wanted))
+        assert main(["--report", str(tmp_path / "a.json")]) == code
+        assert signal.getsignal(wanted) == signal.SIG_DFL
+    finally:
+        signal.signal(wanted, before)
+    assert capsys.readouterr().err == f"crowd-demo: left before loading: not written: --report {tmp_path / 'a.json'}\n"

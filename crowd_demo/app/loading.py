@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
 
+from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.window import screen
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
-PRINT_EVERY_S = 0.5
+PRINT_EVERY_S = 0.2
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 
 
@@ -87,18 +88,17 @@ def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool]) -> bool:
-    """Draw until the job is done; return False if the user quits before."""
+def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting) -> None:
+    """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown = Pen(), 0.0
-    while not job.done():
+    while not job.done() and not quitting.asked:
         if any(quits(event) for event in pygame.event.get()):
-            return False
+            quitting.ask()
         part = progress.done / progress.total if progress.total else 0.0
         shown += (part - shown) * 0.2
         draw_progress(screen(), str(progress), shown, pen)
         pygame.display.flip()
         time.sleep(FRAME_S)
-    return True
 
 
 def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
@@ -117,9 +117,9 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
     pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
 
 
-def print_progress(job: Future[Loaded], progress: Progress) -> None:
-    """Wait without a window; print the progress to standard error if that is a terminal."""
-    while not wait((job,), timeout=PRINT_EVERY_S).done:
+def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:
+    """Wait without a window, as `show_progress` does; print the progress to standard error if that is a terminal."""
+    while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
         if sys.stderr.isatty():
             print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
     if sys.stderr.isatty():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 import time
 from concurrent.futures import Future, wait
-from pathlib import Path
 
 import pygame
 
@@ -19,6 +18,7 @@ from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
 from crowd_demo.app.precompile import Precompiler
 from crowd_demo.app.program import Program
+from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
@@ -35,7 +35,7 @@ from crowd_demo.render.overlays.base import Looking, draw_overlays
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
-GRACE_S = 5.0  # how long the present frame may take after the user quits, so that the report can be written
+GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
 STEPS_S = 0.1  # after this time no further step is begun in a frame
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
@@ -48,7 +48,7 @@ class Loop:
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
         self.frames = options.frames or (HEADLESS_FRAMES if options.headless else sys.maxsize)
-        self.warmup = min(WARMUP_FRAMES, self.frames // 4)
+        self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
         self.pace = Pace(program.sim.dt, config.time.catch_up)
@@ -80,16 +80,18 @@ class Loop:
     def _run(self) -> None:
         while self.program.running and self._frame < self.frames:
             self.frame()
-            if self._frame == self.warmup:
-                self.recorder = Recorder(self.program.sim.profile)
-            elif self.recorder.is_due:
-                self.recorder.collect()
-            if not self.options.headless:
+            if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
 
+    def _record(self) -> None:
+        if self._frame == min(WARMUP_FRAMES, self.frames // 4):
+            self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
+        elif self.recorder.is_due:
+            self.recorder.collect()
+
     def frame(self) -> None:
-        """Run one frame, from events to present."""
+        """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
         profile = self.program.sim.profile
         profile.begin_frame()
         now = time.perf_counter()
@@ -97,12 +99,18 @@ class Loop:
         if self.options.render:
             with profile.stage("events"):
                 self._read_events(elapsed_s)
+        if not self.program.running:
+            self._save_asked()
+            return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
-        if self.options.render and not self.abandoned:
+        if self.abandoned:
+            return
+        if self.options.render:
             self._finish_picture()
         profile.end_frame()
         self._frame += 1
+        self._record()
 
     # --- the parts of a frame ----------------------------------------------------------------------------------------
 
@@ -133,19 +141,19 @@ class Loop:
         return 1 if self.options.headless else self.pace.steps(elapsed_s, program.speed)
 
     def _compute(self, steps: int) -> None:
-        """Change, step and draw the crowd; runs in the worker's thread."""
+        """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program = self.program
         program.carry_out_changes()
         start = time.perf_counter()
         for _ in range(steps):
             program.sim.step()
-            if time.perf_counter() - start > STEPS_S:
+            if time.perf_counter() - start > STEPS_S or not program.running:
                 break
-        if program.scene:
+        if program.scene and (program.running or self.options.screenshot):
             alpha = self.pace.owed_s / self.pace.dt
             program.sim.prepare_picture()
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
-            if steps and program.hud_shown:
+            if steps and program.hud_shown and program.running:
                 with program.sim.profile.stage("hud"):
                     program.meters.read(program.sim)
 
@@ -160,17 +168,19 @@ class Loop:
                 self.hud.draw(picture, program.sim, status, time.perf_counter())
             if program.help_shown:
                 self.help.draw(picture)
-        if program.picture_asked:
-            self._save_picture(picture, program.picture_asked)
+        self._save_asked()
         with profile.stage("hud"):
             draw_notices(picture, status.notices, self.pen)
         with profile.stage("present"):
             pygame.display.flip()
 
-    def _save_picture(self, picture: pygame.Surface, path: Path) -> None:
-        self.program.picture_asked = None
+    def _save_asked(self) -> None:
+        """Save the picture that somebody has asked for since the last frame."""
+        path, self.program.picture_asked = self.program.picture_asked, None
+        if not path:
+            return
         try:
-            save_picture(picture, path)
+            save_picture(screen(), path)
             self.program.notify(f"saved {path}")
         except OSError as error:
             self.program.notify(f"cannot save {path}: {error.strerror or error}")
@@ -188,12 +198,12 @@ class Loop:
 
     def _wait_long(self, job: Future[None]) -> None:
         self._set_title("a step takes long")
-        while not wait((job,), timeout=LONG_S).done and self.program.running:
+        while self.program.running and not wait((job,), timeout=POLL_S).done:
             if self.options.render:
                 self._keep_events()
         if not job.done():
             self._set_title("leaving")
-            wait((job,), timeout=GRACE_S)
+            wait((job,), timeout=max(self.program.quitting.left_s(GRACE_S), 0))
         self._set_title()
 
     def _set_title(self, what: str = "") -> None:
@@ -206,7 +216,7 @@ class Loop:
         events = pygame.event.get()
         self._waiting += events
         if any(self.input.quits(event) for event in events):
-            self.program.running = False
+            self.program.quitting.ask()
 
     def end_window_frame(self) -> None:
         """Start the compiler in the background once the first frames are over; wait if the frame was very short."""

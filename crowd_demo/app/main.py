@@ -5,9 +5,8 @@ The window opens before the compiler is imported: the worker's thread does that,
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable
+from concurrent.futures import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,9 @@ import pygame
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.startup import seconds_since_start
+from crowd_demo.app.streams import OutputError
 from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.app.worker import Worker
 from crowd_demo.config.keys import bindings
@@ -26,26 +27,26 @@ if TYPE_CHECKING:
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.switching import Switcher
 
-FINE, FAILED, NO_DISPLAY, INTERRUPTED = 0, 1, 3, 130
+FINE, FAILED, NO_DISPLAY = 0, 1, 3
+WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
 
 def run(config: Config, options: RunOptions) -> int:
     """Run the program; return the exit code. Raises whatever crashes it."""
-    if options.render:
-        try:
-            open_window(config.window, options.headless)
-        except NoDisplayError as error:
-            print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
-            return NO_DISPLAY
     session = Session(config, options)
-    try:
-        return session.leave(session.run())
-    except KeyboardInterrupt:
-        return session.leave(INTERRUPTED)
-    except BaseException:
-        session.finish_compiling()
-        raise
+    with signals_to(session.quitting.interrupt):
+        if options.render:
+            try:
+                open_window(config.window, options.headless)
+            except NoDisplayError as error:
+                print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
+                return NO_DISPLAY
+        try:
+            return session.leave(session.run())
+        except BaseException:
+            session.finish_compiling()
+            raise
 
 
 class Session:
@@ -54,38 +55,37 @@ class Session:
     def __init__(self, config: Config, options: RunOptions) -> None:
         self.config = config
         self.options = options
+        self.quitting = Quitting()
         self.worker = Worker()
         self.switcher: Switcher | None = None
+        asked = {"--screenshot": options.screenshot, "--report": options.report}
+        self.unwritten = {option: path for option, path in asked.items() if path}
 
     def run(self) -> int:
-        """Load and run; return the exit code."""
+        """Load, run and write what was asked for; return the exit code."""
         loaded = self._load()
         if not loaded:
-            return FINE
+            return self._left("while loading", FINE)
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded)
+        program = Program(self.config, loaded, self.quitting)
         self.switcher = program.switcher
         loop = Loop(self.config, self.options, program, self.worker)
         loop.frame()
         startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
         loop.run()
-        if not (self.options.report or self.options.screenshot):
-            return FINE
         if loop.abandoned:
-            print("crowd-demo: left in the middle of a step: nothing was written", file=sys.stderr)
-            return FAILED
+            return self._left("in the middle of a step", FAILED)
         return self._write_files(loop, startup_s)
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
+        code = self.quitting.code or code
         if self.switcher:
             self.switcher.close()
         if self.worker.busy or (self.switcher and self.switcher.busy):
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+            end_process(code)
         close_window()
         return code
 
@@ -95,39 +95,53 @@ class Session:
             self.switcher.close(LAST_KERNEL_S)
 
     def _load(self) -> Loaded | None:
-        """Load; None if the user closed the window meanwhile."""
+        """Load; None if somebody wants to quit meanwhile."""
         progress = Progress()
         job = self.worker.submit(lambda: load(self.config, self.options.render, progress))
         with eager_threads():
             if self.options.headless:
-                print_progress(job, progress)
+                print_progress(job, progress, self.quitting)
             else:
                 events = Input(bindings(self.config.keys), pygame.display.get_window_size())
-                if not show_progress(job, progress, events.quits):
-                    return None
-        return job.result()
+                show_progress(job, progress, events.quits, self.quitting)
+        return None if self.quitting.asked else job.result()
+
+    def _left(self, when: str, code: int) -> int:
+        """Say which files there will not be; return the code, or 0 if nobody asked for files."""
+        say_not_written(when, self.unwritten)
+        return code if self.unwritten else FINE
 
     def _write_files(self, loop: Loop, startup_s: dict[str, float]) -> int:
-        """Write report and screenshot; one that cannot be written costs a line on standard error, not the other one."""
+        """Write report and screenshot in the worker's thread: a large picture takes long, and a FIFO waits for its reader."""
+        job = self.worker.submit(lambda: self._write(loop, startup_s))
+        while self.quitting.left_s(WRITE_S) > 0:
+            if wait((job,), timeout=POLL_S).done:
+                return job.result()
+        return self._left("while writing", FAILED)
+
+    def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
+        """Write the files; one that cannot be written costs a line on standard error, not the other one."""
+        code = FINE
+        for option, path in list(self.unwritten.items()):
+            try:
+                self._write_file(option, path, loop, startup_s)
+            except OutputError:  # the command line says so
+                raise
+            except BrokenPipeError:  # the reader wanted no more
+                pass
+            except OSError as error:
+                code = FAILED
+                print(f"crowd-demo: {option}: cannot write {path}: {error.strerror or error}", file=sys.stderr)
+            del self.unwritten[option]
+        return code
+
+    def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
         from crowd_demo.app.pictures import save_picture
         from crowd_demo.app.report import report, write_report
 
-        code = FINE
-        if self.options.report:
-            content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s)
-            code = max(code, _written("--report", self.options.report, lambda path: write_report(content, path)))
-        if self.options.screenshot:
-            code = max(code, _written("--screenshot", self.options.screenshot, lambda path: save_picture(screen(), path)))
-        return code
-
-
-def _written(option: str, path: Path, write: Callable[[Path], None]) -> int:
-    """Write a file; return the exit code."""
-    try:
-        write(path)
-    except BrokenPipeError:  # the reader of standard output has closed it; the command line handles that
-        raise
-    except OSError as error:
-        print(f"crowd-demo: {option}: cannot write {path}: {error.strerror or error}", file=sys.stderr)
-        return FAILED
-    return FINE
+        if option == "--screenshot":
+            save_picture(screen(), path)
+        else:
+            interrupted = self.quitting.interrupted
+            content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+            write_report(content, path)

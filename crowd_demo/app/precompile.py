@@ -17,6 +17,8 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
 
+CLOSE_S = 0.2  # the longest to wait for the end of the killed process
+
 
 class Precompiler:
     """The process; it ends when all is compiled, or when the program ends or crashes.
@@ -35,10 +37,16 @@ class Precompiler:
             self.process.stdin.flush()
 
     def close(self) -> None:
-        """Kill the process. It may end at any time: Numba writes a file of its cache completely or not at all."""
+        """Kill the process. It may end at any time: Numba writes a file of its cache completely or not at all.
+
+        It needs a free core also to end, so wait for that only a little.
+        """
         self.process.kill()
         with suppress(OSError):
-            self.process.communicate()
+            assert self.process.stdin
+            self.process.stdin.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(CLOSE_S)
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:

@@ -15,6 +15,7 @@ from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.pictures import free_name
+from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Technique, Value
@@ -51,15 +52,16 @@ def _two_digits(count: float) -> int:
 class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
-    def __init__(self, config: Config, loaded: Loaded) -> None:
+    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None) -> None:
         self.config = config
+        self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
         walls = self.sim.terrain.walls
         self.camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
         self._look_as_configured()
-        self.running, self.paused, self.steps_asked = True, False, 0
+        self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.agents_asked = config.agents
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
@@ -94,7 +96,12 @@ class Program:
             case Zoom(x, y, factor):
                 self.camera.zoom_at(x, y, factor)
             case Close():
-                self.running = False
+                self.quitting.ask()
+
+    @property
+    def running(self) -> bool:
+        """Does nobody want to quit?"""
+        return not self.quitting.asked
 
     # --- the crowd ---------------------------------------------------------------------------------------------------
 
@@ -203,7 +210,7 @@ class Program:
         if self.help_shown:
             self.help_shown = False
         else:
-            self.running = False
+            self.quitting.ask()
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, SupportsFloat
 import numpy as np
 
 from crowd_demo import __version__
+from crowd_demo.app.files import write_file
 from crowd_demo.app.options import STDOUT
-from crowd_demo.app.pictures import write_whole
 from crowd_demo.compute.arrays import Floats
+from crowd_demo.profile import OTHER, other_ms
 
 if TYPE_CHECKING:
     from crowd_demo.app.recorder import Recorder
@@ -32,9 +33,11 @@ REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
 MB = 1 << 20
 
 
-def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float]) -> dict[str, object]:
-    """The report, of what JSON can say."""
+def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float],
+           interrupted: bool = False) -> dict[str, object]:
+    """The report, of what JSON can say. `interrupted`: a signal ended the run."""
     return {
+        "interrupted": interrupted,
         "agents": sim.agents.count,
         "frames": warmup + recorder.frames,
         "warmup_frames": warmup,
@@ -45,6 +48,7 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "state_hash": sim.state_hash(),
         "frame_ms": summary(recorder.frame_ms()),
         "phases_ms": {stage: median(times) for stage, times in recorder.stage_ms().items()},
+        "stages": stages(recorder),
         "counters": dict(sim.profile.counters),
         "states": sim.states(),
         "rss_mb": memory_mb(),
@@ -56,13 +60,23 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
 
 
 def write_report(content: Mapping[str, object], path: Path) -> None:
-    """Write it to the file, completely or not at all, or to standard output. Raises OSError."""
+    """Write it to the file (files.py says how) or to standard output. Raises OSError."""
     text = json.dumps(content, indent=2, allow_nan=False) + "\n"
     if path == STDOUT:
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        write_whole(path, text.encode())
+        write_file(path, text.encode())
+
+
+def stages(recorder: Recorder) -> dict[str, dict[str, float | None]]:
+    """What a frame is made of: means that add up to the mean frame, and shares that add up to 1."""
+    times_ms, frames_ms = recorder.stage_ms(), recorder.frame_ms()
+    times_ms[OTHER] = other_ms(frames_ms, times_ms.values())
+    whole = frames_ms.sum(dtype=np.float64)
+    return {stage: {"median_ms": median(ms), "mean_ms": rounded(ms.mean(dtype=np.float64)) if ms.size else None,
+                    "share": rounded(ms.sum(dtype=np.float64) / whole) if whole else None}
+            for stage, ms in times_ms.items()}
 
 
 def median(times_ms: Floats) -> float | None:

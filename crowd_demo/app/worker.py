@@ -27,7 +27,7 @@ class Worker:
         """Run the job after those submitted before it."""
         future: Future[Result] = Future()
         self._is_done = future.done
-        self._jobs.put(partial(_carry_out, job, future))
+        self._jobs.put(partial(carry_out, job, future))
         return future
 
     @property
@@ -40,7 +40,8 @@ class Worker:
             self._jobs.get()()
 
 
-def _carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
+def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
+    """Do the job, and let the future have its result or its exception."""
     try:
         result = job()
     except BaseException as error:  # whatever it is, the main thread has to know

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from crowd_demo.app.quitting import interruptible
 from crowd_demo.cli import Parser, count, exit_code
 
 
@@ -15,6 +16,7 @@ def run(experiment: Callable[[int], None], module: str, what: str, default: int)
     parser.add_argument(what, nargs="?", type=count, default=default, help=f"how many, {default:,} if not given")
 
     def go() -> int:
-        experiment(getattr(parser.parse_args(), what))
+        number = getattr(parser.parse_args(), what)
+        interruptible(lambda: experiment(number))
         return 0
     sys.exit(exit_code(go))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.options import STDOUT
+from crowd_demo.app.quitting import interruptible
 from crowd_demo.cli import CRASHED, DEFAULT_CONFIG, FINE, MISTAKEN, Parser, count, exit_code, unwritable
 from crowd_demo.config.loader import Location, Override, Source, parse_overrides
 from crowd_demo.config.model import Config
@@ -43,6 +44,10 @@ def _main(args: argparse.Namespace) -> int:
     except ValueError as error:
         print(error, file=sys.stderr)
         return MISTAKEN
+    return interruptible(lambda: _sweep(args, config, technique, values), {"--json": args.json})
+
+
+def _sweep(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
     from crowd_demo.lab.contest import compete, contenders, result
 
     rivals = contenders(config, technique, dict.fromkeys((technique.default, *values)))

@@ -12,6 +12,7 @@ import pytest
 
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
+from crowd_demo.app.quitting import Quitting
 from crowd_demo.render.hud.theme import Pen
 
 NOTHING_COMPILES = """
@@ -98,11 +99,15 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     never: Future[object] = Future()
     pygame.event.post(event)
     reader = Input({"escape": "quit"}, (640, 360))
-    assert show_progress(never, Progress(), reader.quits) is False  # type: ignore[arg-type]
+    quitting = Quitting()
+    show_progress(never, Progress(), reader.quits, quitting)  # type: ignore[arg-type]
+    assert quitting.asked and not quitting.interrupted
 
 
 @pytest.mark.quick
 def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
-    assert show_progress(job, Progress(), lambda event: False) is True  # type: ignore[arg-type]
+    quitting = Quitting()
+    show_progress(job, Progress(), lambda event: False, quitting)  # type: ignore[arg-type]
+    assert job.done() and not quitting.asked

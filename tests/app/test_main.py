@@ -17,7 +17,6 @@ import pytest
 
 from crowd_demo.app import main
 from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.pictures import free_name, write_whole
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
@@ -57,6 +56,7 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert set(report["frame_ms"]) == {"median", "p95", "p99", "max"}
     assert 0 < report["frame_ms"]["median"] <= report["frame_ms"]["p99"] <= report["frame_ms"]["max"]
     assert {"index", "see", "move", "cull", "depth", "blit", "hud", "present"} <= set(report["phases_ms"])
+    assert list(report["stages"]) == [*report["phases_ms"], "other"] and report["interrupted"] is False
     assert {"visible", "drawn", "candidates_per_agent", "neighbours_per_agent"} <= set(report["counters"])
     assert report["rss_mb"]["peak"] > 10 and set(report["startup_s"]) == {"import", "compile", "first_frame"}
     assert {"crowd-demo", "python", "numpy", "numba", "pygame-ce"} <= set(report["versions"])
@@ -120,7 +120,8 @@ def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
     monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
     quitting_in_a_step(monkeypatch, 1.0)
     assert run(frames=50, report=tmp_path / "a.json") == 1 and left == [1]
-    assert capsys.readouterr().err == "crowd-demo: left in the middle of a step: nothing was written\n"
+    line = f"crowd-demo: left in the middle of a step: not written: --report {tmp_path / 'a.json'}\n"
+    assert capsys.readouterr().err == line
 
 
 def test_a_crash_while_loading_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,23 +168,3 @@ def test_ctrl_c_is_130() -> None:
             assert process.stderr and process.stderr.read() == b""
         finally:
             process.kill()
-
-
-@pytest.mark.quick
-def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "report.json"
-    write_whole(path, b"old")
-
-    def fail(*_: object) -> None:
-        raise OSError("full")
-
-    monkeypatch.setattr(Path, "replace", fail)
-    with pytest.raises(OSError, match="full"):
-        write_whole(path, b"new")
-    assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.quick
-def test_names_of_pictures_count_on(tmp_path: Path) -> None:
-    (tmp_path / "crowd-0001.png").touch()
-    assert free_name(tmp_path).name == "crowd-0002.png"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 
@@ -36,7 +37,7 @@ def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, m
     started: list[str] = []
     monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
-    monkeypatch.setattr(loop, "SETTLED_FRAMES", 2)
+    monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
     driven.loop.options, driven.loop.frames = RunOptions(), 3
     driven.loop.run()
     assert started == ["it"] * lasts
@@ -55,3 +56,17 @@ def test_it_can_be_stopped() -> None:
     compiling = Precompiler(config, config.optimizations)
     compiling.close()
     assert compiling.process.returncode not in (None, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_closing_does_not_wait_for_a_process_that_gets_no_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process of idle priority ends only when it is given a core; here the kill never arrives."""
+    monkeypatch.setattr("crowd_demo.app.precompile.CLOSE_S", 0.1)
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling.process, "kill", lambda: compiling.process.send_signal(signal.SIGSTOP))
+        compiling.close()
+    assert compiling.process.poll() is None
+    compiling.process.kill()
+    compiling.process.wait(60)

@@ -321,6 +321,17 @@ def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
     assert not driven.program.hud_shown
 
 
+def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    driven.frames()
+    tick = driven.program.sim.tick
+    pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
+    driven.press("escape")
+    assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
+    assert driven.program.sim.tick == tick
+
+
 def test_a_slow_frame_is_told_in_the_title_while_it_lasts(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     titles = []
     monkeypatch.setattr(driven.program.sim, "step", lambda: titles.append(seen_after(0.4)))

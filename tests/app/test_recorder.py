@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowd_demo.app.recorder import OFTEN, Recorder
+from crowd_demo.app.report import stages
 from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick
@@ -52,3 +53,26 @@ def test_nothing_was_measured() -> None:
     recorder = Recorder(Profile())
     recorder.collect()
     assert recorder.frame_ms().size == 0 and recorder.stage_ms() == {}
+
+
+def test_stages_add_up_to_the_frame_and_what_is_in_none_is_one() -> None:
+    profile = Profile()
+    recorder = Recorder(profile)
+    for frame in range(60):
+        profile.add("see", 2)
+        if frame == 30:
+            profile.add("reorder", 30)
+        profile.end_frame(34 if frame == 30 else 4)
+    recorder.collect()
+    found = stages(recorder)
+    assert found["see"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
+    assert found["reorder"] == {"median_ms": 0, "mean_ms": 0.5, "share": round(0.5 / 4.5, 4)}
+    assert found["other"] == {"median_ms": 2, "mean_ms": 2, "share": round(2 / 4.5, 4)}
+    assert sum(part["mean_ms"] or 0 for part in found.values()) == recorder.frame_ms().mean() == 4.5
+    assert profile.other_ms(3).tolist() == [2, 2, 2]
+
+
+def test_stages_of_no_frame_are_unknown() -> None:
+    recorder = Recorder(Profile())
+    recorder.collect()
+    assert stages(recorder) == {"other": {"median_ms": None, "mean_ms": None, "share": None}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -101,3 +102,19 @@ def test_a_first_start_shows_its_window_and_answers_esc_while_it_compiles(
     program.until(lambda: list(kernels.rglob("*.nbi")))
     assert program.leave() == 0
     assert not (tmp_path / "report.json").exists()
+    assert program.process.stderr.read() == "crowd-demo: left while loading: not written: --report report.json\n"
+
+
+def test_a_signal_leaves_the_window_with_a_report_that_says_so(running: Any) -> None:
+    running.process.send_signal(signal.SIGTERM)
+    assert running.process.wait(120) == 143
+    assert running.report()["interrupted"] is True
+
+
+def test_esc_in_a_step_that_does_not_end_leaves_with_a_line(start: Callable[..., Any]) -> None:
+    """Everybody in one place, and everybody looks at everybody: it takes minutes."""
+    program = start("--set", "agents=1000000", "--set", "optimizations.neighbours=none", "--set", "spawn.pattern=point")
+    program.until(lambda: "takes long" in program.tool("getwindowname", program.window))
+    assert program.leave() == 1
+    line = "crowd-demo: left in the middle of a step: not written: --report report.json\n"
+    assert program.process.stderr.read() == line

@@ -15,8 +15,8 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.profile import Profile
-from crowd_demo.render.hud.graph import GROUND, StageColours, draw_curve, draw_graph
+from crowd_demo.profile import OTHER, Profile
+from crowd_demo.render.hud.graph import GROUND, REST, StageColours, draw_curve, draw_graph
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.theme import (
     ACCENT,
@@ -107,7 +107,7 @@ class FrameSections:
         self.stage_colours = StageColours()
 
     def sections(self, profile: Profile, status: Status) -> list[Section]:
-        table = -(-len(profile.stages) // 2) * LINE + 6
+        table = -(-(len(profile.stages) + 1) // 2) * LINE + 6
         return [
             Section(46, 0, lambda on, top: self._header(on, top, profile, status)),
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
@@ -131,12 +131,13 @@ class FrameSections:
             self.pen.left(on, f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
 
     def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
-        width, half = (INNER - 14) // 2, -(-len(profile.stages) // 2)
-        for number, stage in enumerate(profile.stages):
+        rows = [(stage, profile.stage_ms(stage, SMOOTHED), self.stage_colours[stage]) for stage in profile.stages]
+        rows.append((OTHER, profile.other_ms(SMOOTHED), REST))
+        width, half = (INNER - 14) // 2, -(-len(rows) // 2)
+        for number, (stage, recent, colour) in enumerate(rows):
             x, y = PAD + number // half * (width + 14), top + 6 + number % half * LINE
-            recent = profile.stage_ms(stage, SMOOTHED)
             ms = float(recent.mean()) if len(recent) else 0.0
-            pygame.draw.rect(on, self.stage_colours[stage], (x, y - 4, 8, 8), border_radius=2)
+            pygame.draw.rect(on, colour, (x, y - 4, 8, 8), border_radius=2)
             self.pen.left(on, stage, x + 14, y, SMALL, DIM)
             self.pen.right(on, f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
 

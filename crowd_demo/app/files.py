@@ -1,0 +1,104 @@
+"""Files that the program writes: completely or not at all, and never in the place of a device or a link.
+
+A new or regular file is replaced by a whole one, where the path's links lead. What exists and is something else, such as a
+FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a
+shell makes of `>(...)`, whatever it leads to.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+import tempfile
+from pathlib import Path
+
+DESCRIPTORS = Path("/dev/fd")
+MOST_LINKS = 40
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file. Raises OSError. Waits for the reader of a FIFO."""
+    number = _descriptor(path)
+    if number is not None:
+        _write_into(os.dup(number), content)
+    elif is_special(path):
+        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), content)
+    else:
+        _replace(_end_of_links(path), content)
+
+
+def why_unwritable(path: Path) -> str | None:
+    """What keeps `write_file` from writing there, or None. Opens nothing that exists, and leaves nothing behind."""
+    try:
+        number = _descriptor(path)
+        if number is not None:
+            return None if _takes_writing(number) else f"{path} is not open for writing"
+        if path.is_dir():
+            return f"{path} is a folder"
+        if path.exists() and not os.access(path, os.W_OK):
+            return f"{path} cannot be written"
+        if is_special(path):
+            return f"{path} is a socket" if path.is_socket() else None
+        folder = _end_of_links(path).parent
+        if not folder.is_dir():
+            return f"there is no folder {folder}"
+        with tempfile.TemporaryFile(dir=folder):  # some folders only seem to be writable
+            return None
+    except OSError as error:  # raised also for an impossible name
+        return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
+
+
+def is_special(path: Path) -> bool:
+    """Does it exist and is no regular file, once links are followed? Raises OSError for an impossible name."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def _descriptor(path: Path) -> int | None:
+    """The number of this process's descriptor that the path names, itself or by links."""
+    for _ in range(MOST_LINKS):
+        if re.fullmatch("[0-9]{1,9}", path.name) and path.parent.resolve() == DESCRIPTORS.resolve():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = path.parent / path.readlink()
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _takes_writing(number: int) -> bool:
+    """Raises OSError if there is no such descriptor."""
+    import fcntl  # there are no paths of descriptors where there is no such module
+
+    return fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+
+
+def _end_of_links(path: Path) -> Path:
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _write_into(descriptor: int, content: bytes) -> None:
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(content)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write it so that it is complete or as it was before; an older file's permissions are kept."""
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".crowd-demo-")
+    try:
+        _write_into(descriptor, content)
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
