@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
@@ -162,6 +163,8 @@ class Program:
         changes, self.changes = self.changes, []
         for change in changes:
             change()
+        if changes:
+            give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
         self._unapplied.clear()
 
     def _apply(self, action: Action) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from typing import Protocol, TypedDict
+from weakref import proxy
 
 import numpy as np
 
@@ -75,7 +76,8 @@ class Simulation:
         """Make a world without agents, and its stages."""
         self.behaviour = make_behaviour(config)
         self.world = world = World(config, self.behaviour.needs, room_for(config))
-        self.life = BirthsDeaths(config, self.add_agents)
+        me = proxy(self)  # a cycle of references would keep the crowd until Python looks for cycles
+        self.life = BirthsDeaths(config, lambda ids, seed: me.add_agents(ids, seed))
         self.links = Springs(config, world.agents, world.terrain)
         if self.links.active:
             world.measured_speed = self.links.top_speed

@@ -14,6 +14,7 @@ from crowd_demo.app.ahead import Ahead
 from crowd_demo.app.input import Do
 from crowd_demo.app.loop import STEPS_S
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
+from crowd_demo.app.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
@@ -22,6 +23,8 @@ from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
+
+RESIDENT = Path("/proc/self/statm")
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=lambda technique: technique.path)
@@ -351,3 +354,21 @@ def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pyte
     driven.program.steps_asked = 5
     driven.frames()
     assert len(steps) == 1
+
+
+def test_restarts_and_switches_leave_no_memory_behind() -> None:
+    if not RESIDENT.exists():
+        pytest.skip("no /proc says how much memory a process has")
+    driven = Driven("agents=10000", "world.width=4096", "world.height=4096")
+    sizes = [pages_after(driven, presses) for presses in (50, 300)]
+    close_window()
+    assert sizes[1] < 1.1 * sizes[0]
+
+
+def pages_after(driven: Driven, presses: int) -> int:
+    """Pages in memory after so many restarts and changes of the depth sort."""
+    for _ in range(presses):
+        driven.press("r")
+        driven.press("8")
+    driven.settle()
+    return int(RESIDENT.read_text().split()[1])

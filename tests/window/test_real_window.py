@@ -99,7 +99,7 @@ def test_a_first_start_shows_its_window_and_answers_esc_while_it_compiles(
         start: Callable[..., Any], tmp_path: Path) -> None:
     kernels = tmp_path / "cache"
     program = start(CROWD_DEMO_CACHE=str(kernels))
-    program.until(lambda: list(kernels.rglob("*.nbi")))
+    program.until(lambda: list(kernels.rglob("*.nbc")))
     assert program.leave() == 0
     assert not (tmp_path / "report.json").exists()
     assert program.process.stderr.read() == "crowd-demo: left while loading: not written: --report report.json\n"

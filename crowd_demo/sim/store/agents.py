@@ -7,6 +7,7 @@ changes with every reorder.
 from __future__ import annotations
 
 from typing import Generic
+from weakref import proxy
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,7 +44,8 @@ class Agents(Generic[Kind]):
         self.count = 0
         self.layout = 0  # grows whenever a slot may hold another agent
         self._allocate(capacity)
-        self.handles = Handles(lambda: self.layout, lambda: self.columns.id[:self.count], capacity)
+        me = proxy(self)  # a cycle of references would keep the columns until Python looks for cycles
+        self.handles = Handles(lambda: me.layout, lambda: me.columns.id[:me.count], capacity)
 
     def _allocate(self, capacity: int) -> None:
         self.capacity = capacity

@@ -1,0 +1,193 @@
+"""Compiled kernels on disk: where they are kept, and what happens when that folder fails.
+
+A kernel has a file for each signature, found by a hash of all that its code depends on. The file begins with a checksum of
+the rest, since a bit that flips in machine code crashes the program or, worse, does not. A file that cannot be read counts as
+missing: the kernel is compiled and the file written anew. Without room or permission kernels are compiled and not kept. Each
+of these is said once. Files are written completely or not at all, so any number of processes may share the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+import re
+import sys
+import tempfile
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numba
+import numpy
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
+from numba.core.serialize import dumps
+
+from crowd_demo.registry import plugins
+
+PACKAGE = Path(__file__).parents[1]
+CHECKSUM_BYTES = 16
+ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
+_said: set[str] = set()
+
+
+def user_cache() -> Path:
+    """The folder for all versions, absolute; an empty variable counts as unset. Raises RuntimeError where there is no home."""
+    if chosen := os.environ.get("CROWD_DEMO_CACHE"):
+        return Path(chosen).absolute()
+    if platform.system() == "Windows":
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local").absolute() / "crowd-demo"
+    if platform.system() == "Darwin":
+        return _home() / "Library" / "Caches" / "crowd-demo"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "crowd-demo"
+
+
+def _home() -> Path:
+    if os.name == "posix" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
+        import pwd
+
+        try:
+            return Path(pwd.getpwuid(os.getuid()).pw_dir).absolute()
+        except KeyError:
+            raise RuntimeError("this user has no home folder") from None
+    return Path.home().absolute()
+
+
+def _fingerprint() -> str:
+    """Hash of every source that holds compiled code, and of the versions and settings that compile it.
+
+    Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):
+        source = path.read_bytes()
+        if any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
+            digest.update(path.name.encode() + source)
+    digest.update(f"{numba.__version__} {numpy.__version__} {sys.version} {_settings()}".encode())
+    return digest.hexdigest()
+
+
+def _settings() -> list[tuple[str, str]]:
+    """Numba's settings (NUMBA_OPT, NUMBA_BOUNDSCHECK, ...) but those that change no code; new ones of Numba's count too."""
+    return sorted((name, repr(value)) for name, value in vars(numba.config).items()
+                  if name.isupper() and not re.search("THREAD|CACHE|CUDA", name))
+
+
+def _folder() -> Path | None:
+    """The folder for this version of the kernels; None where the user has none."""
+    try:
+        return user_cache() / _fingerprint()
+    except RuntimeError as error:
+        _say_once(f"{error}; set CROWD_DEMO_CACHE to a folder for compiled kernels, or every start compiles them")
+        return None
+
+
+def _has_room(folder: Path | None) -> bool:
+    if folder is None:
+        return False
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            return file.write(bytes(ROOM_BYTES)) == ROOM_BYTES
+    except OSError:
+        return False
+
+
+def _say_once(text: str, topic: str = "") -> None:
+    if (topic or text) in _said or not sys.stderr:
+        return
+    _said.add(topic or text)
+    with suppress(OSError, ValueError):  # nobody reads it
+        over_progress = "\r\x1b[K" if sys.stderr.isatty() else ""
+        print(f"{over_progress}crowd-demo: {text}", file=sys.stderr, flush=True)
+
+
+FOLDER = _folder()
+LASTS = _has_room(FOLDER)  # whether other processes and later ones will find what this one compiles
+
+
+class _InFolder(_SourceFileBackedLocatorMixin, _CacheLocator):
+    """Tells Numba the folder, without asking on each import of a kernel whether it can be written."""
+
+    def __init__(self, function: Callable[..., object], source: str) -> None:
+        self._py_file, self._lineno = source, function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(FOLDER / self.get_suitable_cache_subpath(self._py_file))
+
+    def ensure_cache_path(self) -> None:
+        """Files make it when they are written."""
+
+
+class _Results(CompileResultCacheImpl):
+    """Numba's way of making bytes of a compiled function."""
+
+    _locator_classes = (_InFolder, *CompileResultCacheImpl._locator_classes)
+
+
+class KernelCache(FunctionCache):
+    """Numba's cache of one function, with files of our own."""
+
+    _impl_class = _Results
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        super().__init__(function)
+        self._cache_file = KernelFiles(Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp())
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        """Return the compiled function or, whatever is wrong with its file, None."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:
+            _say_once(f"a damaged file in {self.cache_path} is compiled again, like any other ({error})", "damaged")
+            return None
+
+    def save_overload(self, sig: object, data: object) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_once(f"compiled kernels cannot be kept in {FOLDER}: {error.strerror or error}", "not kept")
+
+
+class KernelFiles:
+    """The files of one function. Where Numba has an index beside them, a file's name here says what is in it."""
+
+    def __init__(self, folder: Path, name: str, source_stamp: object) -> None:
+        self._folder, self._name, self._stamp = folder, name, source_stamp
+
+    def load(self, key: object) -> object:
+        """Return the entry of a key, or None. Raises ValueError, or whatever unpickling raises, for a damaged file."""
+        path = self._path(key)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        if _checksum(content[CHECKSUM_BYTES:]) != content[:CHECKSUM_BYTES]:
+            raise ValueError("wrong checksum")
+        found, entry = pickle.loads(content[CHECKSUM_BYTES:])
+        return entry if found == (self._stamp, key) else None
+
+    def save(self, key: object, entry: object) -> None:
+        """Write a file, or raise OSError and leave none."""
+        content = dumps(((self._stamp, key), entry))
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(f".{uuid.uuid4().hex[:16]}.tmp")
+        try:
+            unfinished.write_bytes(_checksum(content) + content)
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def flush(self) -> None:
+        for path in self._folder.glob(f"{self._name}.*.nbc"):
+            path.unlink(missing_ok=True)
+
+    def _path(self, key: object) -> Path:
+        return self._folder / f"{self._name}.{_checksum(repr((self._stamp, key)).encode()).hex()}.nbc"
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()

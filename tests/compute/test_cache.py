@@ -1,0 +1,189 @@
+"""The kernel cache: every damage is a miss, a folder that cannot be written costs one line, an empty variable is unset."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crowd_demo.compute import cache
+from crowd_demo.compute.cache import CHECKSUM_BYTES, KernelFiles
+
+PROGRAM = """
+import shutil, sys
+import numpy as np
+from crowd_demo.compute import cache
+from crowd_demo.compute.jit import CACHE_LASTS, device, kernel, prange
+
+@device
+def _add_share(worker, numbers):
+    numbers[worker] += 7
+
+@kernel
+def add(workers, numbers):
+    for worker in prange(workers):
+        _add_share(worker, numbers)
+
+def sevens(kind):
+    numbers = np.zeros(2, kind)
+    add(2, numbers)
+    return numbers.tolist() == [7, 7]
+
+right = sevens(np.int32)
+if "--remove" in sys.argv:
+    shutil.rmtree(cache.FOLDER.parent)
+    right &= sevens(np.int64)
+print("right" if right else "wrong", "loaded" if add.stats.cache_hits else "compiled", CACHE_LASTS)
+"""
+NO_ROOM = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"  # stands for a full disk
+
+
+class Started:
+    """Starts of a program with one kernel, which share a cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.kernels = folder, folder / "kernels"
+
+    def begin(self, *arguments: str, before: str = "", kernels: Path | None = None) -> subprocess.Popen[str]:
+        program = self.folder / "program.py"
+        program.write_text(PROGRAM)
+        code = f"{before}\nimport runpy\nrunpy.run_path({str(program)!r}, run_name='__main__')"
+        env = {**os.environ, "CROWD_DEMO_CACHE": str(kernels or self.kernels),
+               "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
+        return subprocess.Popen([sys.executable, "-c", code, *arguments], env=env, cwd=self.folder, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def __call__(self, *arguments: str, before: str = "", kernels: Path | None = None) -> tuple[list[str], list[str]]:
+        """What it printed, and its lines on standard error."""
+        out, err = self.begin(*arguments, before=before, kernels=kernels).communicate(timeout=120)
+        return out.split(), err.splitlines()
+
+    def files(self, pattern: str = "*.nbc") -> list[Path]:
+        return sorted(self.kernels.rglob(pattern))
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Started:
+    return Started(tmp_path)
+
+
+def test_a_second_start_loads_what_the_first_one_compiled(start: Started) -> None:
+    assert start() == (["right", "compiled", "True"], [])
+    written = {path: path.stat().st_mtime_ns for path in start.files()}
+    assert start() == (["right", "loaded", "True"], [])
+    assert written == {path: path.stat().st_mtime_ns for path in start.files()} and written
+
+
+@pytest.mark.parametrize("damage", [
+    lambda content: content[:len(content) // 2], lambda content: content[:-9] + bytes([content[-9] ^ 1]) + content[-8:]])
+def test_a_damaged_file_is_said_once_and_compiled_again(start: Started, damage) -> None:
+    start()
+    for path in start.files():
+        path.write_bytes(damage(path.read_bytes()))
+    printed, (said,) = start()
+    assert printed == ["right", "compiled", "True"]
+    assert said.startswith(f"crowd-demo: a damaged file in {start.kernels}") and "is compiled again" in said
+    assert start() == (["right", "loaded", "True"], [])
+
+
+@pytest.mark.quick
+def test_no_flipped_bit_and_no_missing_end_gets_through(tmp_path: Path) -> None:
+    files = KernelFiles(tmp_path, "f", "stamp")
+    files.save("key", b"code")
+    assert (files.load("key"), files.load("another key")) == (b"code", None)
+    (path,) = tmp_path.iterdir()
+    content = path.read_bytes()
+    for bit in range(len(content) * 8):
+        flipped = bytearray(content)
+        flipped[bit // 8] ^= 1 << bit % 8
+        path.write_bytes(flipped)
+        with pytest.raises(ValueError, match="checksum"):
+            files.load("key")
+    for length in range(len(content)):
+        path.write_bytes(content[:length])
+        with pytest.raises(ValueError, match="checksum"):
+            files.load("key")
+
+
+@pytest.mark.quick
+def test_a_file_of_another_key_with_the_same_name_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    files = KernelFiles(tmp_path, "f", "stamp")
+    monkeypatch.setattr(files, "_path", lambda key: tmp_path / "f.nbc")
+    files.save("key", b"code")
+    assert (files.load("key"), files.load("another key")) == (b"code", None)
+    assert len((tmp_path / "f.nbc").read_bytes()) > CHECKSUM_BYTES
+
+
+def test_without_room_kernels_are_compiled_and_not_kept(start: Started) -> None:
+    for _ in range(2):
+        printed, (said,) = start(before=NO_ROOM)
+        assert printed == ["right", "compiled", "False"]
+        assert said.startswith(f"crowd-demo: compiled kernels cannot be kept in {start.kernels}")
+    assert [path for path in start.files("*") if path.is_file()] == []
+
+
+def test_without_room_kernels_are_loaded_all_the_same(start: Started) -> None:
+    start()
+    assert start(before=NO_ROOM) == (["right", "loaded", "False"], [])
+
+
+def test_a_folder_that_cannot_be_made_costs_a_line(start: Started) -> None:
+    printed, (said,) = start(kernels=Path(os.devnull) / "kernels")
+    assert printed == ["right", "compiled", "False"] and said.endswith("Not a directory")
+
+
+def test_a_folder_that_disappears_is_made_again(start: Started) -> None:
+    assert start("--remove") == (["right", "compiled", "True"], [])
+    assert start.files()
+
+
+def test_processes_may_write_at_once(start: Started) -> None:
+    together = [start.begin() for _ in range(3)]
+    for process in together:
+        assert process.communicate(timeout=120) == ("right compiled True\n", "")
+    assert start() == (["right", "loaded", "True"], [])
+    assert [path for path in start.files("*") if path.suffix != ".nbc" and path.is_file()] == []
+
+
+@pytest.mark.parametrize("setting, same", [
+    ("OPT=1", False), ("LOOP_VECTORIZE=0", False), ("SLP_VECTORIZE=1", False), ("BOUNDSCHECK=1", False),
+    ("CPU_NAME=generic", False), ("CPU_FEATURES=+sse2", False), ("NUM_THREADS=1", True), ("THREADING_LAYER=omp", True)])
+def test_settings_that_change_the_code_have_a_folder_of_their_own(setting: str, same: bool) -> None:
+    name, _, value = setting.partition("=")
+    command = [sys.executable, "-c", "from crowd_demo.compute.cache import FOLDER; print(FOLDER)"]
+    found = subprocess.run(command, env={**os.environ, f"NUMBA_{name}": value}, capture_output=True, text=True, check=True)
+    assert (found.stdout.strip() == str(cache.FOLDER)) is same
+
+
+@pytest.mark.quick
+def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Path(pwd.getpwuid(os.getuid()).pw_dir)
+    for name in ("CROWD_DEMO_CACHE", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(name, "")
+    for system, folder in (("Linux", ".cache/crowd-demo"), ("Darwin", "Library/Caches/crowd-demo"),
+                           ("Windows", "AppData/Local/crowd-demo")):
+        monkeypatch.setattr(cache.platform, "system", lambda system=system: system)
+        assert cache.user_cache() == home / folder
+
+
+@pytest.mark.quick
+def test_a_relative_folder_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CROWD_DEMO_CACHE", "kernels")
+    assert cache.user_cache() == tmp_path / "kernels"
+
+
+@pytest.mark.quick
+def test_who_has_no_home_has_no_cache(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def nobody(number: int) -> None:
+        raise KeyError(number)
+
+    for name in ("CROWD_DEMO_CACHE", "HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    assert cache._folder() is None and not cache._has_room(None)
+    assert capsys.readouterr().err.startswith("crowd-demo: this user has no home folder; set CROWD_DEMO_CACHE")
