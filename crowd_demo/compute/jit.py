@@ -1,16 +1,16 @@
 """How kernels are compiled: the one place that knows Numba's flags, its cache and its threads.
 
-A kernel is written in two layers. The body is a plain function marked `@device`; it takes a worker number and does that
-worker's share. The kernel is a loop of one line marked `@kernel` that hands each worker its number:
+A kernel is a function that does one worker's share; `@kernel` makes of it what is called with the number of workers:
 
     @kernel
-    def move(workers, ...):
-        for worker in prange(workers):
-            move_share(worker, workers, ...)
+    def move(worker, workers, x, ...):
+        for slot in range(len(x) * worker // workers, len(x) * (worker + 1) // workers): ...
 
-Only the loop pays for `parallel=True` (0.7 s to compile instead of 4). The threads are OpenMP's, which start a kernel in
-about 30 us; Python threads around `nogil` kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called
-from one thread at a time: Numba's `workqueue` layer aborts the process otherwise.
+    call(move, workers, x, ...)
+
+The shares are handed to Numba's pool of threads (compute/workers.py), which starts a kernel in about 30 us; Python threads
+around `nogil` kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called from one thread at a time:
+Numba's `workqueue` layer aborts the process otherwise.
 
 Import this module before `numba`: it chooses the cache folder, which Numba reads once.
 """
@@ -27,7 +27,8 @@ import tempfile
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from types import FunctionType
+from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from crowd_demo.registry import plugins
 
@@ -78,9 +79,11 @@ os.environ["NUMBA_CACHE_DIR"] = str(_cache)
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import numba  # noqa: E402  (the cache folder has to be set first)
-from numba import njit, prange  # noqa: E402
+from numba import njit  # noqa: E402
 
-__all__ = ["CACHE_LASTS", "Call", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "run",
+from crowd_demo.compute.workers import for_each_worker  # noqa: E402
+
+__all__ = ["CACHE_LASTS", "Call", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "run",
            "set_threads"]
 
 P = ParamSpec("P")
@@ -101,12 +104,33 @@ def device(function: Callable[P, R]) -> Callable[P, R]:
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy")(function)
+    return njit(cache=True, nogil=True, forceinline=True, error_model="numpy", no_cfunc_wrapper=True)(function)
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """A compiled loop over workers; its body should be one call of a `@device` function."""
-    return njit(cache=True, nogil=True, parallel=True, error_model="numpy")(function)
+def _entry(workers: int, args: tuple[object, ...]) -> None:
+    for_each_worker(share, workers, args)  # type: ignore[name-defined]  # noqa: F821  (each kernel brings its share)
+
+
+class Kernel(Generic[P]):
+    """A compiled function that is called with a number of workers and the arguments of each worker's share."""
+
+    def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
+        body = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(share)
+        # Numba's cache files a function under the file and line of its code, and tells closures apart by a pickle that differs
+        # in each process. So each kernel gets a function of its own, with its body as a global.
+        code = _entry.__code__.replace(co_filename=share.__code__.co_filename, co_name=share.__name__,
+                                       co_firstlineno=share.__code__.co_firstlineno)
+        names = {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__}
+        self.entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(FunctionType(code, names))
+        self.__name__, self.__doc__ = share.__name__, share.__doc__
+
+    def __call__(self, workers: int, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        self.entry(workers, args)
+
+
+def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concatenate[int, P], None]:
+    """A kernel from what one worker does: share(worker, workers, ...), for worker in range(workers)."""
+    return Kernel(share)
 
 
 class Call(NamedTuple):
@@ -119,16 +143,17 @@ class Call(NamedTuple):
     args: tuple[object, ...]
 
     def run(self) -> object:
-        workers = self.args[0]
-        set_threads(workers if isinstance(workers, int) else max_threads())
+        if isinstance(self.kernel, Kernel):
+            set_threads(cast(int, self.args[0]))
         return self.kernel(*self.args)
 
     def signature(self) -> tuple[object, ...]:
-        return tuple(numba.typeof(argument) for argument in self.args)
+        args = (self.args[0], self.args[1:]) if isinstance(self.kernel, Kernel) else self.args
+        return tuple(numba.typeof(argument) for argument in args)
 
     @property
     def compiled(self) -> _Compiled:
-        return cast(_Compiled, self.kernel)
+        return cast(_Compiled, self.kernel.entry if isinstance(self.kernel, Kernel) else self.kernel)
 
     @property
     def name(self) -> str:
@@ -165,3 +190,6 @@ def max_threads() -> int:
 def set_threads(count: int) -> None:
     """Threads that kernels called from this thread may use; more workers than threads share them."""
     numba.set_num_threads(min(count, max_threads()))
+
+
+set_threads(max_threads())  # starts the pool, whose functions compiled code names
