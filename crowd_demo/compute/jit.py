@@ -30,6 +30,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
+from crowd_demo.compute import threads
 from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
@@ -77,6 +78,7 @@ os.environ["NUMBA_CACHE_DIR"] = str(_cache)
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+threads.load_tbb()
 
 import numba  # noqa: E402  (the cache folder has to be set first)
 from numba import njit  # noqa: E402
@@ -84,7 +86,7 @@ from numba import njit  # noqa: E402
 from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
 __all__ = ["CACHE_LASTS", "Call", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "run",
-           "set_threads"]
+           "set_threads", "threading_layer"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -185,6 +187,11 @@ def compile_calls(calls: Iterable[Call]) -> None:
 
 def max_threads() -> int:
     return int(numba.config.NUMBA_NUM_THREADS)
+
+
+def threading_layer() -> str:
+    """What the threads are: tbb, omp or workqueue."""
+    return str(numba.threading_layer())
 
 
 def set_threads(count: int) -> None:
