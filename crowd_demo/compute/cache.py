@@ -61,10 +61,12 @@ def _fingerprint() -> str:
     Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in (*sorted(PACKAGE.rglob("*.py")), *plugins.sources()):
+    for path in sorted(PACKAGE.rglob("*.py")):
         source = path.read_bytes()
-        if any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
-            digest.update(path.name.encode() + source)
+        if path.parent.name == "compute" or any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
+            digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
+    for path in plugins.sources():  # all of them: a kernel may take a constant from any
+        digest.update(str(path).encode() + path.read_bytes())
     digest.update(f"{numba.__version__} {numpy.__version__} {sys.version} {_settings()}".encode())
     return digest.hexdigest()
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 
 
 class SortSpace(NamedTuple):
@@ -47,8 +47,8 @@ def count_share(worker: int, workers: int, space: SortSpace, items: int, buckets
         sums[share] = total
 
 
-@device
-def _place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) -> None:
+@kernel
+def place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) -> None:
     at = 0
     for other in range(workers):
         for earlier in range(worker):
@@ -63,8 +63,8 @@ def _place_buckets(worker: int, workers: int, space: SortSpace, buckets: int) ->
         space.start[buckets] = at
 
 
-@device
-def _place_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
+@kernel
+def place_items(worker: int, workers: int, space: SortSpace, items: int) -> None:
     cursor = space.counts[worker]
     for item in range(items * worker // workers, items * (worker + 1) // workers):
         bucket = np.uintp(space.key[item])
@@ -73,20 +73,11 @@ def _place_items(worker: int, workers: int, space: SortSpace, items: int) -> Non
 
 
 @kernel
-def place_buckets(workers: int, space: SortSpace, buckets: int) -> None:
-    for worker in prange(workers):
-        _place_buckets(worker, workers, space, buckets)
+def sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
+    """Sort the items of each bucket by their rank, int32[n], all different.
 
-
-@kernel
-def place_items(workers: int, space: SortSpace, items: int) -> None:
-    for worker in prange(workers):
-        _place_items(worker, workers, space, items)
-
-
-@device
-def _sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
-    """Shell sort of each bucket: they are short, and mostly in order already."""
+    Shell sort of each bucket: they are short, and mostly in order already.
+    """
     order = space.order
     for bucket in range(buckets * worker // workers, buckets * (worker + 1) // workers):
         first, last = space.start[bucket], space.start[bucket + 1]
@@ -101,13 +92,6 @@ def _sort_buckets(worker: int, workers: int, space: SortSpace, buckets: int, ran
                     at -= gap
                 order[at] = item
             gap //= 3
-
-
-@kernel
-def sort_buckets(workers: int, space: SortSpace, buckets: int, rank: Ints) -> None:
-    """Sort the items of each bucket by their rank, int32[n], all different."""
-    for worker in prange(workers):
-        _sort_buckets(worker, workers, space, buckets, rank)
 
 
 def sort_calls(workers: int, space: SortSpace, items: int, buckets: int) -> tuple[Call, ...]:

@@ -1,35 +1,40 @@
 """How kernels are compiled: the one place that knows Numba's flags, its cache and its threads.
 
-A kernel is written in two layers. The body is a plain function marked `@device`; it takes a worker number and does that
-worker's share. The kernel is a loop of one line marked `@kernel` that hands each worker its number:
+A kernel is a function that does one worker's share; `@kernel` makes of it what is called with the number of workers:
 
     @kernel
-    def move(workers, ...):
-        for worker in prange(workers):
-            move_share(worker, workers, ...)
+    def move(worker, workers, x, ...):
+        for slot in range(len(x) * worker // workers, len(x) * (worker + 1) // workers): ...
 
-Only the loop pays for `parallel=True` (0.7 s to compile instead of 4). The threads are OpenMP's, which start a kernel in
-about 30 us; Python threads around `nogil` kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called
-from one thread at a time: Numba's `workqueue` layer aborts the process otherwise.
+    call(move, workers, x, ...)
+
+The shares go to Numba's pool of threads (workers.py), which starts a kernel in 7 to 30 us (threads.py); Python threads around
+`nogil` kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called from one thread at a time: Numba's
+`workqueue` layer aborts the process otherwise.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from types import FunctionType
+from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+
+from crowd_demo.compute import threads
 
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+threads.load_tbb()
 
-import numba
-from numba import njit, prange
+import numba  # noqa: E402
+from numba import njit  # noqa: E402
 
-from crowd_demo.compute import cache
+from crowd_demo.compute import cache  # noqa: E402
+from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
-__all__ = ["CACHE_LASTS", "Call", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "prange", "run",
-           "set_threads"]
+__all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "run",
+           "set_threads", "threading_layer"]
 
 CACHE_LASTS = cache.LASTS
 P = ParamSpec("P")
@@ -51,12 +56,34 @@ def device(function: Callable[P, R]) -> Callable[P, R]:
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return _kept(function, njit(nogil=True, forceinline=True, error_model="numpy")(function))
+    return _kept(function, njit(nogil=True, forceinline=True, error_model="numpy", no_cfunc_wrapper=True)(function))
 
 
-def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """A compiled loop over workers; its body should be one call of a `@device` function."""
-    return _kept(function, njit(nogil=True, parallel=True, error_model="numpy")(function))
+def _entry(workers: int, args: tuple[object, ...]) -> None:
+    for_each_worker(share, workers, args)  # type: ignore[name-defined]  # noqa: F821  (each kernel brings its share)
+
+
+class Kernel(Generic[P]):
+    """A compiled function that is called with a number of workers and the arguments of each worker's share."""
+
+    def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
+        body = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(share)
+        # The cache files a function under the file and line of its code, and a closure under a pickle that differs in each
+        # process. So each kernel gets a function of its own, with its body as a global.
+        code = _entry.__code__.replace(co_filename=share.__code__.co_filename, co_name=share.__name__,
+                                       co_firstlineno=share.__code__.co_firstlineno)
+        entry = FunctionType(code, {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__})
+        entry.__qualname__ = share.__qualname__
+        self.entry = _kept(entry, njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(entry))
+        self.__name__, self.__doc__ = share.__name__, share.__doc__
+
+    def __call__(self, workers: int, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        self.entry(workers, args)
+
+
+def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concatenate[int, P], None]:
+    """A kernel from what one worker does: share(worker, workers, ...), for worker in range(workers)."""
+    return Kernel(share)
 
 
 def _kept(function: Callable[P, R], compiled: _Compiled) -> Callable[P, R]:
@@ -69,23 +96,25 @@ def _kept(function: Callable[P, R], compiled: _Compiled) -> Callable[P, R]:
 class Call(NamedTuple):
     """A kernel and its arguments, to be run, compiled ahead or counted. `call` makes it.
 
-    The first argument of a kernel is its number of workers, which sets the number of threads; kernels without it use all.
+    The first argument of a kernel is its number of workers, which sets the number of threads. A `@device` function may be
+    called too: it has no workers, and runs in the calling thread.
     """
 
     kernel: Callable[..., object]
     args: tuple[object, ...]
 
     def run(self) -> object:
-        workers = self.args[0]
-        set_threads(workers if isinstance(workers, int) else max_threads())
+        if isinstance(self.kernel, Kernel):
+            set_threads(cast(int, self.args[0]))
         return self.kernel(*self.args)
 
     def signature(self) -> tuple[object, ...]:
-        return tuple(numba.typeof(argument) for argument in self.args)
+        args = (self.args[0], self.args[1:]) if isinstance(self.kernel, Kernel) else self.args
+        return tuple(numba.typeof(argument) for argument in args)
 
     @property
     def compiled(self) -> _Compiled:
-        return cast(_Compiled, self.kernel)
+        return cast(_Compiled, self.kernel.entry if isinstance(self.kernel, Kernel) else self.kernel)
 
     @property
     def name(self) -> str:
@@ -122,3 +151,11 @@ def max_threads() -> int:
 def set_threads(count: int) -> None:
     """Threads that kernels called from this thread may use; more workers than threads share them."""
     numba.set_num_threads(min(count, max_threads()))
+
+
+def threading_layer() -> str:
+    """What the threads are: tbb, omp or workqueue."""
+    return str(numba.threading_layer())
+
+
+set_threads(max_threads())  # starts the pool, whose functions compiled code names

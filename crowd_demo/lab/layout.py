@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.lab.command import run
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns
 from crowd_demo.sim.behaviours.walking import PeopleColumns
@@ -57,8 +57,8 @@ def _store(out: Sums, agent: int, sums: Sum) -> None:
     out.size[agent], out.x[agent], out.y[agent], out.vx[agent], out.vy[agent] = sums
 
 
-@device
-def _columns_share(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
+@kernel
+def sum_columns(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
     agents = out.size.shape[0]
     for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
         me = np.uintp(order[agent])
@@ -69,8 +69,8 @@ def _columns_share(worker: int, workers: int, x: Floats, y: Floats, vx: Floats, 
         _store(out, agent, sums)
 
 
-@device
-def _records_share(worker: int, workers: int, records: Records, order: Ints, out: Sums) -> None:
+@kernel
+def sum_records(worker: int, workers: int, records: Records, order: Ints, out: Sums) -> None:
     agents = out.size.shape[0]
     for agent in range(agents * worker // workers, agents * (worker + 1) // workers):
         me = records[np.uintp(order[agent])]
@@ -79,18 +79,6 @@ def _records_share(worker: int, workers: int, records: Records, order: Ints, out
             other = records[np.uintp(order[k])]
             sums = _accumulate(other.x - me.x, other.y - me.y, other.vx, other.vy, sums)
         _store(out, agent, sums)
-
-
-@kernel
-def sum_columns(workers: int, x: Floats, y: Floats, vx: Floats, vy: Floats, order: Ints, out: Sums) -> None:
-    for worker in prange(workers):
-        _columns_share(worker, workers, x, y, vx, vy, order, out)
-
-
-@kernel
-def sum_records(workers: int, records: Records, order: Ints, out: Sums) -> None:
-    for worker in prange(workers):
-        _records_share(worker, workers, records, order, out)
 
 
 def record_of(kind: type[Columns]) -> np.dtype[np.void]:

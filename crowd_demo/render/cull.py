@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Int, Ints, Longs, Mask
-from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
+from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.render.camera import Rect, clamp
 from crowd_demo.render.projection import Bounds, Moving, drawn
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -80,21 +80,15 @@ def _inside(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mas
     return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
 
 
-@device
-def _test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
-                 found: Found) -> None:
+@kernel
+def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
+                found: Found) -> None:
     first, last = count * worker // workers, count * (worker + 1) // workers
     at = first
     for slot in range(first, last):
         found.region[np.uintp(at)] = slot
         at += _inside(np.uintp(slot), agents, ahead, bounds)
     found.first[worker], found.size[worker], found.tested[worker] = first, at - first, last - first
-
-
-@kernel
-def test_agents(workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds, found: Found) -> None:
-    for worker in prange(workers):
-        _test_agents(worker, workers, count, agents, ahead, bounds, found)
 
 
 @device
@@ -114,9 +108,9 @@ def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32
     return at
 
 
-@device
-def _visit_cells(worker: int, workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
-                 found: Found) -> None:
+@kernel
+def visit_cells(worker: int, workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
+                found: Found) -> None:
     """Take a share of the rows: a row belongs to a worker by the candidates before it, so all get about as many."""
     total = 0
     for row in range(window.row0, window.row1):
@@ -142,25 +136,12 @@ def _visit_cells(worker: int, workers: int, cells: Cells, window: Window, agents
 
 
 @kernel
-def visit_cells(workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
-                found: Found) -> None:
-    for worker in prange(workers):
-        _visit_cells(worker, workers, cells, window, agents, ahead, bounds, found)
-
-
-@device
-def _pack(worker: int, found: Found, slots: Ints) -> None:
+def pack(worker: int, workers: int, found: Found, slots: Ints) -> None:
     first, to = found.first[worker], 0
     for earlier in range(worker):
         to += found.size[earlier]
     for k in range(found.size[worker]):
         slots[np.uintp(to + k)] = found.region[np.uintp(first + k)]
-
-
-@kernel
-def pack(workers: int, found: Found, slots: Ints) -> None:
-    for worker in prange(workers):
-        _pack(worker, found, slots)
 
 
 class Cull:

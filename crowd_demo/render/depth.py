@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.projection import Moving, drawn
 
 BAND_PX = 32
@@ -68,9 +68,9 @@ def band_of(y: Float, scale: Scale) -> int:
     return int(max(np.float32(0.0), min(band, np.float32(scale.bands - 1))))
 
 
-@device
-def _count(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys, bands: Ints,
-           counts: Ints) -> None:
+@kernel
+def count_bands(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys,
+                bands: Ints, counts: Ints) -> None:
     counts[worker] = 0
     visible = slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
@@ -79,13 +79,6 @@ def _count(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.flo
         keys[k] = key_of(y, agents.id[slot])
         bands[k] = band_of(y, scale)
         counts[worker, bands[k]] += 1
-
-
-@kernel
-def count_bands(workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys, bands: Ints,
-                counts: Ints) -> None:
-    for worker in prange(workers):
-        _count(worker, workers, slots, agents, ahead, scale, keys, bands, counts)
 
 
 @device
@@ -101,20 +94,14 @@ def add_up(workers: int, bands: int, counts: Ints, start: Ints) -> None:
     start[bands] = total
 
 
-@device
-def _scatter(worker: int, workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
+@kernel
+def scatter(worker: int, workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
     visible = slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         to = np.uintp(counts[worker, bands[k]])
         counts[worker, bands[k]] += 1
         pile.keys[to] = keys[k]
         pile.slots[to] = slots[k]
-
-
-@kernel
-def scatter(workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
-    for worker in prange(workers):
-        _scatter(worker, workers, slots, keys, bands, counts, pile)
 
 
 @device
@@ -192,9 +179,10 @@ def _sort_band(first: int, last: int, pile: Pile, other: Pile, ends: Ints) -> No
         pile.keys[k], pile.slots[k] = other.keys[k], other.slots[k]
 
 
-@device
-def _sort_bands(worker: int, workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
+@kernel
+def sort_bands(worker: int, workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
     """Sort a share of the bands: a band belongs to a worker by the number of agents before it."""
+    ends = ends[worker]
     for band in range(bands):
         first, last = start[band], start[band + 1]
         if last > first and first * workers // start[bands] == worker:
@@ -202,12 +190,6 @@ def _sort_bands(worker: int, workers: int, bands: int, start: Ints, pile: Pile, 
                 _sort_band(first, last, pile, other, ends)
             else:
                 _insert(first, last, pile)
-
-
-@kernel
-def sort_bands(workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
-    for worker in prange(workers):
-        _sort_bands(worker, workers, bands, start, pile, other, ends[worker])
 
 
 class Depth:

@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.tiles import TileSet, tile_numbers
@@ -73,8 +73,8 @@ def _copy_tile(target: Words, width: int, height: int, source: Words, start: int
             target[at + np.uintp(column)] = source[there + np.uintp(column - x)]
 
 
-@device
-def _pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
+@kernel
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
@@ -83,12 +83,6 @@ def _pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range,
                                    and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
                 _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
                            paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
-
-
-@kernel
-def pave(workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
-    for worker in prange(workers):
-        _pave(worker, workers, frame, paving, tiles, wanted)
 
 
 class Ground:

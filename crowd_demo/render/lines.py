@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Int, Ints
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import View
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Moving, pixel
@@ -30,19 +30,12 @@ def _end(slot: Int, agents: Moving, ahead: np.float32, view: View) -> tuple[int,
     return int(min(max(x, -FAR), FAR)), int(min(max(y, -FAR), FAR))
 
 
-@device
-def _place_ends(worker: int, workers: int, a: Ints, b: Ints, agents: Moving, ahead: np.float32, view: View,
-                ends: Ints) -> None:
+@kernel
+def place_ends(worker: int, workers: int, a: Ints, b: Ints, agents: Moving, ahead: np.float32, view: View, ends: Ints) -> None:
     links = a.shape[0]
     for k in range(links * worker // workers, links * (worker + 1) // workers):
         ends[0, k], ends[1, k] = _end(np.uintp(a[k]), agents, ahead, view)
         ends[2, k], ends[3, k] = _end(np.uintp(b[k]), agents, ahead, view)
-
-
-@kernel
-def place_ends(workers: int, a: Ints, b: Ints, agents: Moving, ahead: np.float32, view: View, ends: Ints) -> None:
-    for worker in prange(workers):
-        _place_ends(worker, workers, a, b, agents, ahead, view, ends)
 
 
 @device
@@ -62,19 +55,13 @@ def _draw_line(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y
         at_y += step_y
 
 
-@device
-def _draw_lines(worker: int, workers: int, ends: Ints, links: int, frame: Frame) -> None:
+@kernel
+def draw_lines(worker: int, workers: int, ends: Ints, links: int, frame: Frame) -> None:
     top, bottom = frame.shape[0] * worker // workers, frame.shape[0] * (worker + 1) // workers
     for k in range(links):
         x0, y0, x1, y1 = np.int64(ends[0, k]), np.int64(ends[1, k]), np.int64(ends[2, k]), np.int64(ends[3, k])
         if min(y0, y1) < bottom and max(y0, y1) >= top and min(x0, x1) < frame.shape[1] and max(x0, x1) >= 0:
             _draw_line(frame, top, bottom, x0, y0, x1, y1)
-
-
-@kernel
-def draw_lines(workers: int, ends: Ints, links: int, frame: Frame) -> None:
-    for worker in prange(workers):
-        _draw_lines(worker, workers, ends, links, frame)
 
 
 class Lines:

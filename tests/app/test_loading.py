@@ -22,10 +22,12 @@ import numba
 from numba.core.dispatcher import Dispatcher
 sys.path.insert(0, "tests")
 from driven import Driven
+from crowd_demo.compute.jit import Kernel
 
 def overloads():
-    kernels = {id(value): value for name, module in sys.modules.items() if name.startswith("crowd_demo")
-               for value in vars(module).values() if isinstance(value, Dispatcher)}
+    found = [getattr(value, "entry", value) for name, module in sys.modules.items() if name.startswith("crowd_demo")
+             for value in vars(module).values() if isinstance(value, Dispatcher | Kernel)]
+    kernels = {id(value): value for value in found}
     return {(kernel.__module__, kernel.__name__, str(signature))
             for kernel in kernels.values() for signature in kernel.overloads}
 

@@ -17,16 +17,11 @@ PROGRAM = """
 import shutil, sys
 import numpy as np
 from crowd_demo.compute import cache
-from crowd_demo.compute.jit import CACHE_LASTS, device, kernel, prange
-
-@device
-def _add_share(worker, numbers):
-    numbers[worker] += 7
+from crowd_demo.compute.jit import CACHE_LASTS, kernel
 
 @kernel
-def add(workers, numbers):
-    for worker in prange(workers):
-        _add_share(worker, numbers)
+def add(worker, workers, numbers):
+    numbers[worker] += 7
 
 def sevens(kind):
     numbers = np.zeros(2, kind)
@@ -37,7 +32,7 @@ right = sevens(np.int32)
 if "--remove" in sys.argv:
     shutil.rmtree(cache.FOLDER.parent)
     right &= sevens(np.int64)
-print("right" if right else "wrong", "loaded" if add.stats.cache_hits else "compiled", CACHE_LASTS)
+print("right" if right else "wrong", "loaded" if add.entry.stats.cache_hits else "compiled", CACHE_LASTS)
 """
 NO_ROOM = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"  # stands for a full disk
 
@@ -166,7 +161,7 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setenv(name, "")
     for system, folder in (("Linux", ".cache/crowd-demo"), ("Darwin", "Library/Caches/crowd-demo"),
                            ("Windows", "AppData/Local/crowd-demo")):
-        monkeypatch.setattr(cache.platform, "system", lambda system=system: system)
+        monkeypatch.setattr("platform.system", lambda system=system: system)
         assert cache.user_cache() == home / folder
 
 

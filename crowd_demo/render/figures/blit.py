@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.pixels import ROW, Frame, over_pixel, over_row
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
@@ -73,8 +73,8 @@ def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: Dra
             _draw_cut_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns)
 
 
-@device
-def _draw_slices(worker: int, workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
+@kernel
+def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
     """Every `workers`-th slice."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
@@ -82,12 +82,6 @@ def _draw_slices(worker: int, workers: int, frame: Frame, sprites: Pixels, draws
         first = first_at(draws.top, top - sprites.pixels.shape[1] + 1) if ordered else 0
         last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
         _draw_slice(frame, top, bottom, sprites, draws, first, last)
-
-
-@kernel
-def draw_sprites(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
-    for worker in prange(workers):
-        _draw_slices(worker, workers, frame, sprites, draws, ordered)
 
 
 def draw_calls(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> tuple[Call, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
@@ -104,9 +104,9 @@ def _fill_slice(frame: Frame, top: int, bottom: int, boxes: Boxes, table: Table,
                       min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
 
 
-@device
-def _fill_slices(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
-                 ordered: bool) -> None:
+@kernel
+def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,
+               ordered: bool) -> None:
     """Every `workers`-th slice."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
@@ -114,12 +114,6 @@ def _fill_slices(worker: int, workers: int, frame: Frame, boxes: Boxes, table: T
         first = first_at(boxes.middle, top - reach) if ordered else 0
         last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
         _fill_slice(frame, top, bottom, boxes, table, inks, first, last)
-
-
-@kernel
-def fill_boxes(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int, ordered: bool) -> None:
-    for worker in prange(workers):
-        _fill_slices(worker, workers, frame, boxes, table, inks, reach, ordered)
 
 
 def fill_calls(workers: int, frame: Frame, boxes: Boxes, table: Table, inks: Inks, reach: int,

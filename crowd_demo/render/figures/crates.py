@@ -15,7 +15,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Mask
-from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
+from crowd_demo.compute.jit import Call, call, kernel, run
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
@@ -111,9 +111,9 @@ class Tally(NamedTuple):
     largest: Longs
 
 
-@device
-def _place(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View, boxes: Boxes,
-           tally: Tally) -> None:
+@kernel
+def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View,
+                 boxes: Boxes, tally: Tally) -> None:
     listed, seen, largest = slots.shape[0], 0, 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
@@ -130,13 +130,6 @@ def _place(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats,
         seen += shown
         largest = max(largest, side)
     tally.on_screen[worker], tally.largest[worker] = seen, largest
-
-
-@kernel
-def place_crates(workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View, boxes: Boxes,
-                 tally: Tally) -> None:
-    for worker in prange(workers):
-        _place(worker, workers, slots, agents, half, ahead, view, boxes, tally)
 
 
 class CrateFigures:

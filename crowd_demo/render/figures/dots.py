@@ -16,7 +16,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Int, Ints, Longs, Words
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import View
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Moving, pixel
@@ -66,9 +66,9 @@ def _stamp(layers: Words, worker: int, x: int, y: int, value: Int, shape: Int) -
             layers[worker, row, column] = max(layers[worker, row, column], value)
 
 
-@device
-def _draw(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, layers: Words,
-          on_screen: Longs) -> None:
+@kernel
+def draw_dots(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, layers: Words,
+              on_screen: Longs) -> None:
     listed, seen = slots.shape[0], 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
@@ -84,14 +84,7 @@ def _draw(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.floa
 
 
 @kernel
-def draw_dots(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, look: Look, layers: Words,
-              on_screen: Longs) -> None:
-    for worker in prange(workers):
-        _draw(worker, workers, slots, agents, ahead, view, look, layers, on_screen)
-
-
-@device
-def _merge(worker: int, workers: int, frame: Frame, layers: Words) -> None:
+def merge(worker: int, workers: int, frame: Frame, layers: Words) -> None:
     """Merge this worker's rows of all layers into the picture; the layers are empty afterwards."""
     height, width = frame.shape
     for row in range(height * worker // workers, height * (worker + 1) // workers):
@@ -99,12 +92,6 @@ def _merge(worker: int, workers: int, frame: Frame, layers: Words) -> None:
             for column in range(width):
                 frame[row, column] = max(frame[row, column], layers[layer, row, column])
                 layers[layer, row, column] = 0
-
-
-@kernel
-def merge(workers: int, frame: Frame, layers: Words) -> None:
-    for worker in prange(workers):
-        _merge(worker, workers, frame, layers)
 
 
 class Dots:

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.blit import DrawList
 from crowd_demo.render.projection import Moving, pixel
@@ -80,22 +80,14 @@ def _put(k: int, slot: Int, sprite: int, agents: Moving, ahead: np.float32, view
     return left < view.width and left + manner.width > 0 and top < view.height and top + manner.height > 0
 
 
-@device
-def _pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
-          draws: DrawList,
-          on_screen: Longs) -> None:
+@kernel
+def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
+         draws: DrawList, on_screen: Longs) -> None:
     listed, seen = slots.shape[0], 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
         seen += _put(k, slot, sprite_of(manner, agents, slot), agents, ahead, view, manner, draws)
     on_screen[worker] = seen
-
-
-@kernel
-def pose(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner, draws: DrawList,
-         on_screen: Longs) -> None:
-    for worker in prange(workers):
-        _pose(worker, workers, slots, agents, ahead, view, manner, draws, on_screen)
 
 
 class Poses:

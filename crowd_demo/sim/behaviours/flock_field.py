@@ -22,7 +22,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.flock_rules import FIXED, FlockRules
 from crowd_demo.sim.interaction import pairwise
@@ -60,8 +60,8 @@ class Field(NamedTuple):
 
 # --- the field -------------------------------------------------------------------------------------------------------
 
-@device
-def _sum_cells(worker: int, workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
+@kernel
+def sum_cells(worker: int, workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
     count = cells.rows * cells.columns
     for cell in range(count * worker // workers, count * (worker + 1) // workers):
         x, y, vx, vy = 0, 0, 0, 0
@@ -108,8 +108,9 @@ def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, fiel
                                         top, bottom, cohere, field)
 
 
-@device
-def _pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
+@kernel
+def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
+    """Alignment and cohesion of every bird that is due."""
     for row in range(worker, cells.rows, workers):
         for column in range(cells.columns):
             cell = row * cells.columns + column
@@ -117,19 +118,6 @@ def _pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn:
                 slot = np.uintp(cells.order[k])
                 if due(turn, columns.look_at[slot]):
                     _pull(cells, columns, row, column, slot, field)
-
-
-@kernel
-def sum_cells(workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
-    for worker in prange(workers):
-        _sum_cells(worker, workers, cells, columns, sums)
-
-
-@kernel
-def pull_birds(workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
-    """Alignment and cohesion of every bird that is due."""
-    for worker in prange(workers):
-        _pull_birds(worker, workers, cells, columns, turn, field)
 
 
 # --- see: separation by pairs ----------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.base import Behaviour
@@ -82,9 +82,10 @@ def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 
 # --- sight and paths -------------------------------------------------------------------------------------------------
 
-@device
-def _check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
-                 period: int) -> None:
+@kernel
+def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
+                period: int) -> None:
+    """Check for every agent that is due whether its goal is in sight."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period) and columns.state[slot] != WAITING:
             clear = True
@@ -94,16 +95,9 @@ def _check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int,
 
 
 @kernel
-def check_sight(workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
-                period: int) -> None:
-    """Check for every agent that is due whether its goal is in sight."""
-    for worker in prange(workers):
-        _check_sight(worker, workers, columns, agents, walls, any_solid, tick, period)
-
-
-@device
-def _take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
-                   period: int) -> None:
+def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
+                  period: int) -> None:
+    """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if due_by_id(columns.id[slot], tick, period):
             x, y = columns.x[slot], columns.y[slot]
@@ -114,14 +108,6 @@ def _take_headings(worker: int, workers: int, columns: PeopleColumns, agents: in
                     columns.heading_x[slot], columns.heading_y[slot] = dx / length, dy / length
             else:
                 columns.heading_x[slot], columns.heading_y[slot] = heading(fields, walls, columns.goal[slot], x, y)
-
-
-@kernel
-def take_headings(workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
-                  period: int) -> None:
-    """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
-    for worker in prange(workers):
-        _take_headings(worker, workers, columns, agents, walls, fields, tick, period)
 
 
 # --- its stages ------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Rules
 from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.columns import Columns
@@ -24,9 +24,9 @@ def steer(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: 
     """Return the next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
 
 
-@device
-def _glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
-                  farthest_sq: Floats) -> None:
+@kernel
+def glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+                 farthest_sq: Floats) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
         vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
@@ -36,9 +36,9 @@ def _glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rule
         columns.vx[slot], columns.vy[slot] = vx, vy
 
 
-@device
-def _glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
-                 farthest_sq: Floats) -> None:
+@kernel
+def glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+                farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -53,18 +53,6 @@ def _glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules
         store(columns.vx, slot, vx)
         store(columns.vy, slot, vy)
     store(farthest_sq[worker], 0, far_sq)
-
-
-@kernel
-def glide_scalar(workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground, farthest_sq: Floats) -> None:
-    for worker in prange(workers):
-        _glide_scalar(worker, workers, columns, agents, rules, ground, farthest_sq)
-
-
-@kernel
-def glide_lanes(workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground, farthest_sq: Floats) -> None:
-    for worker in prange(workers):
-        _glide_lanes(worker, workers, columns, agents, rules, ground, farthest_sq)
 
 
 class Move(Stage):

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import (
     LANES,
     bits_xor,
@@ -177,9 +177,10 @@ def stride(a: Walker, rules: PeopleRules, ground: Ground, leaves: Mask) -> tuple
     return x, y, select(x != a.x, vx, still), select(y != a.y, vy, still), state, timer
 
 
-@device
-def _walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-                 ground: Ground, farthest_sq: Floats) -> None:
+@kernel
+def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+                ground: Ground, farthest_sq: Floats) -> None:
+    """Update goal, state, velocity and position of all agents."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
@@ -192,9 +193,9 @@ def _walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules
         farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
 
 
-@device
-def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-                ground: Ground, farthest_sq: Floats) -> None:
+@kernel
+def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
+               ground: Ground, farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -217,18 +218,3 @@ def _walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
         store(c.state, at, state)
         store(c.timer, at, timer)
     store(farthest_sq[worker], 0, far_sq)
-
-
-@kernel
-def walk_scalar(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-                ground: Ground, farthest_sq: Floats) -> None:
-    """Update goal, state, velocity and position of all agents."""
-    for worker in prange(workers):
-        _walk_scalar(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)
-
-
-@kernel
-def walk_lanes(workers: int, columns: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-               ground: Ground, farthest_sq: Floats) -> None:
-    for worker in prange(workers):
-        _walk_lanes(worker, workers, columns, agents, rules, destinations, ground, farthest_sq)

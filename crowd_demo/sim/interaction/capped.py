@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Longs, Rules
-from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import take_block
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
@@ -123,9 +123,9 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
             counted[MOST_FOUND] = max(counted[MOST_FOUND], found)
 
 
-@device
-def _see_capped(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
-                strips: Strips) -> None:
+@kernel
+def see_capped(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
+               strips: Strips) -> None:
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:
@@ -133,13 +133,6 @@ def _see_capped(worker: int, cells: Cells, columns: Columns, rules: Rules, turn:
             _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance[worker],
                      strips.counters[worker], kept.counted[worker])
         row = take_block(strips.queue, BLOCK)
-
-
-@kernel
-def see_capped(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
-               strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_capped(worker, cells, columns, rules, turn, caps, kept, strips)
 
 
 def cap_counters(kept: Kept, due_count: int) -> dict[str, float]:

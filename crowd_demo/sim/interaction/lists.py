@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, Strips, accumulate, keep_one, no_sums, read_columns
 from crowd_demo.sim.interaction.rows import see_block
@@ -87,8 +87,9 @@ def written_out(lists: Lists, agents: int) -> Cells:
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
-@device
-def _see_lists_scalar(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+@kernel
+def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn,
+                     strips: Strips) -> None:
     row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
@@ -96,9 +97,9 @@ def _see_lists_scalar(worker: int, lists: Lists, columns: Columns, rules: Rules,
         row = take_block(strips.queue, BLOCK)
 
 
-@device
-def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
-                     strips: Strips) -> None:
+@kernel
+def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                    strips: Strips) -> None:
     strip = (strips.floats[worker], strips.ints[worker])
     memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
     order, start = layout.order[worker], layout.start[worker]
@@ -111,16 +112,3 @@ def _see_lists_lanes(worker: int, lists: Lists, columns: Columns, rules: Rules, 
         see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], strip, memory,
                   strips.counters[worker])
         first = take_block(strips.queue, BLOCK)
-
-
-@kernel
-def see_lists_scalar(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_lists_scalar(worker, lists, columns, rules, turn, strips)
-
-
-@kernel
-def see_lists_lanes(workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
-                    strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_lists_lanes(worker, lists, columns, rules, turn, layout, strips)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
-from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
@@ -139,8 +139,9 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
-@device
-def _see_scalar(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+@kernel
+def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints,
+               strips: Strips) -> None:
     block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
         for row in range(blocks[block], blocks[block + 1]):
@@ -148,8 +149,10 @@ def _see_scalar(worker: int, cells: Cells, columns: Columns, rules: Rules, turn:
         block = take_block(strips.queue, 1)
 
 
-@device
-def _see_lanes(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
+@kernel
+def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints,
+              strips: Strips) -> None:
+    """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     strip = (strips.floats[worker], strips.ints[worker])
     memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
     block = take_block(strips.queue, 1)
@@ -157,16 +160,3 @@ def _see_lanes(worker: int, cells: Cells, columns: Columns, rules: Rules, turn: 
         see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strips.waiting[worker], strip, memory,
                   strips.counters[worker])
         block = take_block(strips.queue, 1)
-
-
-@kernel
-def see_scalar(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_scalar(worker, cells, columns, rules, turn, blocks, strips)
-
-
-@kernel
-def see_lanes(workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints, strips: Strips) -> None:
-    """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
-    for worker in prange(workers):
-        _see_lanes(worker, cells, columns, rules, turn, blocks, strips)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
-from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
@@ -107,8 +107,8 @@ def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, wh
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
-@device
-def _see_runs_scalar(worker: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+@kernel
+def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
@@ -116,9 +116,9 @@ def _see_runs_scalar(worker: int, runs: Runs, columns: Columns, rules: Rules, tu
         first = take_block(strips.queue, GROUPS)
 
 
-@device
-def _see_runs_lanes(worker: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
-                    strips: Strips) -> None:
+@kernel
+def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
+                   strips: Strips) -> None:
     view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
     memory, counters = (strips.members[worker], strips.pushes[worker], strips.met[worker]), strips.counters[worker]
     first = take_block(strips.queue, GROUPS)
@@ -134,29 +134,9 @@ def _see_runs_lanes(worker: int, runs: Runs, columns: Columns, rules: Rules, tur
         first = take_block(strips.queue, GROUPS)
 
 
-@device
-def _take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
-                   strips: Strips) -> None:
+@kernel
+def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
+                  strips: Strips) -> None:
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
     fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strips.counters[worker])
-
-
-@kernel
-def take_snapshot(workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
-                  strips: Strips) -> None:
-    for worker in prange(workers):
-        _take_snapshot(worker, workers, order, agents, columns, rules, snapshot, strips)
-
-
-@kernel
-def see_runs_scalar(workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_runs_scalar(worker, runs, columns, rules, turn, strips)
-
-
-@kernel
-def see_runs_lanes(workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
-                   strips: Strips) -> None:
-    for worker in prange(workers):
-        _see_runs_lanes(worker, runs, columns, rules, turn, snapshot, strips)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints
-from crowd_demo.compute.jit import device, kernel, prange
+from crowd_demo.compute.jit import device, kernel
 from crowd_demo.sim.store.columns import Columns
 
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
@@ -52,9 +52,10 @@ def _join(box: Floats, node: int) -> None:
     box[node, 2], box[node, 3] = max(low[2], high[2]), max(low[3], high[3])
 
 
-@device
-def _bound(worker: int, workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool, box: Floats,
-           agents: int, top: int, depth: int) -> None:
+@kernel
+def bound_nodes(worker: int, workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool,
+                box: Floats, agents: int, top: int, depth: int) -> None:
+    """Boxes of the leaves and of all nodes from level `top` downwards."""
     for subtree in range(worker, 1 << top, workers):
         for leaf in range(subtree << depth - top, subtree + 1 << depth - top):
             node, first, last = (1 << depth) + leaf, agents * leaf >> depth, agents * (leaf + 1) >> depth
@@ -68,21 +69,7 @@ def _bound(worker: int, workers: int, columns: Columns, half: Floats, order: Int
 
 
 @device
-def _join_top(box: Floats, top: int) -> None:
-    for node in range((1 << top) - 1, 0, -1):
-        _join(box, node)
-
-
-@kernel
-def bound_nodes(workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool, box: Floats,
-                agents: int, top: int, depth: int) -> None:
-    """Boxes of the leaves and of all nodes from level `top` downwards."""
-    for worker in prange(workers):
-        _bound(worker, workers, columns, half, order, region, shrunk, box, agents, top, depth)
-
-
-@kernel
 def join_top(box: Floats, top: int) -> None:
     """Boxes of the few nodes above, by one worker."""
-    for _ in prange(1):
-        _join_top(box, top)
+    for node in range((1 << top) - 1, 0, -1):
+        _join(box, node)

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -38,18 +38,12 @@ def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
     return row * floor.columns + column
 
 
-@device
-def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
+@kernel
+def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
+    """Write the cell of every agent, and count the agents of each cell."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         space.key[slot] = cell_of(x[slot], y[slot], floor)
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
-
-
-@kernel
-def find_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
-    """Write the cell of every agent, and count the agents of each cell."""
-    for worker in prange(workers):
-        _find_cells(worker, workers, x, y, agents, floor, space)
 
 
 def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.sim.neighbours.candidates import Lists
 from crowd_demo.sim.neighbours.grid import Floor, cell_of
 from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 
-@device
-def _link(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
+@kernel
+def link_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
     first = floor.rows * worker // workers * floor.columns
     last = floor.rows * (worker + 1) // workers * floor.columns
     for cell in range(first, last):
@@ -27,12 +27,6 @@ def _link(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: F
         if first <= cell < last:
             lists.next[slot] = lists.head[cell]
             lists.head[cell] = slot
-
-
-@kernel
-def link_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
-    for worker in prange(workers):
-        _link(worker, workers, x, y, agents, floor, lists)
 
 
 class Linked(Structure):

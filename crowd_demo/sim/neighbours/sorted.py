@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.neighbours.buckets import Buckets
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
 from crowd_demo.sim.neighbours.structure import Domain
@@ -42,8 +42,8 @@ def order_cells(cells: Ints, curve: int, columns: int, rows: int) -> None:
     cells[:] = np.argsort(numbers)
 
 
-@device
-def _count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints) -> None:
+@kernel
+def count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints) -> None:
     count, cells = 0, curve_order.cells.shape[0]
     for k in range(cells * worker // workers, cells * (worker + 1) // workers):
         cell = curve_order.cells[k]
@@ -51,8 +51,9 @@ def _count_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints
     curve_order.sums[worker] = count
 
 
-@device
-def _place_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
+@kernel
+def place_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
+    """Write where each agent moves, and the order of the cells after the move."""
     at, cells = 0, curve_order.cells.shape[0]
     for earlier in range(worker):
         at += curve_order.sums[earlier]
@@ -62,19 +63,6 @@ def _place_along(worker: int, workers: int, curve_order: CurveOrder, start: Ints
             curve_order.target[at] = order[k]
             curve_order.order[k] = at
             at += 1
-
-
-@kernel
-def count_along(workers: int, curve_order: CurveOrder, start: Ints) -> None:
-    for worker in prange(workers):
-        _count_along(worker, workers, curve_order, start)
-
-
-@kernel
-def place_along(workers: int, curve_order: CurveOrder, start: Ints, order: Ints) -> None:
-    """Write where each agent moves, and the order of the cells after the move."""
-    for worker in prange(workers):
-        _place_along(worker, workers, curve_order, start, order)
 
 
 class Sorted(Buckets):

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import take_block
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
@@ -106,20 +106,20 @@ def _cut(tree: Tree, agents: int, level: int, j: int) -> None:
         low[3] = high[1] = tree.y[middle]
 
 
-@device
-def _load(worker: int, workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
+@kernel
+def load_agents(worker: int, workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         tree.x[slot], tree.y[slot], tree.order[slot] = x[slot], y[slot], slot
 
 
-@device
-def _cut_level(worker: int, workers: int, tree: Tree, agents: int, level: int) -> None:
+@kernel
+def cut_level(worker: int, workers: int, tree: Tree, agents: int, level: int) -> None:
     for j in range(worker, 1 << level, workers):
         _cut(tree, agents, level, j)
 
 
-@device
-def _cut_subtrees(tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
+@kernel
+def cut_subtrees(worker: int, workers: int, tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
     """Build the subtrees under the nodes of level `top` before `end`; one worker builds a whole subtree."""
     subtree = take_block(tree.queue, 1)
     while subtree < end:
@@ -127,24 +127,6 @@ def _cut_subtrees(tree: Tree, agents: int, top: int, depth: int, end: int) -> No
             for j in range(subtree << level - top, subtree + 1 << level - top):
                 _cut(tree, agents, level, j)
         subtree = take_block(tree.queue, 1)
-
-
-@kernel
-def load_agents(workers: int, x: Floats, y: Floats, agents: int, tree: Tree) -> None:
-    for worker in prange(workers):
-        _load(worker, workers, x, y, agents, tree)
-
-
-@kernel
-def cut_level(workers: int, tree: Tree, agents: int, level: int) -> None:
-    for worker in prange(workers):
-        _cut_level(worker, workers, tree, agents, level)
-
-
-@kernel
-def cut_subtrees(workers: int, tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
-    for _ in prange(workers):
-        _cut_subtrees(tree, agents, top, depth, end)
 
 
 # --- querying --------------------------------------------------------------------------------------------------------
@@ -180,9 +162,11 @@ def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, ru
     visited[2] += hits
 
 
-@device
-def _query(worker: int, workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn,
-           reach: Float, runs: Runs, visited: Longs) -> None:
+@kernel
+def find_leaves(worker: int, workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn,
+                reach: Float, runs: Runs, visited: Longs) -> None:
+    """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
+    visited = visited[worker]
     leaves = 1 << depth
     visited[:] = 0
     for block in range(worker * LEAF_BLOCK, leaves, workers * LEAF_BLOCK):  # agents that are due are near each other
@@ -194,14 +178,6 @@ def _query(worker: int, workers: int, box: Floats, columns: Columns, order: Ints
     if worker == 0:
         runs.groups[0] = leaves
         runs.start[leaves] = agents
-
-
-@kernel
-def find_leaves(workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn, reach: Float,
-                runs: Runs, visited: Longs) -> None:
-    """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
-    for worker in prange(workers):
-        _query(worker, workers, box, columns, order, agents, depth, turn, reach, runs, visited[worker])
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------

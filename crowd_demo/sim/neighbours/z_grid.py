@@ -16,7 +16,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_calls, sort_space
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
@@ -30,9 +30,9 @@ FEW = 3.0  # the same for the scalar path: they share a query, but have more can
 MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 
 
-@device
-def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
-                cells: int) -> None:
+@kernel
+def find_z_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
+                 cells: int) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
         row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
@@ -40,8 +40,8 @@ def _find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, fl
     count_share(worker, workers, space, agents, cells)
 
 
-@device
-def _count_squares(worker: int, workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
+@kernel
+def count_squares(worker: int, workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
     """Count the squares of this worker's share that are not empty."""
     count = 0
     for square in range(squares * worker // workers, squares * (worker + 1) // workers):
@@ -74,9 +74,9 @@ def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, r
             size += 1
 
 
-@device
-def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int,
-                   floor: Floor, reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
+@kernel
+def find_z_runs(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
+                reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
     """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
     for earlier in range(worker):
@@ -91,25 +91,6 @@ def _number_groups(worker: int, workers: int, columns: Columns, order: Ints, sta
     if worker == workers - 1:
         runs.groups[0] = group
         runs.start[group] = start[squares << 2 * level]
-
-
-@kernel
-def find_z_cells(workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace, cells: int) -> None:
-    for worker in prange(workers):
-        _find_cells(worker, workers, x, y, agents, floor, space, cells)
-
-
-@kernel
-def count_squares(workers: int, start: Ints, squares: int, level: int, found: Longs) -> None:
-    for worker in prange(workers):
-        _count_squares(worker, workers, start, squares, level, found)
-
-
-@kernel
-def find_z_runs(workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor, reach: int,
-                turn: Turn, found: Longs, runs: Runs) -> None:
-    for worker in prange(workers):
-        _number_groups(worker, workers, columns, order, start, squares, level, floor, reach, turn, found, runs)
 
 
 class ZGrid(Structure):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.population.spring_patterns import pinned, positions, reaches, tied
@@ -59,8 +59,9 @@ class LinkRules(NamedTuple):
     phase: np.float32  # of the gusts, 1 .. 2
 
 
-@device
-def _pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+@kernel
+def pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+    """Add up the pulls on each agent; writes only the web."""
     nodes = web.node.shape[0]
     strongest = np.float32(STRONGEST)
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
@@ -88,8 +89,9 @@ def gust(rules: LinkRules, x: Float, y: Float) -> Float:
     return ramp * ramp * (np.float32(3) - ramp * np.float32(2)) * np.float32(2) - np.float32(1)
 
 
-@device
-def _apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+@kernel
+def apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
+    """Write the velocities of the agents that links act on."""
     nodes = web.node.shape[0]
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
@@ -100,20 +102,6 @@ def _apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: Li
             ax = web.pull_x[k] + rules.wind * gust(rules, x, y) - rules.drag * vx
             ay = web.pull_y[k] + rules.gravity - rules.drag * vy
             columns.vx[me], columns.vy[me] = vx + rules.dt * ax, vy + rules.dt * ay
-
-
-@kernel
-def pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """Add up the pulls on each agent; writes only the web."""
-    for worker in prange(workers):
-        _pull(worker, workers, columns, web, rules)
-
-
-@kernel
-def apply_pull(workers: int, columns: Columns, web: Web, rules: LinkRules) -> None:
-    """Write the velocities of the agents that links act on."""
-    for worker in prange(workers):
-        _apply_pull(worker, workers, columns, web, rules)
 
 
 class Springs(Stage):

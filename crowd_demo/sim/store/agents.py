@@ -13,26 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Ints, Longs, Whole
-from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
+from crowd_demo.compute.jit import Call, call, kernel, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
 from crowd_demo.sim.store.sparse_set import SparseSet
 
 
-@device
-def _move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, target: Ints) -> None:
+@kernel
+def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, target: Ints) -> None:
+    """target[:, k] = source[:, order[k]] for k < count: move all columns of the agents into a new order."""
     first, last = count * worker // workers, count * (worker + 1) // workers
     for row in range(source.shape[0]):
         for slot in range(first, last):
             target[row, slot] = source[row, np.uintp(order[slot])]
-
-
-@kernel
-def move_rows(workers: int, source: Ints, order: Ints, count: int, target: Ints) -> None:
-    """target[:, k] = source[:, order[k]] for k < count: move all columns of the agents into a new order."""
-    for worker in prange(workers):
-        _move_rows(worker, workers, source, order, count, target)
 
 
 class Agents(Generic[Kind]):

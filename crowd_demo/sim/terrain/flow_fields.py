@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Marks
-from crowd_demo.compute.jit import Call, call, device, kernel, prange, run
+from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -59,7 +59,8 @@ class FlowFields:
     def calls(self, terrain: Terrain) -> tuple[Call, ...]:
         """The kernels of `rebuild`, in order."""
         return (call(allow_steps, terrain.blocked, self._steps),
-                call(fill_flow_fields, self._queues, Plan(terrain.blocked, terrain.marks, self._steps), self.fields))
+                call(fill_flow_fields, len(self._queues), self._queues, Plan(terrain.blocked, terrain.marks, self._steps),
+                     self.fields))
 
     def rebuild(self, terrain: Terrain) -> bool:
         """Make all fields again if the walls have changed; return whether they had."""
@@ -113,15 +114,9 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(queues: Ints, grid: Plan, fields: FlowField) -> None:
-    for worker in prange(queues.shape[0]):
-        find_share(worker, queues, grid, fields)
-
-
-@device
-def find_share(worker: int, queues: Ints, grid: Plan, fields: FlowField) -> None:
+def fill_flow_fields(worker: int, workers: int, queues: Ints, grid: Plan, fields: FlowField) -> None:
     """Make the fields of this worker's destinations: one of every `workers`."""
-    for goal in range(worker, fields.distance.shape[0], queues.shape[0]):
+    for goal in range(worker, fields.distance.shape[0], workers):
         _spread(queues[worker, 0], queues[worker, 1], grid, goal, fields.distance[goal].reshape(-1))
         _point(grid.steps, fields.distance[goal], fields.direction[goal])
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.compute.jit import Call, call, device, kernel, prange
+from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
 
@@ -21,17 +21,11 @@ class Census(Stage):
         world.profile.counters["left_half"] = float((x < float(world.terrain.walls.width) / 2).sum())
 
 
-@device
-def _slow_down(worker: int, workers: int, vx: Floats, vy: Floats, agents: int, keep: np.float32) -> None:
+@kernel
+def slow_down(worker: int, workers: int, vx: Floats, vy: Floats, agents: int, keep: np.float32) -> None:
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         vx[slot] *= keep
         vy[slot] *= keep
-
-
-@kernel
-def slow_down(workers: int, vx: Floats, vy: Floats, agents: int, keep: np.float32) -> None:
-    for worker in prange(workers):
-        _slow_down(worker, workers, vx, vy, agents, keep)
 
 
 class Brake(Stage):
