@@ -87,8 +87,8 @@ def interruptible(job: Callable[[], Result], files: Files | None = None) -> Resu
     `files` are those that it does not write if it is interrupted.
     """
     future: Future[Result] = Future()
-    threading.Thread(target=carry_out, args=(job, future), daemon=True).start()
     try:
+        threading.Thread(target=carry_out, args=(job, future), daemon=True).start()
         while not wait((future,), timeout=POLL_S).done:
             pass
     except Interrupted as interrupted:

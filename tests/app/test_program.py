@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from pathlib import Path
@@ -359,16 +360,16 @@ def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pyte
 def test_restarts_and_switches_leave_no_memory_behind() -> None:
     if not RESIDENT.exists():
         pytest.skip("no /proc says how much memory a process has")
-    driven = Driven("agents=10000", "world.width=4096", "world.height=4096")
-    sizes = [pages_after(driven, presses) for presses in (50, 300)]
+    driven = Driven("agents=20000", "world.width=8192", "world.height=8192")
+    few, many = (resident_mb_after(driven, presses) for presses in (20, 100))
     close_window()
-    assert sizes[1] < 1.1 * sizes[0]
+    assert many - few < 25  # 100 crowds that nobody freed would be 150
 
 
-def pages_after(driven: Driven, presses: int) -> int:
-    """Pages in memory after so many restarts and changes of the depth sort."""
+def resident_mb_after(driven: Driven, presses: int) -> float:
+    """Memory of the process after so many more restarts and changes of the depth sort."""
     for _ in range(presses):
         driven.press("r")
         driven.press("8")
     driven.settle()
-    return int(RESIDENT.read_text().split()[1])
+    return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pwd
 import subprocess
 import sys
 from pathlib import Path
@@ -35,6 +34,7 @@ if "--remove" in sys.argv:
 print("right" if right else "wrong", "loaded" if add.entry.stats.cache_hits else "compiled", CACHE_LASTS)
 """
 NO_ROOM = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"  # stands for a full disk
+unix = pytest.mark.skipif(os.name != "posix", reason="no limits of files, no list of users")
 
 
 class Started:
@@ -42,11 +42,11 @@ class Started:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.kernels = folder, folder / "kernels"
+        self.program = folder / "program.py"
+        self.program.write_text(PROGRAM)  # once, since older versions of Numba look at the time of a source
 
     def begin(self, *arguments: str, before: str = "", kernels: Path | None = None) -> subprocess.Popen[str]:
-        program = self.folder / "program.py"
-        program.write_text(PROGRAM)
-        code = f"{before}\nimport runpy\nrunpy.run_path({str(program)!r}, run_name='__main__')"
+        code = f"{before}\nimport runpy\nrunpy.run_path({str(self.program)!r}, run_name='__main__')"
         env = {**os.environ, "CROWD_DEMO_CACHE": str(kernels or self.kernels),
                "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
         return subprocess.Popen([sys.executable, "-c", code, *arguments], env=env, cwd=self.folder, text=True,
@@ -113,6 +113,7 @@ def test_a_file_of_another_key_with_the_same_name_is_not_taken(tmp_path: Path, m
     assert len((tmp_path / "f.nbc").read_bytes()) > CHECKSUM_BYTES
 
 
+@unix
 def test_without_room_kernels_are_compiled_and_not_kept(start: Started) -> None:
     for _ in range(2):
         printed, (said,) = start(before=NO_ROOM)
@@ -121,6 +122,7 @@ def test_without_room_kernels_are_compiled_and_not_kept(start: Started) -> None:
     assert [path for path in start.files("*") if path.is_file()] == []
 
 
+@unix
 def test_without_room_kernels_are_loaded_all_the_same(start: Started) -> None:
     start()
     assert start(before=NO_ROOM) == (["right", "loaded", "False"], [])
@@ -155,7 +157,10 @@ def test_settings_that_change_the_code_have_a_folder_of_their_own(setting: str, 
 
 
 @pytest.mark.quick
+@unix
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
     home = Path(pwd.getpwuid(os.getuid()).pw_dir)
     for name in ("CROWD_DEMO_CACHE", "HOME", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(name, "")
@@ -173,7 +178,10 @@ def test_a_relative_folder_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch, tm
 
 
 @pytest.mark.quick
+@unix
 def test_who_has_no_home_has_no_cache(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    import pwd
+
     def nobody(number: int) -> None:
         raise KeyError(number)
 
