@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import explain
+from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
 
@@ -143,22 +144,28 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes
-    if config.map is None:
-        return config, mistakes
-    try:
-        return config.model_copy(update={"map": _checked(find_map(config.map, folder))}), mistakes
-    except ValueError as error:
-        return config, [*mistakes, (("map",), str(error))]
+    tiles = destinations = 0
+    if config.map is not None:
+        try:
+            name, tiles, destinations = _checked(find_map(config.map, folder))
+        except ValueError as error:
+            return config, [*mistakes, (("map",), str(error))]
+        config = config.model_copy(update={"map": name})
+    large = too_large(config, tiles, destinations)
+    return config, [*mistakes, large] if large else mistakes
 
 
-def _checked(path: Path) -> str:
-    """A shipped map's name, or the path of any other. Raises MapError, a ValueError, for what is not a map."""
+def _checked(path: Path) -> tuple[str, int, int]:
+    """(name, tiles, destinations) of a shipped map, which are too few to matter; of any other its path and how many it has.
+
+    Raises MapError, a ValueError, for what is not a map.
+    """
     if path in list_maps().values():
-        return path.stem
+        return path.stem, 0, 0
     from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
 
-    read_map(path)
-    return str(path)
+    found = read_map(path)
+    return str(path), found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:
