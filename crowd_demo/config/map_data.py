@@ -57,9 +57,10 @@ def _touching(begin: NDArray[np.int32], end: NDArray[np.int32], row: int) -> tup
     """(above, below): the numbers of each two runs that touch; `row` is the distance from a row to the next."""
     low = np.searchsorted(end, begin + np.int32(row)).astype(np.int32)
     count = np.searchsorted(begin, end + np.int32(row), side="right").astype(np.int32) - low
-    above = np.repeat(np.arange(begin.size, dtype=np.int32), count)
-    before = np.cumsum(count, dtype=np.int32) - count  # pairs of the runs before this one
-    return above, np.repeat(low - before, count) + np.arange(above.size, dtype=np.int32)
+    above: NDArray[np.int32] = np.repeat(np.arange(begin.size, dtype=np.int32), count)
+    below: NDArray[np.int32] = np.repeat(low + count - np.cumsum(count, dtype=np.int32), count)
+    below += np.arange(below.size, dtype=np.int32)
+    return above, below
 
 
 def _first_runs(runs: int, above: NDArray[np.int32], below: NDArray[np.int32]) -> NDArray[np.int32]:
