@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
@@ -63,7 +64,7 @@ def load(config: Config, render: bool, progress: Progress) -> Loaded:
     from crowd_demo.sim.simulation import Simulation
 
     imported = time.perf_counter()
-    progress.text = f"building a world of {config.agents:,} agents"
+    progress.text = f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
     sim = Simulation(config)
     scene = Scene(sim, config, assets_folder()) if render else None
     built = time.perf_counter()

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pygame
 
 from crowd_demo.config.model import Window
+from crowd_demo.config.quiet import quiet_libraries
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
@@ -25,7 +23,7 @@ def open_window(settings: Window, headless: bool) -> pygame.Surface:
     if headless:
         os.environ["SDL_VIDEODRIVER"] = "dummy"
     try:
-        with _quiet_libraries():
+        with quiet_libraries():  # while SDL tries its drivers
             pygame.display.init()
         if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
@@ -67,20 +65,6 @@ def _icon() -> pygame.Surface:
         pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
         pygame.draw.circle(icon, colour, (x, y - 3), 5)
     return icon
-
-
-@contextmanager
-def _quiet_libraries() -> Iterator[None]:
-    """Hide what C libraries print to standard error while SDL tries its drivers."""
-    sys.stderr.flush()
-    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 2)
-    try:
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)
-        os.close(nowhere)
 
 
 def _restore(name: str, value: str | None) -> None:

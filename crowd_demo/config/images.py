@@ -24,6 +24,7 @@ from crowd_demo.config.map_data import (
     check_size,
     label_marks,
 )
+from crowd_demo.config.quiet import quiet_libraries
 
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall
@@ -58,7 +59,8 @@ def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
     import pygame
 
     try:
-        image = pygame.image.load(io.BytesIO(data), path.name)
+        with quiet_libraries():  # libpng prints its own lines
+            image = pygame.image.load(io.BytesIO(data), path.name)
     except pygame.error as error:
         raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
     width, height = image.get_size()

@@ -14,10 +14,12 @@ from pydantic import ValidationError
 
 from crowd_demo.config import yaml12
 from crowd_demo.config.explain import explain
+from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
 
 KeyPath = yaml12.KeyPath
+MOST_LINES = 20  # that list mistakes
 _MISSING = object()
 
 
@@ -39,16 +41,19 @@ class Mistake(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        path = ".".join(map(str, self.path)) or ("file" if self.location.line else "")
+        path = ".".join(str(key) or "?" for key in self.path) or ("file" if self.location.line else "")
         line = f"{self.location}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.location}: "
         return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line + self.text)
 
 
 class ConfigError(ValueError):
-    """All that is wrong with a configuration; `lines` has one line a mistake."""
+    """What is wrong with a configuration; `lines` has one line a mistake, and after `MOST_LINES` of them how many more."""
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
-        self.lines = [str(mistake) for mistake in sorted(mistakes)]
+        found = sorted(mistakes)
+        self.lines = [str(mistake) for mistake in found[:MOST_LINES]]
+        if rest := found[MOST_LINES:]:
+            self.lines.append(str(Mistake(Location(rest[0].location.origin), (), f"and {len(rest):,} more")))
         super().__init__("\n".join(self.lines))
 
 
@@ -78,9 +83,9 @@ def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:
     for number, text in enumerate(texts, 1):
         location = Location(origin, number)
         key, equals, value = (part.strip() for part in text.partition("="))
-        path = _split(key or "?")
+        path = _split(key)
         try:
-            if not equals or not key:
+            if not equals or not all(path):
                 raise ValueError(f"must be key.path=value, not {text!r}")
             overrides.append(Override(location, path, _value(value)))
         except (ValueError, yaml12.UnreadableError) as error:
@@ -116,7 +121,7 @@ def _read(name: str | Path) -> tuple[Path, dict[str, object], yaml12.Document]:
     try:
         path = find_config(name)
     except ValueError as error:
-        raise ConfigError([Mistake(Location(str(name)), (), str(error))]) from None
+        raise ConfigError([Mistake(Location(str(name) or "''"), (), str(error))]) from None
     try:
         document = yaml12.read_file(path)
     except yaml12.UnreadableError as error:
@@ -139,22 +144,28 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes
-    if config.map is None:
-        return config, mistakes
-    try:
-        return config.model_copy(update={"map": _checked(find_map(config.map, folder))}), mistakes
-    except ValueError as error:
-        return config, [*mistakes, (("map",), str(error))]
+    tiles = destinations = 0
+    if config.map is not None:
+        try:
+            name, tiles, destinations = _checked(find_map(config.map, folder))
+        except ValueError as error:
+            return config, [*mistakes, (("map",), str(error))]
+        config = config.model_copy(update={"map": name})
+    large = too_large(config, tiles, destinations)
+    return config, [*mistakes, large] if large else mistakes
 
 
-def _checked(path: Path) -> str:
-    """A shipped map's name, or the path of any other. Raises MapError, a ValueError, for what is not a map."""
+def _checked(path: Path) -> tuple[str, int, int]:
+    """(name, tiles, destinations) of a shipped map, which are too few to matter; of any other its path and how many it has.
+
+    Raises MapError, a ValueError, for what is not a map.
+    """
     if path in list_maps().values():
-        return path.stem
+        return path.stem, 0, 0
     from crowd_demo.config.maps import read_map  # lazily: NumPy is not needed for the shipped ones
 
-    read_map(path)
-    return str(path)
+    found = read_map(path)
+    return str(path), found.kinds.size, int(found.marks.max()) + 1
 
 
 def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Override]:

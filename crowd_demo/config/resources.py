@@ -40,7 +40,7 @@ def list_configs() -> dict[str, Path]:
 
 def about(config: Path) -> str:
     """A configuration's description: its first comment that is not meant for an editor."""
-    lines = config.read_text("utf-8").splitlines()
+    lines = config.read_text("utf-8").split("\n")
     return next((line.lstrip("# ") for line in lines if line.startswith("# ") and "yaml-language" not in line), "")
 
 
@@ -53,7 +53,7 @@ def find_config(name: str | Path) -> Path:
     """A path, then `./configs`, then the shipped ones; `.yaml` may be left out. Raises ValueError."""
     for folder in (Path(), Path("configs")):
         for path in (folder / name, folder / f"{name}.yaml"):
-            if _is_file(path):
+            if _exists(path):
                 return path
     shipped, stem = list_configs(), str(name).removesuffix(".yaml")
     if stem in shipped:
@@ -68,15 +68,16 @@ def find_map(name: str, base: Path | None = None) -> Path:
         return shipped[name]
     if Path(name).suffix.lower() in MAP_SUFFIXES:
         for folder in (base or Path(), Path(), maps_folder()):
-            if _is_file(folder / name):
+            if _exists(folder / name):
                 return (folder / name).resolve()
     names = ", ".join(shipped) or "none"
     raise ValueError(f"{name!r} is neither a .map or .png file nor a shipped map ({names})" + close_to(name, shipped))
 
 
-def _is_file(path: Path) -> bool:
+def _exists(path: Path) -> bool:
+    """Is there a file, or what reading refuses, such as a device? Folders do not count."""
     try:
-        return path.is_file()
+        return path.exists() and not path.is_dir()
     except (OSError, ValueError):  # a name that no file can have
         return False
 

@@ -9,11 +9,14 @@ scalar, so aliases cannot grow exponentially. At most `MAX_BYTES` bytes are read
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import yaml
+
+from crowd_demo.config.files import read_bounded
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 16
@@ -28,6 +31,7 @@ WORDS: dict[str, Scalar] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 INTEGER = re.compile(r"[-+]?[0-9]{1,100}|0o[0-7]{1,100}|0x[0-9a-fA-F]{1,100}")
+LINE_END = re.compile(r"\r\n?|\n")  # where editors end lines; PyYAML also does at U+0085, U+2028 and U+2029
 FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"
                    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
@@ -70,8 +74,7 @@ def scalar(text: str) -> Scalar:
 def read_file(path: Path) -> Document:
     """Read a file. Raises UnreadableError, also for one that is too large, not UTF-8 or missing."""
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        raw = read_bounded(path, MAX_BYTES)
         if len(raw) > MAX_BYTES:
             raise ValueError(f"larger than {MAX_BYTES:,} bytes")
         return read(raw.decode("utf-8-sig"))
@@ -92,7 +95,8 @@ class _Reader:
     """One pass over the parser's events. These come lazily, so nothing is parsed after a value that is refused."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self.last = max(len(text) - 1, 0)  # index of the last character
+        self.line_starts = [found.end() for found in LINE_END.finditer(text)]  # of all lines but the first
         self.lines: dict[KeyPath, int] = {}
         self.mistakes: list[Mistake] = []
         self.anchors: dict[str, Scalar] = {}
@@ -114,7 +118,7 @@ class _Reader:
         return Document({} if data is None else data, self.lines, self.mistakes)
 
     def _value(self, event: yaml.Event, path: KeyPath) -> object:
-        self.lines.setdefault(path, _line(event))
+        self.lines.setdefault(path, self._line(event))
         self.values += 1
         if self.values > MAX_VALUES:
             self._stop(event, (), f"more than {MAX_VALUES:,} values")
@@ -151,7 +155,7 @@ class _Reader:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent) or event.tag:
                 self._stop(event, path, "a key must be plain text")
-            key, line = str(event.value), _line(event)
+            key, line = str(event.value), self._line(event)
             place = (*path, key)
             if key in items:
                 self.mistakes.append(Mistake(line, place, f"given twice, first on line {self.lines[place]}"))
@@ -161,19 +165,22 @@ class _Reader:
         return items
 
     def _stop(self, event: yaml.Event, path: KeyPath, text: str) -> NoReturn:
-        raise UnreadableError([*self.mistakes, Mistake(_line(event), path, text)])
+        raise UnreadableError([*self.mistakes, Mistake(self._line(event), path, text)])
 
     def _broken(self, error: yaml.YAMLError) -> Mistake:
         if isinstance(error, yaml.reader.ReaderError):
-            return Mistake(self.text.count("\n", 0, error.position) + 1, (), "not YAML: a control character")
+            return Mistake(self._line_at(error.position), (), "not YAML: a control character")
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         problem = ", ".join(part for part in (getattr(error, "context", None), getattr(error, "problem", None)) if part)
-        line = min(mark.line + 1 if mark else 1, max(len(self.text.splitlines()), 1))  # the file's end is after the last line
+        line = self._line_at(mark.index if mark else 0)
         return Mistake(line, (), "not YAML: " + " ".join((problem or str(error)).split()))
 
+    def _line(self, event: yaml.Event) -> int:
+        return self._line_at(event.start_mark.index) if event.start_mark else 1
 
-def _line(event: yaml.Event) -> int:
-    return event.start_mark.line + 1 if event.start_mark else 1
+    def _line_at(self, index: int) -> int:
+        """The line of a character; the end of the file belongs to the last line."""
+        return bisect_right(self.line_starts, min(index, self.last)) + 1
 
 
 TAGS = {str: "str", int: "int", float: "float", bool: "bool", type(None): "null"}

@@ -153,4 +153,4 @@ class World:
         self.wall_field.rebuild(self.terrain)
         self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
         if self.needs.paths:
-            self.flow_fields.rebuild(self.terrain)
+            self.flow_fields.forget_outdated(self.terrain)

@@ -1,5 +1,7 @@
 """From a file to a configuration, or to one line for each of its mistakes."""
 
+import os
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -109,6 +111,33 @@ def test_a_missing_file_is_one_line(write, name):
     assert "no such file, nor a shipped configuration" in line
 
 
+def test_an_empty_name_is_shown_as_one(write):
+    assert lines_of("") == ["'': no such file, nor a shipped configuration"]
+
+
+def test_an_empty_key_is_shown_as_one(write):
+    assert lines_of(write("'': 5\n")) == ["bad.yaml:1: ?: unknown key"]
+
+
+def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(write):
+    lines = lines_of(write("agents: 1\n" * 1001))
+    assert lines == [*(f"bad.yaml:{line}: agents: given twice, first on line 1" for line in range(2, 22)),
+                     "bad.yaml: and 980 more"]
+    assert len(lines_of(write("agents: 1\n" * 21))) == 20
+    assert lines_of("1k", ["agents"] * 1020)[-1] == "overrides: and 1,000 more"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
+def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    (tmp_path / "device.yaml").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "pipe.map")
+    for name in ("pipe", "device"):
+        assert lines_of(name) == [f"{name}.yaml:1: file: not a regular file"]
+    (line,) = lines_of(write("map: pipe.map\n"))
+    assert line == f"bad.yaml:1: map: {tmp_path / 'pipe.map'}: cannot be read (not a regular file)"
+
+
 def test_a_missing_file_suggests_a_shipped_one(write):
     assert lines_of("20kk.yaml") == ["20kk.yaml: no such file, nor a shipped configuration (did you mean 20k?)"]
 
@@ -148,6 +177,10 @@ def test_the_last_of_two_overrides_counts(write):
     (["world=5"], "overrides:1: world: must be a section (lines of key: value), not 5"),
     (["agents"], "overrides:1: agents: must be key.path=value, not 'agents'"),
     (["=5"], "overrides:1: ?: must be key.path=value, not '=5'"),
+    ([".=1"], "overrides:1: ?.?: must be key.path=value, not '.=1'"),
+    (["world..width=1"], "overrides:1: world.?.width: must be key.path=value, not 'world..width=1'"),
+    (["keys.=f"], "overrides:1: keys.?: must be key.path=value, not 'keys.=f'"),
+    ({"": 1}, "overrides: ?: unknown key"),
     (["camera.center=[1}]"], "overrides:1: camera.center: not YAML: "),
     ({"crowd": {"cap": 11}}, "overrides: crowd.cap: must be a number from 0 to 10, not 11"),
 ])

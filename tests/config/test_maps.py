@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from terrains import REAL_MAPS
 
 from crowd_demo.config import images, maps
-from crowd_demo.config.map_data import FLOOR, GRASS, SWAMP, WALL, WATER, MapError, label_marks
+from crowd_demo.config.map_data import FLOOR, GRASS, MAX_DESTINATIONS, MAX_SIDE, SWAMP, WALL, WATER, MapError, label_marks
 from crowd_demo.config.maps import parse_octile, read_map
 
 pytestmark = pytest.mark.quick
@@ -63,6 +65,31 @@ def test_each_character_is_its_kind_of_tile(end: str) -> None:
 ])
 def test_a_bad_map_is_an_error_that_says_where(tmp_path: Path, data: bytes, message: str) -> None:
     assert error_of(tmp_path, data) == message
+
+
+@pytest.mark.parametrize(("data", "message"), [
+    (b"height 1\nwidth\nmap\n..", "some.map:2: expected 'width NUMBER'"),
+    (b"height 1\nwidth 2\n..", "some.map:3: expected 'map'"),
+    (b"height 0\nwidth 2\nmap\n", "some.map:1: the map is empty (2 x 0 tiles)"),
+    (b"height 2\nwidth 2\nmap\n..\n", "some.map:4: the map has 1 rows, its header says 2"),
+    (b"height 2\nwidth 2\nmap\n..\n.#\n", "some.map:5: unknown tile '#' in column 2 (known: . G S W @ O T 0-9 a-z)"),
+])
+def test_the_line_with_the_type_may_be_missing(tmp_path: Path, data: bytes, message: str) -> None:
+    assert error_of(tmp_path, data) == message
+    whole = octile(".G@", "0W1")
+    found, typed = (parse_octile(each, Path("town.map")) for each in (whole.partition(b"\n")[2], whole))
+    assert np.array_equal(found.kinds, typed.kinds) and np.array_equal(found.marks, typed.marks)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
+@pytest.mark.parametrize("name", ["some.map", "some.png"])
+def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    (tmp_path / f"link-{name}").symlink_to("/dev/zero")
+    for path in (tmp_path / name, tmp_path / f"link-{name}"):
+        with pytest.raises(MapError) as caught:
+            read_map(path)
+        assert str(caught.value) == f"{path}: cannot be read (not a regular file)"
 
 
 def test_a_missing_or_huge_file_is_an_error_and_not_read_whole(tmp_path: Path) -> None:
@@ -135,6 +162,14 @@ def test_red_areas_are_numbered_in_reading_order(tmp_path: Path) -> None:
     assert read_map(tmp_path / "reds.png").marks.tolist() == [[-1, 0, -1, 1], [-1, -1, -1, 1], [2, -1, 1, -1]]
 
 
+@pytest.mark.parametrize("damage", [lambda data: data[:len(data) // 2], lambda data: data[:60] + b"\0\0" + data[62:]])
+def test_nothing_but_the_error_is_said_about_a_damaged_picture(tmp_path: Path, capfd: pytest.CaptureFixture[str],
+                                                               damage: Callable[[bytes], bytes]) -> None:
+    save_png(tmp_path / "good.png", [[(value, value, value // 3, 255) for value in range(256)]] * 9)
+    assert "cannot be read as a PNG" in error_of(tmp_path, damage((tmp_path / "good.png").read_bytes()), "some.png")
+    assert capfd.readouterr() == ("", "")
+
+
 def test_a_bad_picture_is_an_error(tmp_path: Path) -> None:
     assert error_of(tmp_path, b"GIF89a", "some.png") == "some.png: not a PNG picture"
     save_png(tmp_path / "good.png", [[WHITE, BLACK]])
@@ -157,6 +192,44 @@ def test_labels_join_exactly_the_tiles_that_touch(rows: list[list[bool]]) -> Non
     expected = [[labels[least[row, column]] if marked[row, column] else -1 for column in range(5)]
                 for row in range(len(rows))]
     assert label_marks(marked).tolist() == expected
+
+
+def reference_marks(marked: np.ndarray) -> np.ndarray:
+    """Labels by visiting the tiles around each tile; the first tiles of areas are met in reading order."""
+    labels = np.full(marked.shape, -1, np.int16)
+    todo = dict.fromkeys((row, column) for row, column in np.argwhere(marked).tolist())
+    for label in range(MAX_DESTINATIONS + 1):
+        stack = [next(iter(todo))] if todo else []
+        while stack:
+            row, column = stack.pop()
+            if (row, column) in todo:
+                del todo[row, column]
+                labels[row, column] = label
+                stack += [(row + dy, column + dx) for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+    return labels
+
+
+def snake(side: int) -> np.ndarray:
+    marked = np.arange(side)[:, None] % 2 * np.ones((side, side), int) == 0
+    marked[1::4, -1] = marked[3::4, 0] = True
+    return marked
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.tuples(st.integers(1, 40), st.integers(1, 40)))
+def test_labels_are_those_of_a_search(seed: int, part: float, shape: tuple[int, int]) -> None:
+    marked = np.random.default_rng(seed).random(shape) < part
+    for each in (marked, snake(shape[0]), snake(shape[0]).T, np.indices(shape).sum(axis=0) % 2 == 0):
+        assert np.array_equal(label_marks(each), reference_marks(each))
+
+
+@pytest.mark.parametrize("marked", [np.ones((MAX_SIDE, MAX_SIDE), bool), snake(MAX_SIDE),
+                                    np.indices((MAX_SIDE, MAX_SIDE)).sum(axis=0) % 2 == 0], ids=["all", "snake", "chess"])
+def test_labels_of_the_largest_map_need_little_memory(marked: np.ndarray) -> None:
+    tracemalloc.start()
+    labels = label_marks(marked)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 200e6 and np.array_equal(labels, np.where(marked, 0, -1))
 
 
 def test_reading_a_grid_imports_neither_pygame_nor_numba() -> None:

@@ -35,6 +35,22 @@ def test_every_key_and_item_knows_its_line():
                      ("d",): 7, ("d", "e"): 7, ("d", "f"): 8}
 
 
+@pytest.mark.parametrize("odd", ["\x85", "\u2028", "\u2029"])
+def test_lines_are_those_of_an_editor_not_of_yaml_1_1(odd):
+    text = f"# a{odd}\na: '{odd}{odd}'\r\nb: {{c: 1,\r  d: 2}}\n"
+    assert read(text).lines == {(): 2, ("a",): 2, ("b",): 3, ("b", "c"): 3, ("b", "d"): 4}
+    for end, line in (("b: [", 5), ("b: [\n\n", 6), ("b: \x0c", 5), ("b: \x0b\n", 5), ("b: !x", 5), ("a: 1", 5)):
+        found = mistake_of(text + end)
+        assert found.line == line, end
+
+
+def mistake_of(text):
+    try:
+        return read(text).mistakes[-1]
+    except UnreadableError as error:
+        return error.mistakes[-1]
+
+
 @pytest.mark.parametrize("text", ["", "# only a comment\n", "---\n", "null", "\ufeff"])
 def test_an_empty_document_is_an_empty_mapping(text):
     assert read(text).data == {}

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
@@ -95,6 +95,15 @@ def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, 
 
 
 @kernel
+def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, tick: int, period: int,
+                   asked: Bytes) -> None:
+    """Mark the flow fields that `take_headings` will read; asked uint8[workers or more, destinations]."""
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        if due_by_id(columns.id[slot], tick, period) and not columns.sees[slot]:
+            asked[worker, columns.goal[slot]] = 1
+
+
+@kernel
 def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
                   period: int) -> None:
     """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
@@ -121,6 +130,24 @@ class CheckSight(Stage):
         agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.sight
         any_solid = world.ground.any_solid
         return (call(check_sight, world.workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
+
+
+class MakeFlowFields(Stage):
+    """Make the flow fields that are read in this step for the first time."""
+
+    name = "paths"
+
+    def wanted(self, world: World) -> bool:
+        return not world.flow_fields.complete
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
+        workers = min(world.workers, fields.asked.shape[0])
+        return (call(ask_for_fields, workers, agents.columns, agents.count, world.tick, period, fields.asked),
+                *fields.calls(world.terrain, workers))
+
+    def commit(self, world: World) -> None:
+        world.flow_fields.keep()
 
 
 class TakeHeadings(Stage):
@@ -172,7 +199,8 @@ class People(Behaviour):
                            body=settings.body, destinations=settings.destinations, paths=True)
 
     def stages(self, world: World) -> Sequence[Stage]:
-        return CheckSight(), TakeHeadings(), Walk(destinations_of(world.terrain, self.settings.destination_spread))
+        walk = Walk(destinations_of(world.terrain, self.settings.destination_spread))
+        return CheckSight(), MakeFlowFields(), TakeHeadings(), walk
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

@@ -1,13 +1,18 @@
 """Flow fields: for each destination, which step leads from every tile of the map along a shortest path there.
 
-A step costs 10 along a side and 14 along a diagonal, and no diagonal cuts the corner of a wall. After `rebuild`,
-`distance[d, row, column]` is the exact cost to destination d (-1: no path), and `direction` the first of the eight steps
-that is on a shortest path (ARRIVED on its own tiles, UNREACHABLE where there is none).
+A step costs 10 along a side and 14 along a diagonal, and no diagonal cuts the corner of a wall. `direction[d, row, column]`
+is the first of the eight steps that is on a shortest path to destination d (ARRIVED on its own tiles, UNREACHABLE where there
+is no path).
+
+A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
+it, and calls `keep`. It is kept until the walls change; then it is made again, when it is asked for. So what is in a field
+depends on the walls alone, and which fields exist on the state of the crowd, never on a clock.
 
 Dijkstra's algorithm without a heap: tiles are settled in order of distance, so those reached by steps of 10 queue up in
 order, those reached by steps of 14 too, and the nearer head of the two queues is next. A tile enters each queue at
-most once. O(tiles) a destination, about 25 ns a tile; workers take destinations in turn. Memory: 5 bytes a tile and
-destination, 8 a tile and worker.
+most once. O(tiles) a field, about 25 ns a tile; workers take fields in turn. Memory: a byte a tile and field, so at most
+256 MB for the 64 destinations of the largest map, and 12 bytes a tile and worker to make them, at most `MAKING_BYTES` if there
+is more than one. The system provides this memory when it is first written to.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Marks
 from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
@@ -30,8 +36,7 @@ ARRIVED, UNREACHABLE = 8, 9
 class FlowField(NamedTuple):
     """The flow fields for kernels; the first axis is the destination."""
 
-    direction: Bytes  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or UNREACHABLE
-    distance: Ints  # [D, H, W]: cost, -1 for no path
+    direction: Bytes  # [D, H, W]: 0-7 as in STEP_COLUMN, ARRIVED or UNREACHABLE; only of fields that were made
     goal_x: Floats  # [D]: the destinations' points, world units
     goal_y: Floats
 
@@ -44,31 +49,51 @@ class Plan(NamedTuple):
     steps: Bytes  # bit i: step i leads from a free tile to a free one
 
 
+class Scratch(NamedTuple):
+    """What a worker needs while it makes a field; the first axis is the worker."""
+
+    distance: Ints  # [workers, H, W]: cost, -1 for no path
+    queues: Ints  # [workers, 2, H * W]: tiles reached by straight and by diagonal steps
+
+
 class FlowFields:
-    """The fields of a terrain, and the scratch memory to make them in."""
+    """The fields of a terrain. Mark fields in `asked`, run `calls`, then `keep`."""
 
     def __init__(self, terrain: Terrain, workers: int = 1) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
         points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
-        self.fields = FlowField(np.empty((count, rows, columns), np.uint8), np.empty((count, rows, columns), np.int32),
-                                points[:, 0].copy(), points[:, 1].copy())
-        self.version = -1  # of the terrain that the fields were made for
+        self.fields = FlowField(np.empty((count, rows, columns), np.uint8), points[:, 0].copy(), points[:, 1].copy())
+        self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
+        self.made = np.zeros(count, np.uint8)
+        self.version = -1  # of the terrain that the fields are made for
         self._steps = np.empty((rows, columns), np.uint8)
-        self._queues = np.empty((min(workers, max(count, 1)), 2, rows * columns), np.int32)
+        makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
+        self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, 2, rows * columns), np.int32))
 
-    def calls(self, terrain: Terrain) -> tuple[Call, ...]:
-        """The kernels of `rebuild`, in order."""
-        return (call(allow_steps, terrain.blocked, self._steps),
-                call(fill_flow_fields, len(self._queues), self._queues, Plan(terrain.blocked, terrain.marks, self._steps),
-                     self.fields))
+    @property
+    def complete(self) -> bool:
+        """Have all fields been made?"""
+        return bool(self.made.all())
 
-    def rebuild(self, terrain: Terrain) -> bool:
-        """Make all fields again if the walls have changed; return whether they had."""
+    def forget_outdated(self, terrain: Terrain) -> bool:
+        """Drop all fields if the walls have changed; return whether they had."""
         if self.version == terrain.version:
             return False
-        run(self.calls(terrain))
+        run((call(allow_steps, terrain.blocked, self._steps),))
+        self.made[:] = 0
         self.version = terrain.version
         return True
+
+    def calls(self, terrain: Terrain, workers: int) -> tuple[Call, ...]:
+        """Return the kernel that makes the fields that are asked for and were not made yet."""
+        makers = min(workers, self._scratch.distance.shape[0])
+        plan = Plan(terrain.blocked, terrain.marks, self._steps)
+        return (call(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
+
+    def keep(self) -> None:
+        """Call after the kernel has run."""
+        self.made |= self.asked.max(axis=0)
+        self.asked[:] = 0
 
 
 @device
@@ -114,11 +139,17 @@ def _can_step(blocked: Bytes, row: int, column: int, step: int) -> bool:
 
 
 @kernel
-def fill_flow_fields(worker: int, workers: int, queues: Ints, grid: Plan, fields: FlowField) -> None:
-    """Make the fields of this worker's destinations: one of every `workers`."""
-    for goal in range(worker, fields.distance.shape[0], workers):
-        _spread(queues[worker, 0], queues[worker, 1], grid, goal, fields.distance[goal].reshape(-1))
-        _point(grid.steps, fields.distance[goal], fields.direction[goal])
+def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, grid: Plan, scratch: Scratch,
+                     fields: FlowField) -> None:
+    """Make this worker's share of the fields that are asked for and were not made yet: one of every `workers`."""
+    distance, queues, missing = scratch.distance[worker], scratch.queues[worker], 0
+    for goal in range(made.size):
+        if made[goal] or not asked[:, goal].any():
+            continue
+        if missing % workers == worker:
+            _spread(queues[0], queues[1], grid, goal, distance.reshape(-1))
+            _point(grid.steps, distance, fields.direction[goal])
+        missing += 1
 
 
 @device

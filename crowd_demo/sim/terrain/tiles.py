@@ -10,6 +10,7 @@ A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; fo
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class Terrain:
         self.drawn = bool(self.marks.max() < 0)  # destinations drawn at random, not from a map
         if self.drawn:
             self._draw_destinations(count, seed)
-        self.destinations = tuple(self._destination(number) for number in range(self.marks.max() + 1))
+        self.destinations = tuple(self._find_destinations())
 
     @property
     def rows(self) -> int:
@@ -157,11 +158,20 @@ class Terrain:
         chosen = self._ground[np.argsort(hashes)[:count]]
         self.marks.reshape(-1)[chosen] = np.arange(chosen.size)
 
-    def _destination(self, number: int) -> Destination:
-        """Return the centre of the tile nearest to the mean of all; tiles over the edge of the world are cut."""
-        rows, columns = np.nonzero(self.marks == number)
+    def _find_destinations(self) -> Iterator[Destination]:
+        rows, columns = np.nonzero(self.marks >= 0)
+        numbers = self.marks[rows, columns]
+        by_number = np.argsort(numbers, kind="stable")
+        end = 0
+        for count in np.bincount(numbers).tolist():
+            tiles, end = by_number[end:end + count], end + count
+            yield self._destination(rows[tiles], columns[tiles])
+
+    def _destination(self, rows: Longs, columns: Longs) -> Destination:
+        """Return the centre of the tile nearest to the mean of these; tiles over the edge of the world are cut."""
+        # The squared distance to the mean, times their count, less what is the same for all; so int64 is wide enough.
         count = rows.size
-        nearest = ((rows * count - rows.sum()) ** 2 + (columns * count - columns.sum()) ** 2).argmin()
+        nearest = (count * (rows**2 + columns**2) - 2 * (rows * rows.sum() + columns * columns.sum())).argmin()
         tile, width, height = float(self.walls.tile), float(self.walls.width), float(self.walls.height)
         x, y = float(columns[nearest]) * tile, float(rows[nearest]) * tile
         return Destination((x + min(x + tile, width)) / 2, (y + min(y + tile, height)) / 2, math.sqrt(count) * tile / 2)

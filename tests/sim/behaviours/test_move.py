@@ -10,6 +10,7 @@ import reference
 from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
 from crowd_demo.sim.behaviours.people import destinations_of
@@ -96,9 +97,11 @@ def test_nobody_is_ever_in_a_wall(behaviour: str) -> None:
 
 def test_walls_turn_the_flow_fields() -> None:
     sim = walled("crowd", 10, 1)
-    before = sim.world.flow_fields.fields.distance.copy()
+    fields, terrain = sim.world.flow_fields, sim.terrain
+    before = make_fields(fields, terrain).fields.direction.copy()
     sim.set_walls((0, 5, 9, 6), True)
-    assert not np.array_equal(sim.world.flow_fields.fields.distance, before)
+    assert not fields.made.any()
+    assert not np.array_equal(make_fields(fields, terrain).fields.direction, before)
 
 
 def test_people_reach_their_goals_and_set_out_again() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference_terrain import reference_ways
-from terrains import REAL_MAPS, grids, town
+from terrains import REAL_MAPS, all_fields, grids, make_fields, town, way_costs
 
 from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.config.map_data import FLOOR, WALL, MapData
@@ -22,17 +22,17 @@ def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields) -> None:
     for goal in range(len(terrain.destinations)):
         sources = [(row, column) for row, column in np.argwhere(terrain.marks == goal).tolist()]
         distance, direction = reference_ways(terrain.blocked, sources)
-        assert np.array_equal(fields.fields.distance[goal], distance)
+        assert np.array_equal(way_costs(fields.fields.direction[goal]), distance)
         assert np.array_equal(fields.fields.direction[goal], direction)
 
 
 def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
     """Walk an eighth of a tile at a time, never into a wall and never farther from the goal; returns the last step."""
-    left = np.iinfo(np.int32).max
+    left, distances = np.iinfo(np.int32).max, way_costs(fields.fields.direction[goal])
     while True:
         column, row = tile_at(terrain.walls, x, y)
         assert not terrain.blocked[row, column]
-        step, distance = fields.fields.direction[goal, row, column], fields.fields.distance[goal, row, column]
+        step, distance = fields.fields.direction[goal, row, column], distances[row, column]
         assert distance <= left
         if step >= ARRIVED:
             return int(step)
@@ -50,8 +50,7 @@ def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndar
     for goal, place in enumerate(data.draw(st.lists(places, min_size=1, max_size=3))):
         marks[place[0]:place[0] + data.draw(st.integers(1, 3)), place[1]] = goal  # also on walls, or over one another
     terrain = Terrain(MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), marks, ""), 100, 100)
-    fields = FlowFields(terrain, workers=data.draw(st.integers(1, 4)))
-    assert fields.rebuild(terrain)
+    fields = all_fields(terrain, workers=data.draw(st.integers(1, 4)))
     assert_ways_are_shortest(terrain, fields)
 
 
@@ -59,10 +58,9 @@ def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndar
 @pytest.mark.parametrize("name", ["Paris_1_256", "arena", "den312d", "lak303d", "maze-128-128-10", "random-64-64-20"])
 def test_ways_are_the_shortest_on_real_maps(name: str) -> None:
     terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000, count=2)
-    fields = FlowFields(terrain, workers=2)
-    fields.rebuild(terrain)
+    fields = all_fields(terrain, workers=2)
     assert_ways_are_shortest(terrain, fields)
-    assert np.array_equal(fields.fields.distance[0] >= 0, terrain.labels == 0)
+    assert np.array_equal(fields.fields.direction[0] != UNREACHABLE, terrain.labels == 0)
 
 
 @settings(deadline=None, max_examples=60)
@@ -74,8 +72,7 @@ def test_whoever_follows_the_heading_arrives_or_has_no_way(blocked: np.ndarray, 
     none = np.full(blocked.shape, -1, np.int16)
     data_map = MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), none, "")
     terrain = Terrain(data_map, columns * tile, rows * tile, count=1, seed=seed)
-    fields = FlowFields(terrain)
-    fields.rebuild(terrain)
+    fields = all_fields(terrain)
     across, down = data.draw(st.integers(1, 255)), data.draw(st.integers(1, 255))
     for row, column in np.argwhere(blocked == 0).tolist():
         side = terrain.walls.tile
@@ -87,8 +84,7 @@ def test_whoever_follows_the_heading_arrives_or_has_no_way(blocked: np.ndarray, 
 @pytest.mark.quick
 def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> None:
     terrain = town("0...", "...@", width=40, height=20)
-    fields = FlowFields(terrain)
-    fields.rebuild(terrain)
+    fields = all_fields(terrain)
 
     def way(x: float, y: float) -> tuple[float, float]:
         right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
@@ -104,44 +100,67 @@ def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> N
 @pytest.mark.quick
 def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
     terrain = town("..@", "@0.", "...")
-    fields = FlowFields(terrain)
-    fields.rebuild(terrain)
-    assert fields.fields.distance[0].tolist() == [[20, 10, -1], [-1, 0, 10], [20, 10, 14]]
+    fields = all_fields(terrain)
+    assert way_costs(fields.fields.direction[0]).tolist() == [[20, 10, -1], [-1, 0, 10], [20, 10, 14]]
     directions = fields.fields.direction[0].tolist()
     assert directions == [[0, 2, UNREACHABLE], [UNREACHABLE, ARRIVED, 4], [0, 6, 5]]
     assert [(STEP_COLUMN[step], STEP_ROW[step]) for step in (0, 2, 4, 6)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
 
 
 @pytest.mark.quick
-def test_fields_are_rebuilt_when_walls_change_and_only_then() -> None:
+def test_fields_are_made_again_when_walls_have_changed_and_only_then() -> None:
     terrain = town("0..", "@@.", "...")
-    fields = FlowFields(terrain, workers=3)
+    fields = all_fields(terrain, workers=3)
     view = fields.fields
-    assert fields.rebuild(terrain) and not fields.rebuild(terrain)
-    assert view.distance[0, 2, 0] == 60
+    assert not fields.forget_outdated(terrain) and fields.complete
+    assert way_costs(view.direction[0])[2, 0] == 60
     terrain.set_wall(0, 1, False)
-    assert fields.rebuild(terrain) and view.distance[0, 2, 0] == 20
+    assert fields.forget_outdated(terrain) and not fields.complete
+    assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 20
     terrain.set_wall(0, 0, True)  # the destination itself
-    assert fields.rebuild(terrain) and (view.direction == UNREACHABLE).all() and (view.distance == -1).all()
+    assert fields.forget_outdated(terrain)
+    assert (make_fields(fields, terrain).fields.direction == UNREACHABLE).all()
+
+
+@pytest.mark.quick
+@settings(deadline=None, max_examples=20)
+@given(st.lists(st.lists(st.integers(0, 5), max_size=3), max_size=4), st.integers(1, 4))
+def test_only_what_is_asked_for_is_made_and_only_once(asked: list[list[int]], workers: int) -> None:
+    terrain = Terrain(None, 400, 300, count=6)
+    expected = all_fields(terrain).fields.direction
+    fields = FlowFields(terrain, workers)
+    fields.forget_outdated(terrain)
+    fields.fields.direction[:] = 77
+    made: set[int] = set()
+    for goals in asked:
+        if goals:
+            fields.fields.direction[list(made)] = 78  # what is there already is not touched
+            make_fields(fields, terrain, *goals)
+            assert (fields.fields.direction[list(made)] == 78).all()
+            made |= set(goals)
+            fields.fields.direction[list(made)] = expected[list(made)]
+        assert np.flatnonzero(fields.made).tolist() == sorted(made) and not fields.asked.any()
+        for goal in range(6):
+            assert np.array_equal(fields.fields.direction[goal], expected[goal] if goal in made else
+                                  np.full_like(expected[goal], 77))
 
 
 @pytest.mark.quick
 def test_all_tiles_of_a_destination_are_arrivals_and_islands_too() -> None:
     terrain = town("00.", "@@@", "1@.")
-    fields = FlowFields(terrain)
-    fields.rebuild(terrain)
+    fields = all_fields(terrain)
     assert (fields.fields.direction == ARRIVED).sum(axis=(1, 2)).tolist() == [2, 1]
 
 
 @pytest.mark.quick
 def test_a_world_without_destinations_has_no_fields() -> None:
     terrain = Terrain(None, 100, 100, count=0)
-    fields = FlowFields(terrain)
-    assert fields.rebuild(terrain) and fields.fields.direction.shape[0] == 0
+    fields = all_fields(terrain)
+    assert fields.complete and fields.fields.direction.shape[0] == 0
 
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    calls = FlowFields(terrain).calls(terrain) + terrain.calls()
+    calls = FlowFields(terrain).calls(terrain, 1) + terrain.calls()
     compile_calls(calls)
     assert all(is_compiled(call) for call in calls)

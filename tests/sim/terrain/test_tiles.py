@@ -98,6 +98,11 @@ def test_destinations_of_a_map_are_numbered_without_gaps() -> None:
 
 
 @pytest.mark.quick
+def test_the_point_of_the_largest_destination_is_in_its_middle() -> None:
+    everywhere = MapData(np.full((2048, 2048), FLOOR, np.uint8), np.zeros((2048, 2048), np.int16), "")
+    assert Terrain(everywhere, 2048, 2048).destinations == ((1023.5, 1023.5, 1024),)
+
+
 def test_the_point_of_a_destination_is_on_one_of_its_tiles() -> None:
     ring = town("000", "0@0", "000", width=3, height=3).destinations[0]
     assert (ring.x, ring.y) == (1.5, 0.5)

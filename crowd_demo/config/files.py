@@ -1,0 +1,24 @@
+"""Read a file that a user names: in bounded time, and no more of it than a bound."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return the bytes of a regular file, at most `most` + 1 of them, so that the caller can tell that it is too large.
+
+    Raises OSError, also for what is no regular file: a device need not end, and a pipe may wait for its writer for ever.
+    """
+    # Without O_NONBLOCK already opening a pipe waits for its writer.
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(most + 1)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,58 @@
+"""About how much memory a run takes, and how much there is; a run that needs more is refused before it begins.
+
+The estimate is a few constants, measured as resident memory of whole runs with default techniques. It does not tell to the
+megabyte what fits; it stops what is too large before the machine swaps or the system kills the program.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from pathlib import Path
+
+from crowd_demo.config.model import Config
+
+PROGRAM = 250 << 20  # bytes: Python, kernels and sprites; compiling takes 150 MB more, once
+AGENT = 350  # bytes an agent: columns, index, draw list
+TILE = 90  # bytes a tile: kinds, areas, ground, wall field
+FIELD_TILE = 1  # bytes a tile and flow field
+MAKING_TILE = 12  # bytes a tile and worker that makes flow fields
+MAKING_BYTES = 256 << 20  # so much for more than one worker
+PIXEL = 4  # bytes a pixel of the window
+OPEN_TILE = 64  # world units a tile where there is no map, about
+
+MB = 1 << 20
+
+
+def too_large(config: Config, map_tiles: int, map_destinations: int) -> tuple[tuple[str], str] | None:
+    """(path of the key that takes most, what is wrong) if the run needs more memory than there is."""
+    parts, free = needed_bytes(config, map_tiles, map_destinations), available_bytes()
+    needed = PROGRAM + sum(parts.values())
+    if free is None or needed <= free:
+        return None
+    return (max(parts, key=parts.__getitem__),), f"needs about {needed // MB:,} MB of memory, and {free // MB:,} MB are free"
+
+
+def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[str, int]:
+    """Bytes by the key that asks for them, without the program itself; a map without marks has 0 destinations."""
+    key = "map" if map_tiles else "world"
+    tiles = map_tiles or int((config.world.width / OPEN_TILE + 1) * (config.world.height / OPEN_TILE + 1))
+    fields = (map_destinations or config.crowd.destinations) if config.behaviour == "crowd" else 0
+    workers = os.cpu_count() or 1
+    making = min(workers * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
+    return {"agents": config.agents * AGENT, key: tiles * (TILE + fields * FIELD_TILE) + making,
+            "window": config.window.width * config.window.height * PIXEL}
+
+
+def available_bytes(system: Path = Path("/")) -> int | None:
+    """What a program can still get: Linux says it; else what the machine has; None where the system says neither."""
+    found = []
+    with suppress(OSError, ValueError, KeyError):
+        kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text(), re.MULTILINE))
+        found.append((int(kilobytes["MemAvailable"]) + int(kilobytes["SwapFree"])) << 10)
+    with suppress(OSError, ValueError):  # the limit of a container; ValueError: "max", that is none
+        found.append(int((system / "sys/fs/cgroup/memory.max").read_text()))
+    with suppress(OSError, ValueError, AttributeError):  # AttributeError: not on Windows
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return min((size for size in found if size > 0), default=None)

@@ -1,0 +1,29 @@
+"""What libraries print is hidden, and only while it should be."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from crowd_demo.config.quiet import quiet_libraries
+
+pytestmark = pytest.mark.quick
+
+
+def test_what_is_written_inside_is_hidden_and_outside_is_not(capfd: pytest.CaptureFixture[str]) -> None:
+    os.write(2, b"before ")
+    with pytest.raises(ZeroDivisionError), quiet_libraries():
+        os.write(2, b"inside ")
+        raise ZeroDivisionError
+    os.write(2, b"after")
+    assert capfd.readouterr().err == "before after"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell closes standard error")
+def test_a_closed_standard_error_does_no_harm() -> None:
+    code = "from crowd_demo.config.quiet import quiet_libraries\nwith quiet_libraries(): pass\nprint('fine')"
+    done = subprocess.run(["sh", "-c", 'exec "$0" -c "$1" 2>&-', sys.executable, code], stdout=subprocess.PIPE, check=True)
+    assert done.stdout == b"fine\n"
