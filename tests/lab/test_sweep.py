@@ -100,7 +100,7 @@ def test_what_will_be_slow_is_said_before() -> None:
     brute = [Contender("none", simulation("1k", agents=100, optimizations__neighbours="none"), lambda: None, [])]
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
-    assert line == "neighbours=none: everybody asks everybody, which may take 1,000 s"
+    assert line == "neighbours=none: all pairs are tested, which may take 1,000 s"
 
 
 @quick
