@@ -135,3 +135,19 @@ def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_
     keys, configs = crowd_demo(found, "--list-keys"), crowd_demo(found, "--list-configs")
     assert keys.returncode == configs.returncode == 0 and "census" in keys.stdout and "toytown" in configs.stdout
     assert keys.stderr == f"crowd-demo: {said}\n"
+
+
+@pytest.mark.parametrize(("record", "said"), [
+    ("Technique('set', (1, 2), 1, True, 'a', 'b')", "plugin odd is left out: ValueError: technique 'set': no such name can be had"),
+    ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='1')", "odd has no key: '1' is taken"),
+    ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='hyper')", "odd has no key: 'hyper' is not the name of a key"),
+])
+def test_names_and_keys_that_cannot_be_had(environment: dict[str, str], tmp_path: Path, record: str, said: str) -> None:
+    info = tmp_path / "odd-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[crowd_demo]\nodd = odd_plugin:PLUGIN\n")
+    (tmp_path / "odd_plugin.py").write_text(
+        f"from crowd_demo.registry.entries import Plugin, Technique\nPLUGIN = Plugin(techniques=({record},))\n")
+    done = crowd_demo({**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}, "--list-keys")
+    assert done.returncode == 0 and done.stderr == f"crowd-demo: {said}\n"

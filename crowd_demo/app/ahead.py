@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 
 from crowd_demo.compute.jit import Call, compile_calls, is_compiled
-from crowd_demo.config.model import Config, Life, World
+from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
@@ -29,7 +29,7 @@ class Ahead:
     """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
 
     def __init__(self, config: Config, render: bool = True) -> None:
-        world = World(width=min(config.world.width, SMALL_SIDE), height=min(config.world.height, SMALL_SIDE))
+        world = WorldSettings(width=min(config.world.width, SMALL_SIDE), height=min(config.world.height, SMALL_SIDE))
         self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
         self._scene = Scene(self._sim, config, assets_folder()) if render else None
         self._camera = Camera((world.width, world.height), SMALL_PX)

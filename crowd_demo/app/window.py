@@ -6,7 +6,7 @@ import os
 
 import pygame
 
-from crowd_demo.config.model import Window
+from crowd_demo.config.model import WindowSettings
 from crowd_demo.config.quiet import quiet_libraries
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
@@ -17,7 +17,7 @@ class NoDisplayError(Exception):
     """No window can be opened."""
 
 
-def open_window(settings: Window, headless: bool) -> pygame.Surface:
+def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     """Open the window; return its surface. Raises NoDisplayError. Does not call `pygame.init`, which would open the mixer."""
     asked = os.environ.get("SDL_VIDEODRIVER")
     if headless:
@@ -39,7 +39,7 @@ def open_window(settings: Window, headless: bool) -> pygame.Surface:
     return surface
 
 
-def set_mode(settings: Window, fullscreen: bool) -> pygame.Surface:
+def set_mode(settings: WindowSettings, fullscreen: bool) -> pygame.Surface:
     """Change to full screen or to a window of the configured size; return the new surface."""
     if fullscreen:
         return pygame.display.set_mode((0, 0), pygame.FULLSCREEN, DEPTH)

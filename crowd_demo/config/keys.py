@@ -6,6 +6,7 @@ key are an error that names both. Keys have pygame's names, but pygame is not im
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
@@ -40,17 +41,6 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
 }
 
 
-def _key(name: str) -> tuple[str, ...]:
-    return (name,) if name else ()
-
-
-ACTIONS: dict[str, tuple[tuple[str, ...], str]] = {
-    **{technique.path: (_key(technique.key), technique.why) for technique in TECHNIQUES},
-    **PROGRAM,
-    **{overlay.name: (_key(overlay.key), overlay.why) for overlay in OVERLAYS.values()},
-}
-"""Action -> its default keys and one line of what it does."""
-
 KEY_NAMES: tuple[str, ...] = (
     *"abcdefghijklmnopqrstuvwxyz0123456789",
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`",
@@ -61,6 +51,34 @@ KEY_NAMES: tuple[str, ...] = (
     "caps lock", "scroll lock", "numlock", "alt gr", "sys req", "power", "euro",
 )
 """What `pygame.key.name` calls the keys."""
+
+
+def _actions() -> dict[str, tuple[tuple[str, ...], str]]:
+    """Techniques, `PROGRAM` and overlays; a plugin's default key that is taken, or that no keyboard has, is left out."""
+    found: dict[str, tuple[tuple[str, ...], str]] = {}
+    taken = {key for keys, _ in PROGRAM.values() for key in keys}
+
+    def add(action: str, key: str, why: str) -> None:
+        if key and (key in taken or key not in KEY_NAMES):
+            print(f"crowd-demo: {action} has no key: {key!r} is {'taken' if key in taken else 'not the name of a key'}",
+                  file=sys.stderr)
+            key = ""
+        taken.add(key)
+        found[action] = (key,) if key else (), why
+
+    for technique in TECHNIQUES:
+        add(technique.path, technique.key, technique.why)
+    found.update(PROGRAM)
+    for overlay in OVERLAYS.values():
+        if overlay.name in found:
+            print(f"crowd-demo: overlay {overlay.name!r} is left out of the keys: an action has that name", file=sys.stderr)
+        else:
+            add(overlay.name, overlay.key, overlay.why)
+    return found
+
+
+ACTIONS = _actions()
+"""Action -> its default keys and one line of what it does."""
 
 
 def _as_names(value: object) -> object:

@@ -27,14 +27,14 @@ Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gi
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
 
 
-class World(Section):
+class WorldSettings(Section):
     """A rectangle from (0, 0), y down. A map is stretched over it."""
 
     width: Side = Field(4000, description="world units, one of which is a pixel at zoom 1 (0.1 to 65536)")
     height: Side = Field(4000, description="world units (0.1 to 65536)")
 
 
-class Scene(Section):
+class SceneSettings(Section):
     """Looks only."""
 
     ground: Literal["stone", "grass", "floor", "sky", "water"] = Field("stone", description="what an open tile looks like")
@@ -81,7 +81,7 @@ class Time(Section):
     catch_up: Whole = number(4, 1, 64, "steps", "at most so many a frame; beyond, the crowd slows down")
 
 
-class Window(Section):
+class WindowSettings(Section):
     """The window, and what lies over the picture."""
 
     width: Whole = number(1280, 16, 16_384, "pixels", "width")
@@ -91,7 +91,7 @@ class Window(Section):
     title: str = Field("crowd-demo", max_length=200, pattern=r"^[^\x00-\x1f]*$", description="title of the window")
 
 
-class Camera(Section):
+class CameraSettings(Section):
     """The first view."""
 
     center: Point | None = Field(None, description="[x, y] in world units; null is the middle of the world")
@@ -114,10 +114,10 @@ class _Common(Section):
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
-    world: World = section(World)
+    world: WorldSettings = section(WorldSettings)
     map: str | None = Field(None, max_length=4096, description=(
         "walls: a shipped name, a .map or a .png (relative to this file); null for an open world"))
-    scene: Scene = section(Scene)
+    scene: SceneSettings = section(SceneSettings)
     spawn: Spawn = section(Spawn)
     life: Life = section(Life)
     links: Links = section(Links)
@@ -139,8 +139,8 @@ else:  # one section for each behaviour of the registry
 class Config(_WithBehaviours):
     """One run of crowd-demo: what is simulated, how, and how it is shown."""
 
-    window: Window = section(Window)
-    camera: Camera = section(Camera)
+    window: WindowSettings = section(WindowSettings)
+    camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
     keys: Keys = section(Keys)
 

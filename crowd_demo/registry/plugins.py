@@ -23,6 +23,8 @@ from crowd_demo.registry.entries import BehaviourEntry, OverlayEntry, Plugin, St
 GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry}
 
+RESERVED = ("get", "set", "prefix")  # what optimizations have beside the techniques
+
 Entry = TypeVar("Entry")
 
 
@@ -81,6 +83,10 @@ def _check(plugin: Plugin) -> None:
         if not all(isinstance(entry, record) for entry in getattr(plugin, field)):
             raise TypeError(f"{field} must be a tuple of {record.__name__} records")
     for technique in plugin.techniques:
+        from pydantic import BaseModel  # whose attributes are no names for fields
+
+        if any(not part.isidentifier() or hasattr(BaseModel, part) or part in RESERVED for part in technique.path.split(".")):
+            raise ValueError(f"technique {technique.path!r}: no such name can be had")
         if not technique.allows(technique.default):
             raise ValueError(f"technique {technique.path}: its default {technique.default!r} is none of its choices")
     if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):

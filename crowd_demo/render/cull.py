@@ -22,7 +22,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 
 
-class Window(NamedTuple):
+class CellRange(NamedTuple):
     """Cells [row0, row1) x [column0, column1) meet the bounds; all agents of the inner ranges are surely inside."""
 
     row0: int
@@ -60,11 +60,11 @@ def span(low: float, high: float, slack: float, cell: float, cells: int) -> tupl
     return first, last, inner_first, inner_last
 
 
-def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> Window:
+def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> CellRange:
     """The cells of a grid of `columns` x `rows` that culling has to visit."""
     row0, row1, inner_row0, inner_row1 = span(float(bounds.top), float(bounds.bottom), slack, cell, rows)
     column0, column1, inner0, inner1 = span(float(bounds.left), float(bounds.right), slack, cell, columns)
-    return Window(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
+    return CellRange(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
 
 
 def bounds_of(rect: Rect, margin: Rect) -> Bounds:
@@ -109,7 +109,7 @@ def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32
 
 
 @kernel
-def visit_cells(worker: int, workers: int, cells: Cells, window: Window, agents: Moving, ahead: np.float32, bounds: Bounds,
+def visit_cells(worker: int, workers: int, cells: Cells, window: CellRange, agents: Moving, ahead: np.float32, bounds: Bounds,
                 found: Found) -> None:
     """Take a share of the rows: a row belongs to a worker by the candidates before it, so all get about as many."""
     total = 0

@@ -33,7 +33,7 @@ class Paving(NamedTuple):
     ys: Ints  # [H + 1] pixels
 
 
-class Range(NamedTuple):
+class TileRange(NamedTuple):
     """Tiles [row0, row1) x [column0, column1)."""
 
     row0: int
@@ -74,7 +74,7 @@ def _copy_tile(target: Words, width: int, height: int, source: Words, start: int
 
 
 @kernel
-def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range, wanted: Wanted) -> None:
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted) -> None:
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
@@ -85,7 +85,7 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: Range, 
                            paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
 
 
-class Ground:
+class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`. Call `prepare` first, then run `calls` or `draw_fblits`."""
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
@@ -108,8 +108,8 @@ class Ground:
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._used)
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
-        self._drawn = _in_view(tile, rows, columns, rect) if how != "off" else Range(0, rows, 0, columns)
-        self._visited = self._drawn if how == "grid" else Range(0, rows, 0, columns)
+        self._drawn = _in_view(tile, rows, columns, rect) if how != "off" else TileRange(0, rows, 0, columns)
+        self._visited = self._drawn if how == "grid" else TileRange(0, rows, 0, columns)
         self._wanted = Wanted(how == "agents", *rect, tile)
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
@@ -164,10 +164,10 @@ def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:
     return ((number + 1) * tile > low) & (number * tile < high)
 
 
-def _in_view(tile: float, rows: int, columns: int, rect: Rect) -> Range:
+def _in_view(tile: float, rows: int, columns: int, rect: Rect) -> TileRange:
     """The tiles that meet `rect`: the same comparisons as in `_meets`, by bisection."""
     def along(count: int, low: float, high: float) -> tuple[int, int]:
         borders = np.arange(count + 1) * float(tile)
         first = int(np.searchsorted(borders[1:], low, "right"))
         return first, max(first, int(np.searchsorted(borders[:-1], high, "left")))
-    return Range(*along(rows, rect.top, rect.bottom), *along(columns, rect.left, rect.right))
+    return TileRange(*along(rows, rect.top, rect.bottom), *along(columns, rect.left, rect.right))

@@ -27,7 +27,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import Cull, bounds_of
 from crowd_demo.render.figures.base import Figures, Shot
 from crowd_demo.render.figures.sprites import load_manifest
-from crowd_demo.render.ground import Ground
+from crowd_demo.render.ground import TileLayer
 from crowd_demo.render.lines import Lines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
 from crowd_demo.render.projection import moving
@@ -47,7 +47,7 @@ class Scene:
         self.sim = sim
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
-        self._ground = Ground(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
+        self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
 

@@ -9,7 +9,6 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.window import close_window, open_window
-from crowd_demo.config.model import Window
 
 
 @pytest.fixture
@@ -21,5 +20,5 @@ def driven() -> Iterator[Driven]:
 @pytest.fixture
 def screen() -> Iterator[pygame.Surface]:
     """An open picture without a program."""
-    yield open_window(Window.model_validate({"width": 640, "height": 360}), headless=True)
+    yield open_window(WindowSettings.model_validate({"width": 640, "height": 360}), headless=True)
     close_window()

@@ -55,7 +55,7 @@ def paving_of(ground):
 @given(camera=cameras(), how=st.sampled_from(["off", "agents", "grid"]),
        blitter=st.sampled_from(["pygame", "compiled"]))
 def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter):
-    ground, frame = grounds.Ground(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
+    ground, frame = grounds.TileLayer(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
     paved = picture(ground, how, blitter, camera)
     left, top, _, _ = camera.view_rect()
     red, green, blue = grounds.OUTSIDE
@@ -66,14 +66,14 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
 
 @given(camera=cameras(), frozen=cameras(), workers=st.integers(1, 3))
 def test_a_frozen_view_culls_the_same_tiles_by_test_and_by_range(tile_set, camera, frozen, workers):
-    ground = grounds.Ground(tile_set, marks=True)
+    ground = grounds.TileLayer(tile_set, marks=True)
     pictures = [picture(ground, how, blitter, camera, frozen.view_rect(), workers)
                 for how in ("agents", "grid") for blitter in ("pygame", "compiled")]
     assert all(np.array_equal(pictures[0], other) for other in pictures)
 
 
 def test_only_the_range_in_view_is_visited(tile_set):
-    ground, camera = grounds.Ground(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
     camera.look_at(90, 70, 2.0)  # shows x from 74 to 106 and y from 58 to 82
     visited = {}
     for how in ("off", "agents", "grid"):
@@ -121,7 +121,7 @@ def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
 
 
 def test_walls_that_change_are_seen(tile_set):
-    ground, camera, map_ = grounds.Ground(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
+    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
     ground.prepare("grid", map_, camera, camera.view_rect())
     before = paving_of(ground).number.copy()
     map_.kinds[:] = tiles.WALL
