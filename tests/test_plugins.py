@@ -138,7 +138,8 @@ def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_
 
 
 @pytest.mark.parametrize(("record", "said"), [
-    ("Technique('set', (1, 2), 1, True, 'a', 'b')", "plugin odd is left out: ValueError: technique 'set': no such name can be had"),
+    ("Technique('set', (1, 2), 1, True, 'a', 'b')",
+     "plugin odd is left out: ValueError: technique 'set': no such name can be had"),
     ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='1')", "odd has no key: '1' is taken"),
     ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='hyper')", "odd has no key: 'hyper' is not the name of a key"),
 ])

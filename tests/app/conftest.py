@@ -9,6 +9,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.window import close_window, open_window
+from crowd_demo.config.model import WindowSettings
 
 
 @pytest.fixture
