@@ -161,8 +161,8 @@ class Config(_WithBehaviours):
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
             refuse(self, ("links", "stiffness"), links.stiffness, (
-                f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows up"
-                f" unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
+                f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
         return self
 
     @property

@@ -8,8 +8,8 @@ moved in memory (after a sort or a removal), and links to agents that died are d
 integers (1/256), so the result does not depend on order or threads; a second kernel writes the velocities, when no kernel
 reads them any more. O(links) a step, and as much again for each sort.
 
-No link pulls on a pinned agent. It moves like the others by its behaviour's rules, and at the end of the step `HoldPins` puts it
-back to where it stood, at rest. So only a wall that is built on it moves it.
+No link pulls on a pinned agent. It moves by its behaviour's rules like the others, and at the end of the step `HoldPins` puts
+it back to where it stood, at rest. So only a wall that is built on it moves it.
 """
 
 from __future__ import annotations

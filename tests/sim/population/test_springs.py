@@ -77,10 +77,11 @@ def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: st
     move = {"flock": reference.flock_move, "crates": reference.crate_move}[behaviour]
     for _ in range(5):
         shuffle(sim, sim.tick)
-        wanted, rules, link_rules = sim.agents.by_id(), refresh_rules(sim), sim.links.rules(sim.world)
+        wanted: Any = sim.agents.by_id()
+        rules, link_rules = refresh_rules(sim), sim.links.rules(sim.world)
         sim.step()
         now = sim.agents.by_id()
-        wanted = type(now)(*map(np.copy, wanted._replace(push_x=now.push_x, push_y=now.push_y)))
+        wanted = type(wanted)(*map(np.copy, wanted._replace(push_x=now.push_x, push_y=now.push_y)))
         reference_links.step(wanted, sim.links.ends, pins, link_rules, partial(move, rules=rules, ground=sim.world.ground),
                              both=pattern != "column")
         for name in ("x", "y", "vx", "vy"):
@@ -118,8 +119,8 @@ def test_pins_stand_beside_walls_and_step_out_of_new_ones() -> None:
     step_out(sim.terrain, *wanted)
     sim.step(20)
     now = sim.agents.by_id()
-    for column in (columns, now):
-        assert np.array_equal(column.x[pins], wanted[0]) and np.array_equal(column.y[pins], wanted[1])
+    for then in (columns, now):
+        assert np.array_equal(then.x[pins], wanted[0]) and np.array_equal(then.y[pins], wanted[1])
     column, row = int(wanted[0][0] * walls.inv_tile), int(wanted[1][0] * walls.inv_tile)
     sim.set_walls((column, row, column + 1, row + 1), True)
     step_out(sim.terrain, *wanted)
@@ -182,3 +183,24 @@ def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
     assert sim.world.top_speed == fastest > sim.behaviour.needs.top_speed
+
+
+@pytest.mark.parametrize(("pattern", "step_hz"), [("rope", 30), ("cloth", 60)])
+def test_links_blow_up_beyond_the_stiffness_that_is_allowed_and_not_below(pattern: str, step_hz: int) -> None:
+    links = {"rope": 2, "cloth": 4}[pattern]
+    stiffest = (2 - (4 * 4 + 0.5) / step_hz) * step_hz**2 / links
+    allowed, beyond = (tremble(pattern, step_hz, part * stiffest) for part in (0.8, 1.6))
+    assert 10 * allowed < beyond
+
+
+def tremble(pattern: str, step_hz: int, stiffness: float) -> float:
+    """How much the velocity changes in a step, on the median, after six seconds."""
+    config = simulation(pattern, agents=800, links__length=40, time__step_hz=step_hz, links__stiffness=1,
+                        flock__speed_max=10000, world__width=1000, world__height=900).config
+    unchecked = config.links.model_copy(update={"stiffness": stiffness})
+    sim = Simulation(config.model_copy(update={"links": unchecked}))
+    sim.step(6 * step_hz)
+    before = sim.agents.by_id()
+    sim.step()
+    now = sim.agents.by_id()
+    return float(np.median(np.hypot(now.vx - before.vx, now.vy - before.vy)))
