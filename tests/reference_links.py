@@ -31,7 +31,20 @@ def gust(rules: Any, x: Any, y: Any) -> Any:
 
 
 def velocities(columns: Any, pull_x: Any, pull_y: Any, rules: Any) -> tuple[Any, Any]:
-    """The next velocity of agents that are not pinned."""
+    """The next velocity of agents on whom a link pulls, and who are not pinned."""
     ax = pull_x + rules.wind * gust(rules, columns.x, columns.y) - rules.drag * columns.vx
     ay = pull_y + rules.gravity - rules.drag * columns.vy
     return columns.vx + rules.dt * ax, columns.vy + rules.dt * ay
+
+
+def step(a: Any, pairs: Any, pins: Any, rules: Any, move: Any, both: bool) -> None:
+    """Links, *move* and pins for the agents of record `a`, whose columns are changed; `move` is the behaviour's."""
+    ends = pairs if both else pairs[:, 1:]
+    acted = np.setdiff1d(ends, pins)
+    new = velocities(a, *pulls(a.x, a.y, a.vx, a.vy, pairs, rules, both), rules)
+    for column, values in zip((a.vx, a.vy), new, strict=True):
+        column[acted] = values[acted]
+    stood = a.x[pins], a.y[pins]
+    move(a._asdict())
+    a.x[pins], a.y[pins] = stood
+    a.vx[pins] = a.vy[pins] = 0

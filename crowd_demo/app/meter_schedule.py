@@ -2,6 +2,9 @@
 
 One meter is read at a time, the one that was read longest ago. After a reading that took t seconds there is none for
 `PAUSE` * t seconds, and no meter is read again before `EVERY_S`.
+
+A reading holds while the techniques have the values under which it was made; then it is forgotten, and read again in turn.
+The number of agents is no such value: births and deaths change it in every step.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crowd_demo.sim.metrics.readings import METERS, Readings
+from crowd_demo.sim.metrics.readings import METERS, Meter, Readings, Settings
 from crowd_demo.sim.simulation import Simulation
 
 PAUSE = 50
@@ -17,27 +20,36 @@ EVERY_S = 0.5
 
 
 class Meters:
-    """`readings` are the last ones; the worker's thread writes them, any thread may read them."""
+    """The worker's thread reads meters; any thread may ask for the readings."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
-        self.readings = Readings()
+        self._last = Readings()
         self._clock = clock
         self._read_at: dict[str, float] = {}
+        self._read_under: dict[str, Settings] = {}
         self._pause_until = 0.0
 
-    def read(self, sim: Simulation) -> None:
-        """Read one meter if it is time, and drop readings that no longer apply.
+    def readings(self, sim: Simulation) -> Readings:
+        """Return the last readings, None for those that do not hold under the present settings."""
+        return Readings(**{name: value for name, value in self._last._asdict().items() if self._holds(name, sim)})
 
-        Call after a step, from the thread that makes the steps.
-        """
+    def read(self, sim: Simulation) -> None:
+        """Read one meter if it is time. Call after a step, from the thread that makes the steps."""
         now = self._clock()
-        applying = [name for name, meter in METERS.items() if meter.applies(sim)]
-        for name in set(self._read_at) - set(applying):
+        for name in [name for name in self._read_at if not self._holds(name, sim)]:
             del self._read_at[name]
-            self.readings = self.readings.with_value(name, None)
-        due = [name for name in applying if now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
+        due = [name for name, meter in METERS.items()
+               if meter.applies(sim) and now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
         if due and now >= self._pause_until:
-            name = min(due, key=lambda name: self._read_at.get(name, -EVERY_S))
-            self.readings = self.readings.with_value(name, METERS[name].measure(sim))
-            self._read_at[name] = end = self._clock()
+            self._measure(min(due, key=lambda name: self._read_at.get(name, -EVERY_S)), sim)
+            end = self._clock()
             self._pause_until = end + PAUSE * (end - now)
+
+    def _measure(self, name: str, sim: Simulation) -> None:
+        self._last = self._last.with_value(name, METERS[name].measure(sim))
+        self._read_under[name] = METERS[name].settings(sim)
+        self._read_at[name] = self._clock()
+
+    def _holds(self, name: str, sim: Simulation) -> bool:
+        meter: Meter = METERS[name]
+        return meter.applies(sim) and self._read_under.get(name) == meter.settings(sim)

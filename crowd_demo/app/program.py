@@ -178,6 +178,7 @@ class Program:
         profile = self.sim.profile
         self.sim = Simulation(self.config.model_copy(update=again))
         self.sim.profile = profile
+        self.meters = Meters()
         if self.scene:
             self.scene.sim = self.sim
 
@@ -237,4 +238,4 @@ class Program:
         notices = [text for _, text in self._notices.values()]
         if self.switcher.pending:
             notices.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings, self.touched)
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched)

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Self
 
 from pydantic import model_validator
-from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
-from crowd_demo.config.section import Section, Whole, number
+from crowd_demo.config.section import Section, Whole, number, refuse
 
 LENGTH = "world units"
 SPEED = "world units a second"
@@ -22,10 +21,7 @@ def _in_order(section: Section, low: str, high: str) -> None:
     least, greatest = getattr(section, low), getattr(section, high)
     if least > greatest:
         blamed = low if low in section.model_fields_set else high
-        problem = PydanticCustomError("order", f"{low} ({{low}}) must not be above {high} ({{high}})",
-                                      {"low": f"{least:g}", "high": f"{greatest:g}"})
-        detail = InitErrorDetails(type=problem, loc=(blamed,), input=least)
-        raise ValidationError.from_exception_data(type(section).__name__, [detail])
+        refuse(section, (blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})")
 
 
 class BehaviourSettings(Section):

@@ -140,7 +140,8 @@ def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, lis
             break
         except ValidationError as error:
             found = explain(error, Config)
-            mistakes += found
+            blamed = {path for path, _ in mistakes}  # a key that is blamed again has its default by now
+            mistakes += [mistake for mistake in found if mistake[0] not in blamed]
             removed = [_remove(data, path) for path, _ in found]
             if not all(removed):
                 return None, mistakes

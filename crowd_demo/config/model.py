@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+import math
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, create_model
+from pydantic import Field, create_model, model_validator
 
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, section
+from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.entries import load
 
@@ -71,6 +72,16 @@ class Links(Section):
     gravity: float = number(0, 0, 10_000, "world units / s^2", "pull downwards")
     wind: float = number(0, 0, 10_000, "world units / s^2", "how strong the gusts are")
     drag: float = number(0.5, 0, 60, "1/s", "how fast the air slows agents down")
+
+    @property
+    def least_step_hz(self) -> float:
+        """The least `time.step_hz` at which the links do not blow up (docs/model.md, "Links"); 0 without links.
+
+        That is where links * stiffness * dt^2 + (2 * in_line * damping + drag) * dt = 2.
+        """
+        links, in_line = {"none": (0, 0), "rope": (2, 2), "cloth": (4, 2), "column": (1, 1)}[self.pattern]
+        stiff, slowing = links * self.stiffness, 2 * in_line * self.damping + self.drag
+        return (slowing + math.sqrt(slowing * slowing + 8 * stiff)) / 4 if links else 0.0
 
 
 class Time(Section):
@@ -143,6 +154,16 @@ class Config(_WithBehaviours):
     camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
     keys: Keys = section(Keys)
+
+    @model_validator(mode="after")
+    def _steps_bear_links(self) -> Self:
+        """Raise ValidationError if the links are too stiff for the length of a step."""
+        links, step_hz = self.links, self.time.step_hz
+        if step_hz < links.least_step_hz:
+            refuse(self, ("links", "stiffness"), links.stiffness, (
+                f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
+        return self
 
     @property
     def behaviour_settings(self) -> BehaviourSettings:

@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
 
 
 class Section(BaseModel):
@@ -39,3 +40,9 @@ def number(default: float, low: float, high: float, unit: str, what: str) -> Any
 def section(model: type[Section]) -> Any:
     """A field that holds a section with all its defaults."""
     return Field(default_factory=model)
+
+
+def refuse(section: Section, path: tuple[str, ...], value: object, text: str) -> NoReturn:
+    """Raise ValidationError for values that do not go together, from a validator of the section; it blames one key."""
+    problem = PydanticCustomError("order", "{text}", {"text": text})
+    raise ValidationError.from_exception_data(type(section).__name__, [InitErrorDetails(type=problem, loc=path, input=value)])

@@ -1,6 +1,6 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    (life -> compact ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move
+    (life -> compact ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move (-> pins)
 
 *See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -29,7 +29,7 @@ from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
 from crowd_demo.sim.population.spawn import spawn_positions
-from crowd_demo.sim.population.springs import FindLinkEnds, Springs
+from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.stage import Stage, run_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
@@ -78,7 +78,7 @@ class Simulation:
         self.world = world = World(config, self.behaviour.needs, room_for(config))
         me = proxy(self)  # a cycle of references would keep the crowd until Python looks for cycles
         self.life = BirthsDeaths(config, lambda ids, seed: me.add_agents(ids, seed))
-        self.links = Springs(config, world.agents, world.terrain)
+        self.links = Springs(config, world.agents)
         if self.links.active:
             world.measured_speed = self.links.top_speed
         self.index = Index({**STRUCTURES, **self.behaviour.structures})
@@ -86,7 +86,7 @@ class Simulation:
         self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
         self.stages: Sequence[Stage] = with_plugin_stages([
             self.life, Compact(), self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.see,
-            self.links, *self.behaviour.stages(world)])
+            self.links, *self.behaviour.stages(world), HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has

@@ -71,20 +71,53 @@ def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: 
 def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> None:
     meters, sim = Meters(watch), simulation(agents=10, map="null")
     meters.read(sim)
-    assert meters.readings.stagger
+    assert meters.readings(sim).stagger
     sim.optimizations.stagger.avoidance = 1
+    assert meters.readings(sim).stagger is None
+
+
+SETTINGS: list[tuple[str, str, Any, dict[str, Any]]] = [  # meter, technique, its other value, what is on before
+    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "cap", "nearest", {}),
+    ("ages", "stagger.avoidance", 8, {}), ("cap", "cap", "nearest", {"cap": "first"}),
+    ("bias", "cap", "first", {"cap": "nearest"}), ("cap", "cell_size", 64, {"cap": "first"}),
+    ("field", "cell_size", 64, {"neighbours": "field"}), ("locality", "neighbours", "kd_tree", {}),
+    ("locality", "curve", "hilbert", {}), ("locality", "reorder.when", "off", {})]
+
+
+@pytest.mark.parametrize(("meter", "path", "other", "before"), SETTINGS)
+def test_a_reading_belongs_to_the_settings_that_it_was_read_under(
+        meter: str, path: str, other: Any, before: dict[str, Any], watch: Watch, read: list[str]) -> None:
+    options = {f"optimizations__{name}": value for name, value in before.items()}
+    meters, sim = Meters(watch), simulation("20k-flock", agents=10, **options)
+    for _ in METERS:
+        meters.read(sim)
+        watch.now_s += PAUSE
+    old = getattr(meters.readings(sim), meter)
+    assert old
+    sim.optimizations.set(path, other)
+    assert getattr(meters.readings(sim), meter) is None
+    for _ in METERS:
+        meters.read(sim)
+        watch.now_s += PAUSE
+    assert getattr(meters.readings(sim), meter) > old
+
+
+def test_exact_techniques_leave_the_errors_as_they_are(watch: Watch, read: list[str]) -> None:
+    meters, sim = Meters(watch), simulation("20k-flock", agents=10)
     meters.read(sim)
-    assert meters.readings.stagger is None
+    for path, value in (("neighbours", "linked"), ("simd", False), ("cell_size", 64), ("cull", "off"), ("threads", 1)):
+        sim.optimizations.set(path, value)
+    assert meters.readings(sim).stagger
 
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.meter_schedule.PAUSE", 0)
     driven.program.hud_shown = False
     driven.frames(6)
-    assert not any(driven.program.meters.readings)
+    assert not any(driven.program.status().readings)
     driven.program.hud_shown, driven.program.paused = True, True
     driven.frames(6)
-    assert not any(driven.program.meters.readings)
+    assert not any(driven.program.status().readings)
     driven.program.paused = False
     driven.frames(6)
     readings = driven.program.status().readings
@@ -98,9 +131,31 @@ def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, m
     driven.press("k")
     driven.settle()
     driven.frames(8)
-    readings = driven.program.meters.readings
+    readings = driven.program.status().readings
     assert readings.cap and readings.bias and readings.bias.agents > 0
     driven.press("k", 1)
     driven.settle()
     driven.frames(2)
-    assert driven.program.meters.readings.cap is None
+    assert driven.program.status().readings.cap is None
+
+
+def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
+    driven.frames(3)
+    assert any(reading is not None for reading in driven.program.status().readings)
+    driven.program.hud_shown = False
+    driven.program.restart()
+    driven.frames(2)
+    assert not any(driven.program.status().readings)
+
+
+def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.meter_schedule.PAUSE", 0)
+    driven.press("k")
+    driven.settle()
+    driven.frames(8)
+    assert driven.program.status().readings.cap
+    driven.program.paused = True
+    driven.press("k")
+    driven.settle()
+    assert driven.program.sim.optimizations.cap == "nearest"
+    assert driven.program.status().readings.cap is None

@@ -63,6 +63,10 @@ def test_an_empty_file_is_all_defaults(write):
      "bad.yaml:2: camera.center: must be [a number from -131072 to 131072, a number from -131072 to 131072] or null, "
      "not [1]"),
     ("crowd:\n  speed_min: 500", "bad.yaml:2: crowd.speed_min: speed_min (500) must not be above speed_max (120)"),
+    ("links:\n  pattern: cloth\n  stiffness: 3000", "bad.yaml:3: links.stiffness: a cloth of stiffness 3000, damping 4 and"
+     " drag 0.5 blows up unless time.step_hz is at least 82 (it is 60)"),
+    ("links: {pattern: cloth, stiffness: 3000}\ntime: {step_hz: 20}", "bad.yaml:1: links.stiffness: a cloth of stiffness 3000,"
+     " damping 4 and drag 0.5 blows up unless time.step_hz is at least 82 (it is 20)"),
     ("flock:\n  speed_max: 5", "bad.yaml:2: flock.speed_max: speed_min (60) must not be above speed_max (5)"),
     ("seed: 1\nagents: 5\nseed: 2", "bad.yaml:3: seed: given twice, first on line 1"),
     ("keys: {pause: scape}", "bad.yaml:1: keys.pause: must be a key, a list of keys, or null for none, not 'scape' "

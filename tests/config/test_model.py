@@ -93,6 +93,21 @@ def test_what_is_out_of_type_or_range_is_refused(data):
         Config.model_validate(data)
 
 
+@pytest.mark.parametrize(("pattern", "links", "in_line"), [("rope", 2, 2), ("cloth", 4, 2), ("column", 1, 1)])
+@pytest.mark.parametrize(("step_hz", "damping", "drag"), [(60, 4, 0.5), (25, 3, 2), (40, 0, 0)])
+def test_links_are_as_stiff_as_a_step_can_bear(pattern, links, in_line, step_hz, damping, drag):
+    stiffest = (2 - (2 * in_line * damping + drag) / step_hz) * step_hz**2 / links
+    for stiffness in (0.999 * stiffest, 1.001 * stiffest):
+        data = {"links": {"pattern": pattern, "stiffness": min(stiffness, 3000), "damping": damping, "drag": drag},
+                "time": {"step_hz": step_hz}}
+        if stiffness > stiffest and stiffest < 3000:
+            with pytest.raises(ValidationError, match="unless time"):
+                Config.model_validate(data)
+        else:
+            Config.model_validate(data)
+    Config.model_validate({"links": {"stiffness": 3000, "damping": 15, "drag": 60}, "time": {"step_hz": 1}})  # no links
+
+
 def test_a_whole_number_may_be_written_with_an_exponent():
     assert Config.model_validate({"agents": 1e5}).agents == 100_000
     assert type(Config.model_validate({"optimizations": {"threads": 2.0}}).optimizations.threads) is int

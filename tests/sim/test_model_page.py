@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import open_world, shuffle, simulation
+from crowds import open_world, refresh_rules, shuffle, simulation
 
 from crowd_demo.sim.behaviours.people import destinations_of
 
@@ -120,6 +120,85 @@ def test_crates_are_born_at_rest_and_most_of_them_small() -> None:
     parts = [part(identity, key(SEED, 0, SIZE)) for identity in IDS]
     assert columns.half.tolist() == [F(1 + 49 * (p * p * p)) for p in parts]
     assert not columns.vx.any() and not columns.push_x.any()
+
+
+@pytest.mark.quick
+def test_who_is_born_in_a_wall_flies_with_the_wind_beside_it() -> None:
+    sim = simulation(**{**PAGE, "agents": 0}, spawn__pattern="point")
+    tile = int(F(WIDTH) / F(2) * sim.terrain.walls.inv_tile), int(F(HEIGHT) / F(2) * sim.terrain.walls.inv_tile)
+    sim.set_walls((*tile, tile[0] + 1, tile[1] + 1), True)
+    sim.populate(20)
+    columns = sim.agents.by_id()
+    middle = [F((side + 0.5) * TILE) for side in (tile[0], tile[1] - 1)]  # the tile above comes first in reading order
+    assert set(columns.x) == {middle[0]} and set(columns.y) == {middle[1]}
+    low, high = sim.config.flock.speed_min, sim.config.flock.speed_max
+    velocities = [bird_velocity(identity, middle[0], middle[1], low, high) for identity in range(20)]
+    assert velocities == list(zip(columns.vx, columns.vy, strict=True))
+
+
+@pytest.mark.quick
+def test_a_crowd_has_no_more_destinations_than_the_ground_has_tiles() -> None:
+    sim = simulation(agents=3, map="null", world__width=100, world__height=60, crowd__destinations=9)
+    assert sim.terrain.blocked.size == len(sim.terrain.destinations) == 4
+
+
+# --- Links -----------------------------------------------------------------------------------------------------------
+
+HANGING = {**PAGE, "links__length": 7, "spawn__pattern": "point"}
+
+
+@pytest.mark.quick
+def test_ropes_begin_where_the_page_says() -> None:
+    rest, n = 30.7, 7
+    columns = simulation(**HANGING, links__pattern="rope", links__rest=rest).agents.by_id()
+    ropes, rows = math.ceil(len(IDS) / n), max(1, math.floor(HEIGHT / max(n * rest * 1.2, 1)))
+    across = math.ceil(ropes / rows)
+    for identity in IDS:
+        line, spot = divmod(identity, n)
+        row, column = divmod(line % ropes, across)
+        x = (column + 0.25 + 0.5 * (row % 2)) * (WIDTH / across)
+        y = (row + 0.12) * (HEIGHT / rows) + spot * rest
+        assert (columns.x[identity], columns.y[identity]) == (clamped(x, WIDTH), clamped(y, HEIGHT))
+
+
+@pytest.mark.quick
+def test_leaders_of_columns_are_born_on_the_ground_whatever_the_pattern() -> None:
+    columns = simulation(**HANGING, links__pattern="column", links__rest=40).agents.by_id()
+    for identity in IDS:
+        line, spot = divmod(identity, 7)
+        x, y, _ = place(line)
+        assert (columns.x[identity], columns.y[identity]) == (clamped(float(x) - spot * 40, WIDTH), y)
+
+
+def clamped(value: float, side: float) -> Any:
+    return F(min(max(value, 0.0), float(np.nextafter(F(side), F(0)))))
+
+
+# --- Births and deaths -----------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_the_dead_are_drawn_below_the_highest_id_that_anybody_ever_had() -> None:
+    sim = simulation(**{**PAGE, "agents": 150}, life__deaths_per_s=10 * 60)
+    sim.populate(40)
+    dead: list[int] = []
+    k, n = key(SEED, 0, 6), 0
+    while len(dead) < 10:
+        identity, n = page_hash(n ^ k) % 150, n + 1
+        if identity < 40 and identity not in dead:
+            dead.append(identity)
+    sim.step()
+    assert sorted(sim.agents.columns.id[:sim.agents.count]) == sorted(set(range(40)) - set(dead))
+
+
+# --- Units and types: constants --------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("response", "step_hz"), [(7.3, 37), (0.1, 3), (900, 60)])
+def test_response_and_dt_are_one_constant(response: float, step_hz: float) -> None:
+    for behaviour in ("crowd", "crates"):
+        rules = refresh_rules(simulation(**{**PAGE, "agents": 2, "behaviour": behaviour, "time__step_hz": step_hz,
+                                            f"{behaviour}__response": response}))
+        assert rules.follow == F(min(1, response * (1 / step_hz))) and rules.dt == F(1 / step_hz)
 
 
 # --- The state and its hash ------------------------------------------------------------------------------------------

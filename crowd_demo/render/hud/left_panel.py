@@ -86,11 +86,16 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
-    """How evenly the workers share the work, and how near to each other neighbours are in memory."""
-    facts = {"imbalance": f"{counters['imbalance']:.2f}"} if "imbalance" in counters else {}
-    if score := readings.locality:
-        facts |= {"near reads": f"{score.same_or_next_line:.0%}", "L1 misses": f"{score.miss_rate:.1%}"}
-    return facts
+    """What the busiest worker of the last step did against the mean, and how near to each other neighbours are in memory.
+
+    Empty before the first step.
+    """
+    if "imbalance" not in counters:
+        return {}
+    score = readings.locality
+    return {"top worker": f"{counters['imbalance']:.2f} x mean",
+            "near reads": f"{score.same_or_next_line:.0%}" if score else UNREAD,
+            "L1 misses": f"{score.miss_rate:.1%}" if score else UNREAD}
 
 
 def mean_error(error: PushError | None) -> str:

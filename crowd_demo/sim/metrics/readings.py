@@ -1,7 +1,8 @@
 """The meters: what is measured about a crowd in addition to the counters of its steps.
 
 A meter runs between two steps, leaves the crowd as it is, and lists the kernels that it will call, so that these are compiled
-with those of the step. A meter that does not apply at present has no value.
+with those of the step. A meter that does not apply at present has no value, and a value belongs to the settings under which it
+was read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.compute.jit import Call
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
 from crowd_demo.sim.metrics import locality as near
 from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
 from crowd_demo.sim.metrics.locality import Locality
@@ -18,6 +21,7 @@ from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exac
 from crowd_demo.sim.simulation import Simulation
 
 Reading = PushError | Longs | Bias | Locality | None
+Settings = tuple[tuple[str, Value], ...]  # paths of techniques and their values
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
 
 
@@ -42,6 +46,7 @@ class Meter(NamedTuple):
     applies: Callable[[Simulation], bool]
     measure: Callable[[Simulation], Reading]
     calls: Callable[[Simulation], Iterable[Call]]
+    settings: Callable[[Simulation], Settings]  # those that a reading belongs to
 
 
 def is_staggered(sim: Simulation) -> bool:
@@ -57,6 +62,19 @@ def has_field(sim: Simulation) -> bool:
     return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
 
 
+def approximations(sim: Simulation) -> Settings:
+    """Return the techniques that change the motion at present."""
+    get = sim.optimizations.get
+    return tuple((one.path, get(one.path)) for one in TECHNIQUES if is_approximate(one, get(one.path), get))
+
+
+def memory_order(sim: Simulation) -> Settings:
+    """Return the techniques that decide where agents lie in memory and how their candidates are read."""
+    paths = ("neighbours", "reorder.when", "reorder.every", "reorder.drift", "curve", "cell_size", "leaf_size", "rebuild",
+             "removal")
+    return tuple((path, sim.optimizations.get(path)) for path in paths)
+
+
 def cheap_locality(sim: Simulation) -> Locality | None:
     """Return the locality where it is cheap: no index to build, no long lists to write out."""
     cheap = sim.structure.fresh and (sim.optimizations.neighbours != "linked" or sim.agents.count <= MOST_IN_LISTS)
@@ -64,12 +82,12 @@ def cheap_locality(sim: Simulation) -> Locality | None:
 
 
 METERS = {
-    "stagger": Meter(is_staggered, stagger_error, lambda sim: ()),
-    "ages": Meter(is_staggered, ages, lambda sim: ()),
-    "cap": Meter(is_capped, exact_error, exact_calls),
-    "bias": Meter(is_capped, bias, lambda sim: (bias_call(sim, 1)[0],)),
-    "field": Meter(has_field, exact_error, exact_calls),
-    "locality": Meter(lambda sim: True, cheap_locality, near.calls_ahead),
+    "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
+    "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
+    "cap": Meter(is_capped, exact_error, exact_calls, approximations),
+    "bias": Meter(is_capped, bias, lambda sim: (bias_call(sim, 1)[0],), approximations),
+    "field": Meter(has_field, exact_error, exact_calls, approximations),
+    "locality": Meter(lambda sim: True, cheap_locality, near.calls_ahead, memory_order),
 }
 
 

@@ -1,12 +1,15 @@
 """Springs: links between agents that stay valid through sorts and removals, and their forces.
 
     pull   sum over an agent's links of (stiffness * (d - rest) + damping * approach) along the link, d its length
-    v'     v + dt * (pull + gravity + wind * gust - drag * v); pinned agents move to their pin instead
+    v'     v + dt * (pull + gravity + wind * gust - drag * v)
 
 A link is two ids and their generations at the time of linking. Kernels need slots: these are looked up again when agents have
 moved in memory (after a sort or a removal), and links to agents that died are dropped. Each agent adds up its own pulls, as
 integers (1/256), so the result does not depend on order or threads; a second kernel writes the velocities, when no kernel
 reads them any more. O(links) a step, and as much again for each sort.
+
+No link pulls on a pinned agent. It moves by its behaviour's rules like the others, and at the end of the step `HoldPins` puts
+it back to where it stood, at rest. So only a wall that is built on it moves it.
 """
 
 from __future__ import annotations
@@ -19,11 +22,10 @@ from crowd_demo.compute.arrays import Float, Floats, Ints, Whole
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import root, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
-from crowd_demo.sim.population.spring_patterns import pinned, positions, reaches, tied
+from crowd_demo.sim.population.spring_patterns import pinned, reaches, tied
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import World
 
 FIXED = 256  # steps of 1 unit/s^2 in the sums
@@ -34,12 +36,9 @@ GUST_UNITS, GUST_S = 900.0, 4.0  # width of a gust, and the time in which it pas
 class Web(NamedTuple):
     """The links as kernels see them: node k's are first[k]:first[k + 1]."""
 
-    node: Ints  # [n]: slots of the agents that links (or pins) act on
+    node: Ints  # [n]: slots of the agents that links act on
     first: Ints  # [n + 1]
     other: Ints  # [m]: slots of the agents at the other ends
-    pinned: Ints  # [n]: 1 for pinned agents
-    pin_x: Floats  # [n]: where
-    pin_y: Floats
     pull_x: Floats  # [n], written: units/s^2
     pull_y: Floats
 
@@ -54,7 +53,6 @@ class LinkRules(NamedTuple):
     wind: np.float32
     drag: np.float32
     dt: np.float32
-    inv_dt: np.float32
     inv_gust: np.float32
     phase: np.float32  # of the gusts, 1 .. 2
 
@@ -96,12 +94,9 @@ def apply_pull(worker: int, workers: int, columns: Columns, web: Web, rules: Lin
     for k in range(nodes * worker // workers, nodes * (worker + 1) // workers):
         me = np.uintp(web.node[k])
         x, y, vx, vy = columns.x[me], columns.y[me], columns.vx[me], columns.vy[me]
-        if web.pinned[k] != 0:
-            columns.vx[me], columns.vy[me] = (web.pin_x[k] - x) * rules.inv_dt, (web.pin_y[k] - y) * rules.inv_dt
-        else:
-            ax = web.pull_x[k] + rules.wind * gust(rules, x, y) - rules.drag * vx
-            ay = web.pull_y[k] + rules.gravity - rules.drag * vy
-            columns.vx[me], columns.vy[me] = vx + rules.dt * ax, vy + rules.dt * ay
+        ax = web.pull_x[k] + rules.wind * gust(rules, x, y) - rules.drag * vx
+        ay = web.pull_y[k] + rules.gravity - rules.drag * vy
+        columns.vx[me], columns.vy[me] = vx + rules.dt * ax, vy + rules.dt * ay
 
 
 class Springs(Stage):
@@ -109,13 +104,14 @@ class Springs(Stage):
 
     name = "links"
 
-    def __init__(self, config: Config, agents: Agents[Columns], terrain: Terrain) -> None:
+    def __init__(self, config: Config, agents: Agents[Columns]) -> None:
         self._config = config
         self._agents = agents
-        self._terrain = terrain
         self.active = config.links.pattern != "none"
         self.ends: Ints = np.zeros((0, 2), np.int32)
         self.generations: Ints = np.zeros((0, 2), np.int32)
+        self.pins: Ints = np.zeros(0, np.int32)  # slots of the pinned agents, as of the last call of `refresh`
+        self.stood: tuple[Floats, Floats] = np.zeros(0, np.float32), np.zeros(0, np.float32)  # (x, y) of each
         self._deaths = self._layout = -1
         self._sort_links()
 
@@ -127,6 +123,11 @@ class Springs(Stage):
         rules, columns = self.rules(world), world.agents.columns
         return (call(pull, world.workers, columns, self.web, rules),
                 call(apply_pull, world.workers, columns, self.web, rules))
+
+    def commit(self, world: World) -> None:
+        """Remember where pinned agents stand, before *move*."""
+        columns = world.agents.columns
+        self.stood = columns.x[self.pins], columns.y[self.pins]
 
     def __len__(self) -> int:
         return len(self.ends)
@@ -183,8 +184,8 @@ class Springs(Stage):
     def rules(self, world: World) -> LinkRules:
         links, f = self._config.links, np.float32
         return LinkRules(rest=f(links.rest), stiffness=f(links.stiffness), damping=f(links.damping), gravity=f(links.gravity),
-                         wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_dt=f(1 / world.dt),
-                         inv_gust=f(1 / GUST_UNITS), phase=f(2 - world.tick * world.dt / GUST_S % 1))
+                         wind=f(links.wind), drag=f(links.drag), dt=f(world.dt), inv_gust=f(1 / GUST_UNITS),
+                         phase=f(2 - world.tick * world.dt / GUST_S % 1))
 
     # --- from ids to slots -------------------------------------------------------------------------------------------
 
@@ -197,20 +198,18 @@ class Springs(Stage):
         return pairs[alive & np.isin(pairs, ids).any(axis=1)]
 
     def _sort_links(self) -> None:
-        """Sort the links by the agent that they act on: both ends, but only the follower in a column."""
+        """Sort the links by the agent that they act on: both ends, but only the follower in a column, and nobody pinned."""
         lower, upper = self.ends[:, 0], self.ends[:, 1]
         both = self._config.links.pattern != "column"
         pulled, puller = (np.concatenate((upper, lower)), np.concatenate((lower, upper))) if both else (upper, lower)
+        free = ~pinned(pulled, self._config)
+        pulled, puller = pulled[free], puller[free]
         by_node = np.argsort(pulled, kind="stable")
-        self._nodes = np.union1d(pulled, self._living_pins()).astype(np.int32)
-        self._others = puller[by_node]
+        self._nodes, self._others, self._pinned = np.unique(pulled), puller[by_node], self._living_pins()
         count = len(self._nodes)
-        pin_x, pin_y = (positions(self._nodes, self._config, self._terrain, self._config.seed) if self.active
-                        else (np.zeros(count, np.float32), np.zeros(count, np.float32)))
         self.web = Web(np.zeros(count, np.int32),
                        np.searchsorted(pulled[by_node], np.append(self._nodes, 2**31 - 1)).astype(np.int32),
-                       np.zeros(len(self._others), np.int32), pinned(self._nodes, self._config).astype(np.int32), pin_x, pin_y,
-                       np.zeros(count, np.float32), np.zeros(count, np.float32))
+                       np.zeros(len(self._others), np.int32), np.zeros(count, np.float32), np.zeros(count, np.float32))
         self._layout = -1  # slots have to be looked up
         self._ends: tuple[Ints, Ints] = np.zeros(0, np.int32), np.zeros(0, np.int32)
 
@@ -224,9 +223,27 @@ class Springs(Stage):
         slots_of = self._agents.handles.slots_of
         self.web.node[:] = slots_of(self._nodes)
         self.web.other[:] = slots_of(self._others)
+        self.pins = slots_of(self._pinned)
         lower, upper = slots_of(self.ends.reshape(-1)).reshape(-1, 2).T
         self._ends = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
         self._layout = self._agents.layout
+
+
+class HoldPins(Stage):
+    """After *move*: put the pinned agents back to where they stood, at rest."""
+
+    name = "pins"
+
+    def __init__(self, springs: Springs) -> None:
+        self.springs = springs
+
+    def wanted(self, world: World) -> bool:
+        return len(self.springs.pins) > 0
+
+    def commit(self, world: World) -> None:
+        columns, pins = world.agents.columns, self.springs.pins
+        columns.x[pins], columns.y[pins] = self.springs.stood
+        columns.vx[pins] = columns.vy[pins] = 0
 
 
 class FindLinkEnds(Stage):

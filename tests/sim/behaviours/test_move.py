@@ -44,11 +44,10 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
 
 
 def act(sim: Any) -> dict[str, Any]:
-    """The last stage of a step by its kernel; the agents before it, in id order."""
+    """The stage *move* by its kernel; the agents before it, in id order."""
     refresh_rules(sim)
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
-    move = sim.stages[-1]
-    assert move.name == "move"
+    move = next(stage for stage in sim.stages if stage.name == "move")
     run(move.calls(sim.world))
     return before
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+import reference
 import reference_links
-from crowds import ROPE, shuffle, simulation
+from crowds import ROPE, refresh_rules, shuffle, simulation
 
 from crowd_demo.sim.population.spring_patterns import pinned, positions
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.terrain.step_out import step_out
 
 STEPS = 30
 SMALL = {key: value for key, value in ROPE.items() if key != "name"}
@@ -64,24 +67,69 @@ def test_springs_are_the_models(pattern: str) -> None:
     acted = ~pinned(ids, sim.config) & ((pattern != "column") | (ids % 16 != 0))
     assert np.abs(pull_x).max() > 1 and acted.sum() >= 144
     assert np.array_equal(after.vx[acted], wanted[0][acted]) and np.array_equal(after.vy[acted], wanted[1][acted])
-    free_leader = ids[(ids % 16 == 0) & (pattern == "column")]
-    assert np.array_equal(after.vx[free_leader], before.vx[free_leader])
+    assert np.array_equal(after.vx[~acted], before.vx[~acted]) and np.array_equal(after.vy[~acted], before.vy[~acted])
+
+
+@pytest.mark.parametrize("behaviour", ["flock", "crates"])
+def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: str) -> None:
+    sim = simulation(pattern, **SMALL, behaviour=behaviour, optimizations__stagger__avoidance=1)
+    pins = np.flatnonzero(pinned(np.arange(160), sim.config))
+    move = {"flock": reference.flock_move, "crates": reference.crate_move}[behaviour]
+    for _ in range(5):
+        shuffle(sim, sim.tick)
+        wanted: Any = sim.agents.by_id()
+        rules, link_rules = refresh_rules(sim), sim.links.rules(sim.world)
+        sim.step()
+        now = sim.agents.by_id()
+        wanted = type(wanted)(*map(np.copy, wanted._replace(push_x=now.push_x, push_y=now.push_y)))
+        reference_links.step(wanted, sim.links.ends, pins, link_rules, partial(move, rules=rules, ground=sim.world.ground),
+                             both=pattern != "column")
+        for name in ("x", "y", "vx", "vy"):
+            assert np.array_equal(getattr(now, name), getattr(wanted, name)), name
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("pattern", ["rope", "cloth"])
-def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str) -> None:
-    sim = simulation(pattern, **SMALL)
-    sim.step(300)
+@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
+def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str, behaviour: str) -> None:
+    sim = simulation(pattern, **SMALL, behaviour=behaviour, flock__wander=2000)
     ids = np.arange(160)
     pins = ids[pinned(ids, sim.config)]
-    columns = sim.agents.by_id()
-    x, y = positions(pins, sim.config, sim.terrain, sim.config.seed)
     assert len(pins) == (10 if pattern == "rope" else 16)
-    assert np.abs(columns.x[pins] - x).max() < 0.5 and np.abs(columns.y[pins] - y).max() < 0.5
+    x, y = positions(pins, sim.config, sim.terrain, sim.config.seed)
+    for _ in range(10):
+        sim.step(30)
+        columns = sim.agents.by_id()
+        assert np.array_equal(columns.x[pins], x) and np.array_equal(columns.y[pins], y)
+        assert not columns.vx[pins].any() and not columns.vy[pins].any()
     lower, upper = sim.links.ends.T
     length = np.hypot(columns.x[lower] - columns.x[upper], columns.y[lower] - columns.y[upper])
     assert length.max() < 2.5 * sim.config.links.rest
+
+
+@pytest.mark.quick
+def test_pins_stand_beside_walls_and_step_out_of_new_ones() -> None:
+    sim = simulation("rope", **{**SMALL, "map": "maze", "world__width": 1400, "world__height": 900})
+    columns = sim.agents.by_id()
+    pins = np.flatnonzero(pinned(np.arange(160), sim.config))
+    wanted = positions(pins, sim.config, sim.terrain, sim.config.seed)
+    walls = sim.terrain.walls
+    in_walls = walls.blocked[(wanted[1] * walls.inv_tile).astype(int), (wanted[0] * walls.inv_tile).astype(int)] > 0
+    assert in_walls.any()
+    step_out(sim.terrain, *wanted)
+    sim.step(20)
+    now = sim.agents.by_id()
+    for then in (columns, now):
+        assert np.array_equal(then.x[pins], wanted[0]) and np.array_equal(then.y[pins], wanted[1])
+    column, row = int(wanted[0][0] * walls.inv_tile), int(wanted[1][0] * walls.inv_tile)
+    sim.set_walls((column, row, column + 1, row + 1), True)
+    step_out(sim.terrain, *wanted)
+    assert wanted[0][0] != now.x[0] or wanted[1][0] != now.y[0]
+    sim.step(20)
+    sim.set_walls((column, row, column + 1, row + 1), False)
+    sim.step(20)
+    now = sim.agents.by_id()
+    assert np.array_equal(now.x[pins], wanted[0]) and np.array_equal(now.y[pins], wanted[1])
 
 
 @pytest.mark.quick
@@ -135,3 +183,24 @@ def test_who_hangs_on_a_spring_may_be_faster_than_its_kind() -> None:
     columns, n = sim.agents.columns, sim.agents.count
     fastest = float(np.hypot(columns.vx[:n], columns.vy[:n]).max())
     assert sim.world.top_speed == fastest > sim.behaviour.needs.top_speed
+
+
+@pytest.mark.parametrize(("pattern", "step_hz"), [("rope", 30), ("cloth", 60)])
+def test_links_blow_up_beyond_the_stiffness_that_is_allowed_and_not_below(pattern: str, step_hz: int) -> None:
+    links = {"rope": 2, "cloth": 4}[pattern]
+    stiffest = (2 - (4 * 4 + 0.5) / step_hz) * step_hz**2 / links
+    allowed, beyond = (tremble(pattern, step_hz, part * stiffest) for part in (0.8, 1.6))
+    assert 10 * allowed < beyond
+
+
+def tremble(pattern: str, step_hz: int, stiffness: float) -> float:
+    """How much the velocity changes in a step, on the median, after six seconds."""
+    config = simulation(pattern, agents=800, links__length=40, time__step_hz=step_hz, links__stiffness=1,
+                        flock__speed_max=10000, world__width=1000, world__height=900).config
+    unchecked = config.links.model_copy(update={"stiffness": stiffness})
+    sim = Simulation(config.model_copy(update={"links": unchecked}))
+    sim.step(6 * step_hz)
+    before = sim.agents.by_id()
+    sim.step()
+    now = sim.agents.by_id()
+    return float(np.median(np.hypot(now.vx - before.vx, now.vy - before.vy)))
