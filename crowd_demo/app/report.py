@@ -55,8 +55,15 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
         "versions": {"crowd-demo": __version__, "python": platform.python_version(),
                      **{name: version(name) for name in LIBRARIES}},
+        "threads": {"layer": _threading_layer(), "workers": sim.world.workers},
         "machine": machine(),
     }
+
+
+def _threading_layer() -> str:
+    from crowd_demo.compute.jit import threading_layer
+
+    return threading_layer()
 
 
 def write_report(content: Mapping[str, object], path: Path) -> None:

@@ -75,6 +75,7 @@ class Kernel(Generic[P]):
         entry = FunctionType(code, {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__})
         entry.__qualname__ = share.__qualname__
         self.entry = _kept(entry, njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(entry))
+        self.share = share
         self.__name__, self.__doc__ = share.__name__, share.__doc__
 
     def __call__(self, workers: int, /, *args: P.args, **kwargs: P.kwargs) -> None:
