@@ -1,7 +1,7 @@
 """Crowds small enough to be checked by brute force, and what tests do with them.
 
-A crowd is the arguments of `simulation`: CROWD, FLOCK and CRATES are the three behaviours, close enough together for everybody
-to have neighbours; ROPE hangs on springs. The fixture `crowd` (conftest.py) is each of the three in turn.
+A crowd is the arguments of `simulation`: CROWD, FLOCK and CRATES are close enough together for everybody to have neighbours;
+ROPE hangs on springs. CROWDS has one for each behaviour of the registry, and the fixture `crowd` (conftest.py) is each in turn.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
@@ -26,7 +27,9 @@ def open_world(width: float, height: float) -> Settings:
 CROWD: Settings = {"name": "1k", "agents": 500, **open_world(500, 400)}
 FLOCK: Settings = {"name": "20k-flock", "agents": 500, **open_world(500, 400)}
 CRATES: Settings = {"name": "crates", "agents": 500, "crates__rarity": 9, **open_world(500, 400)}
-CROWDS = {"crowd": CROWD, "flock": FLOCK, "crates": CRATES}
+TUNED = {"crowd": CROWD, "flock": FLOCK, "crates": CRATES}
+CROWDS: dict[str, Settings] = {
+    name: TUNED.get(name, {"behaviour": name, "agents": 500, **open_world(500, 400)}) for name in BEHAVIOURS}
 ROPE: Settings = {"name": "rope", "agents": 160, "links__length": 16, **open_world(700, 500)}
 BIRTHS_AND_DEATHS: Settings = {"life__births_per_s": 500, "life__deaths_per_s": 400, "life__causes": 3}
 

@@ -13,6 +13,7 @@ import pytest
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
 from crowd_demo.app.quitting import Quitting
+from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.hud.theme import Pen
 
 NOTHING_COMPILES = """
@@ -72,7 +73,7 @@ def test_after_loading_no_kernel_compiles(settings: tuple[str, ...]) -> None:
     run_fresh(NOTHING_COMPILES, *settings)
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
     run_fresh(NOTHING_COMPILES + SWITCHES, f"behaviour={behaviour}")
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.profile import Profile
+from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
@@ -73,7 +74,7 @@ def picture(scene, camera, surface=None, alpha=0.5, frozen=None, **options):
     return pygame.surfarray.array2d(surface).T & 0xFFFFFF
 
 
-@pytest.fixture(scope="module", params=["crowd", "flock", "crates"])
+@pytest.fixture(scope="module", params=list(BEHAVIOURS))
 def scene(request, assets):
     sim = Simulation(request.param)
     return scene_of(sim, assets)

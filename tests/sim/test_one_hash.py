@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from crowds import FLOCK, Settings, shuffle, simulation
 
-from crowd_demo.registry.techniques import BY_PATH, is_approximate
+from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, is_approximate
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
@@ -52,11 +53,20 @@ def test_any_order_in_memory(crowd: Settings, plain: str) -> None:
     assert sim.state_hash() == plain
 
 
-SWITCHES: dict[str, list[Any]] = {
-    "neighbours": EXACT, "simd": [True, False], "threads": [1, 2, 3, "auto"], "leaf_size": [4, 8, 256],
-    "rebuild": [1, 2, 3, 1000], "cell_size": ["auto", 7, 33, 4096], "removal": ["swap_back", "shift", "deferred"],
-    "reorder.when": ["off", "every", "drift"], "reorder.every": [1, 2, 5], "reorder.drift": [0.01, 0.5],
-    "curve": ["row", "morton", "hilbert"], "cull": ["off", "agents", "grid"]}
+SWITCHES: dict[str, tuple[Any, ...]] = {
+    technique.path: tuple(choice for choice in technique.choices if choice not in technique.approximate_choices)
+    for technique in TECHNIQUES if technique.exact}
+MORE = {"threads": (3,), "rebuild": (3, 1000), "cell_size": (7, 33, 4096), "reorder.every": (2, 5), "reorder.drift": (0.01,)}
+
+
+@pytest.mark.parametrize("path", SWITCHES)
+def test_every_choice_of_every_exact_technique(crowd: Settings, plain: str, path: str) -> None:
+    """Of the registry, whatever it holds: another choice in each step."""
+    sim, choices = simulation(**crowd), SWITCHES[path]
+    for step in range(STEPS):
+        sim.optimizations.set(path, choices[step % len(choices)])
+        sim.step()
+    assert sim.state_hash() == plain
 
 
 @pytest.mark.parametrize("more", [{}, {"life__births_per_s": 900, "life__deaths_per_s": 800, "life__causes": 2},
@@ -70,8 +80,9 @@ def test_switching_anything_while_it_runs(crowd: Settings, more: dict[str, Any])
     slow, sim = (simulation(**{**crowd, "agents": 200, **more, **changes}) for changes in variants)
     chance = np.random.default_rng(5)
     for _ in range(STEPS):
-        for path, values in SWITCHES.items():
-            if chance.random() < 0.3:
+        for path, choices in SWITCHES.items():
+            values = choices + MORE.get(path, ())
+            if path != "cap" and chance.random() < 0.3:
                 sim.optimizations.set(path, values[chance.integers(len(values))])
         slow.step()
         sim.step()
@@ -109,7 +120,7 @@ def test_hash_sees_every_column(crowd: Settings) -> None:
 @pytest.mark.parametrize("neighbours", STRUCTURES)
 @pytest.mark.parametrize("pattern", ["uniform", "clump", "point"])
 @pytest.mark.parametrize("agents", [0, 1, 2, 333])
-@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str, neighbours: str) -> None:
     sim = simulation("1k", behaviour=behaviour, agents=agents, spawn__pattern=pattern, optimizations__neighbours=neighbours,
                      map="null", world__width=300, world__height=200)
@@ -117,7 +128,7 @@ def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str,
     assert_sound(sim)
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 @pytest.mark.parametrize("settings", [
     {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
     {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0},

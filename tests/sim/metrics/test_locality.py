@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.sim.metrics.locality import MOST, Locality, empty_cache, locality, machine_cache_kb, touch
 
 CACHE = {"cache__size_kb": 4, "cache__ways": 4, "cache__line_bytes": 64}
@@ -26,7 +27,7 @@ def test_the_cache_forgets_the_least_recently_used_line_of_a_set(lines: list[int
 
 
 @pytest.mark.parametrize("neighbours", ["none", "buckets", "sorted"])
-@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 def test_the_whole_crowd_is_counted_as_it_reads(behaviour: str, neighbours: str) -> None:
     sim = simulation(behaviour=behaviour, agents=250, **open_world(300, 260),
                      optimizations__neighbours=neighbours, cache__size_kb=1, cache__ways=2)

@@ -10,13 +10,14 @@ import pytest
 import reference
 from crowds import open_world, run_through, shuffle, simulation
 
+from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.sim.interaction.stage import imbalance
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
 
 WIDE = {"agents": 300, **open_world(900, 700)}
 
 
-@pytest.mark.parametrize("behaviour", ["crowd", "flock", "crates"])
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 @pytest.mark.parametrize("simd", ["true", "false"])
 def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd: str) -> None:
     sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off", **WIDE)
