@@ -1,7 +1,7 @@
 """Crowds small enough to be checked by brute force, and what tests do with them.
 
 A crowd is the arguments of `simulation`: CROWD, FLOCK and CRATES are close enough together for everybody to have neighbours;
-ROPE hangs on springs. CROWDS has one for each behaviour of the registry, and the fixture `crowd` (conftest.py) is each in turn.
+ROPE hangs on springs. CROWDS has one for each behaviour of the registry; the fixture `crowd` (conftest.py) is each in turn.
 """
 
 from __future__ import annotations
