@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,20 @@ def test_every_shipped_configuration_is_named() -> None:
         assert f"`{name}`" in README
 
 
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links name them."""
+    lines = (line.lstrip("#").strip() for line in page.read_text().splitlines() if line.startswith("#"))
+    return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines}
+
+
 def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for target in page.read_text().split("](")[1:]:
-            path = target.split(")")[0]
+            path, _, heading = target.split(")")[0].partition("#")
             if "://" not in path:
-                assert (page.parent / path).exists(), f"{page.name}: {path}"
+                linked = page.parent / path if path else page
+                assert linked.exists(), f"{page.name}: {path}"
+                assert not heading or heading in anchors(linked), f"{page.name}: {path}#{heading}"
 
 
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
