@@ -29,7 +29,9 @@ FOR_EVER_S = 1e6
 LISTEN = """
 import os, signal, sys, time
 os.environ["PYGAME_HIDE_SUPPORT_PROMPT"] = "1"
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore it
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell lets what runs in its background ignore it,
+for number in (signal.SIGTERM, signal.SIGHUP):            # and nohup that it hangs up
+    signal.signal(number, signal.SIG_DFL)
 
 def stay(*_):
     print("there", flush=True)
