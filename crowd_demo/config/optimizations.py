@@ -5,6 +5,7 @@ Every assignment is validated against the choices and ranges of the registry.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -86,8 +87,15 @@ def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:
                 fields[head] = (group, Field(default_factory=group))
     made = create_model(name, __base__=base, __module__=__name__, **fields)
     made.prefix = prefix
-    globals()[name] = made  # so that a configuration can be pickled
     return made
+
+
+def _groups(model: type[_Live]) -> Iterator[type[_Live]]:
+    """The models of a model's fields, and of theirs."""
+    for field in model.model_fields.values():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, _Live):
+            yield field.annotation
+            yield from _groups(field.annotation)
 
 
 if TYPE_CHECKING:
@@ -95,3 +103,4 @@ if TYPE_CHECKING:
 else:
     Optimizations = _model("Optimizations", _Techniques, "")
     Optimizations.__doc__ = "Every technique of the registry; may change while the crowd runs."
+    globals().update({group.__name__: group for group in _groups(Optimizations)})  # where pickle looks for them

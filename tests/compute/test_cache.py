@@ -139,9 +139,9 @@ def test_a_folder_that_disappears_is_made_again(start: Started) -> None:
 
 
 def test_processes_may_write_at_once(start: Started) -> None:
-    together = [start.begin() for _ in range(3)]
-    for process in together:
-        assert process.communicate(timeout=120) == ("right compiled True\n", "")
+    """Whoever comes late may find what another has written already."""
+    told = [process.communicate(timeout=120) for process in [start.begin() for _ in range(3)]]
+    assert set(told) <= {("right compiled True\n", ""), ("right loaded True\n", "")}
     assert start() == (["right", "loaded", "True"], [])
     assert [path for path in start.files("*") if path.suffix != ".nbc" and path.is_file()] == []
 
