@@ -41,6 +41,12 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+class _Flags(Protocol):
+    """Numba's settings for compiling one function."""
+
+    noalias: bool
+
+
 class _Compiled(Protocol):
     """What Numba makes of a function."""
 
@@ -63,11 +69,18 @@ def _entry(workers: int, args: tuple[object, ...]) -> None:
     for_each_worker(share, workers, args)  # type: ignore[name-defined]  # noqa: F821  (each kernel brings its share)
 
 
+def _without_aliases(flags: _Flags) -> _Flags:
+    """The arrays of a kernel are different ones, which lets LLVM keep their elements in registers: a sixth of some times."""
+    flags.noalias = True
+    return flags
+
+
 class Kernel(Generic[P]):
     """A compiled function that is called with a number of workers and the arguments of each worker's share."""
 
     def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
         body = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(share)
+        body._compiler._customize_flags = _without_aliases
         # The cache files a function under the file and line of its code, and a closure under a pickle that differs in each
         # process. So each kernel gets a function of its own, with its body as a global.
         code = _entry.__code__.replace(co_filename=share.__code__.co_filename, co_name=share.__name__,
