@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crowd_demo.sim.metrics.readings import METERS, Meter, Readings, Settings
+from crowd_demo.sim.metrics.readings import METERS, Readings, Settings
 from crowd_demo.sim.simulation import Simulation
 
 PAUSE = 50
@@ -31,16 +31,19 @@ class Meters:
 
     def readings(self, sim: Simulation) -> Readings:
         """Return the last readings, None for those that do not hold under the present settings."""
-        return Readings(**{name: value for name, value in self._last._asdict().items() if self._holds(name, sim)})
+        held = self._held(sim)
+        return Readings(**{name: value for name, value in self._last._asdict().items() if name in held})
 
     def read(self, sim: Simulation) -> None:
         """Read one meter if it is time. Call after a step, from the thread that makes the steps."""
         now = self._clock()
-        for name in [name for name in self._read_at if not self._holds(name, sim)]:
+        if now < self._pause_until:
+            return
+        for name in self._read_at.keys() - self._held(sim):
             del self._read_at[name]
         due = [name for name, meter in METERS.items()
                if meter.applies(sim) and now - self._read_at.get(name, -EVERY_S) >= EVERY_S]
-        if due and now >= self._pause_until:
+        if due:
             self._measure(min(due, key=lambda name: self._read_at.get(name, -EVERY_S)), sim)
             end = self._clock()
             self._pause_until = end + PAUSE * (end - now)
@@ -50,6 +53,8 @@ class Meters:
         self._read_under[name] = METERS[name].settings(sim)
         self._read_at[name] = self._clock()
 
-    def _holds(self, name: str, sim: Simulation) -> bool:
-        meter: Meter = METERS[name]
-        return meter.applies(sim) and self._read_under.get(name) == meter.settings(sim)
+    def _held(self, sim: Simulation) -> set[str]:
+        """Return the meters whose last reading holds. Asked in every frame: settings that several share are found once."""
+        present = {settings: settings(sim) for settings in {meter.settings for meter in METERS.values()}}
+        return {name for name, meter in METERS.items()
+                if meter.applies(sim) and self._read_under.get(name) == present[meter.settings]}

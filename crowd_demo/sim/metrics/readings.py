@@ -62,10 +62,13 @@ def has_field(sim: Simulation) -> bool:
     return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
 
 
+MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if not one.exact or one.approximate_choices or one.approximate_with)
+
+
 def approximations(sim: Simulation) -> Settings:
     """Return the techniques that change the motion at present."""
     get = sim.optimizations.get
-    return tuple((one.path, get(one.path)) for one in TECHNIQUES if is_approximate(one, get(one.path), get))
+    return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if is_approximate(one, get(one.path), get))
 
 
 def memory_order(sim: Simulation) -> Settings:
