@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy
@@ -111,12 +112,22 @@ LASTS = _has_room(FOLDER)  # whether other processes and later ones will find wh
 
 
 class _InFolder(_SourceFileBackedLocatorMixin, _CacheLocator):
-    """Tells Numba the folder, without asking on each import of a kernel whether it can be written."""
+    """Tells Numba the folder, without asking on each import of a kernel whether it can be written.
+
+    The fingerprint covers the package's own sources, so neither their place nor their time matters.
+    """
 
     def __init__(self, function: Callable[..., object], source: str) -> None:
         self._py_file, self._lineno = source, function.__code__.co_firstlineno
+        self._own = Path(source).is_relative_to(PACKAGE)
+
+    def get_source_stamp(self) -> object:
+        return "fingerprint" if self._own else super().get_source_stamp()
 
     def get_cache_path(self) -> str:
+        assert FOLDER
+        if self._own:
+            return str(FOLDER / Path(self._py_file).relative_to(PACKAGE).parent)
         return str(FOLDER / self.get_suitable_cache_subpath(self._py_file))
 
     def ensure_cache_path(self) -> None:
@@ -127,6 +138,13 @@ class _Results(CompileResultCacheImpl):
     """Numba's way of making bytes of a compiled function."""
 
     _locator_classes = (_InFolder, *CompileResultCacheImpl._locator_classes)
+
+
+def keep(function: Callable[..., object], compiled: Any) -> Any:
+    """Keep on disk whatever is compiled of a function; return the compiled function."""
+    if FOLDER:
+        compiled._cache = KernelCache(function)
+    return compiled
 
 
 class KernelCache(FunctionCache):

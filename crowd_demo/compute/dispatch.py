@@ -13,32 +13,49 @@ it implements, so its module imports that function: the order of imports does no
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from numba import types
-from numba.extending import overload
+from numba.core.typing.templates import AbstractTemplate, infer_global
+
+from crowd_demo.compute.inlined import Inlined, inlined
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Body = TypeVar("Body", bound=Callable[..., object])
 
-_bodies: dict[Callable[..., object], dict[type, Callable[..., object]]] = {}
+_bodies: dict[Callable[..., object], dict[type, Inlined]] = {}
 
 
 def generic(function: Callable[P, R]) -> Callable[P, R]:
     """Let the type of the first argument choose among the implementations of this function."""
     bodies = _bodies.setdefault(function, {})
+    compiled: dict[tuple[types.Type, ...], object] = {}
 
-    def choose(first: types.Type, *others: types.Type) -> Callable[..., object] | None:
-        return bodies.get(getattr(first, "instance_class", None))  # type: ignore[arg-type]
-    overload(function, strict=False)(choose)
+    class Chosen(AbstractTemplate):  # type: ignore[misc]
+        """What Numba asks for the type of a call, and then for the code to call."""
+
+        key = function
+
+        def generic(self, args: Any, kws: Any) -> Any:
+            body = bodies.get(getattr(args[0], "instance_class", None))  # type: ignore[arg-type]
+            if body is None:
+                return None
+            signature = types.Dispatcher(body).get_call_type(self.context, args, kws)
+            compiled[signature.args] = body.get_overload(signature)
+            return signature
+
+        def get_impl_key(self, signature: Any) -> object:
+            return compiled[signature.args]
+
+    infer_global(function, types.Function(Chosen))
     return function
 
 
 def implements(function: Callable[..., object], rules: type) -> Callable[[Body], Body]:
     """Make the decorated function the body of a generic one, for a first argument of this type."""
     def define(body: Body) -> Body:
-        _bodies[function][rules] = body
+        _bodies[function][rules] = inlined(body)
         return body
     return define
 

@@ -31,6 +31,7 @@ import numba  # noqa: E402
 from numba import njit  # noqa: E402
 
 from crowd_demo.compute import cache  # noqa: E402
+from crowd_demo.compute.inlined import OPTIONS, inlined  # noqa: E402
 from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
 __all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "run",
@@ -41,53 +42,39 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Flags(Protocol):
-    """Numba's settings for compiling one function."""
-
-    noalias: bool
-
-
 class _Compiled(Protocol):
     """What Numba makes of a function."""
 
     overloads: dict[tuple[object, ...], object]
-    _cache: object
 
     def compile(self, signature: tuple[object, ...]) -> object: ...
 
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
-    """A compiled function that kernels call. `error_model="numpy"`: a division by zero is inf or nan, never a branch.
+    """A compiled function that kernels call; it neither raises nor makes arrays. A division by zero is inf or nan.
 
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return _kept(function, njit(nogil=True, forceinline=True, error_model="numpy", no_cfunc_wrapper=True)(function))
+    return cast(Callable[P, R], inlined(function))
 
 
 def _entry(workers: int, args: tuple[object, ...]) -> None:
     for_each_worker(share, workers, args)  # type: ignore[name-defined]  # noqa: F821  (each kernel brings its share)
 
 
-def _without_aliases(flags: _Flags) -> _Flags:
-    """The arrays of a kernel are different ones, which lets LLVM keep their elements in registers: a sixth of some times."""
-    flags.noalias = True
-    return flags
-
-
 class Kernel(Generic[P]):
     """A compiled function that is called with a number of workers and the arguments of each worker's share."""
 
     def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
-        body = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(share)
-        body._compiler._customize_flags = _without_aliases
+        body = inlined(share, always=False, noalias=True)
         # The cache files a function under the file and line of its code, and a closure under a pickle that differs in each
         # process. So each kernel gets a function of its own, with its body as a global.
         code = _entry.__code__.replace(co_filename=share.__code__.co_filename, co_name=share.__name__,
                                        co_firstlineno=share.__code__.co_firstlineno)
         entry = FunctionType(code, {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__})
         entry.__qualname__ = share.__qualname__
-        self.entry = _kept(entry, njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(entry))
+        self.entry = cache.keep(entry, njit(**OPTIONS)(entry))
         self.share = share
         self.__name__, self.__doc__ = share.__name__, share.__doc__
 
@@ -98,13 +85,6 @@ class Kernel(Generic[P]):
 def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concatenate[int, P], None]:
     """A kernel from what one worker does: share(worker, workers, ...), for worker in range(workers)."""
     return Kernel(share)
-
-
-def _kept(function: Callable[P, R], compiled: _Compiled) -> Callable[P, R]:
-    """Keep on disk whatever is compiled of a function."""
-    if cache.FOLDER:
-        compiled._cache = cache.KernelCache(function)
-    return cast(Callable[P, R], compiled)
 
 
 class Call(NamedTuple):
@@ -128,7 +108,8 @@ class Call(NamedTuple):
 
     @property
     def compiled(self) -> _Compiled:
-        return cast(_Compiled, self.kernel.entry if isinstance(self.kernel, Kernel) else self.kernel)
+        kernel = self.kernel
+        return cast(_Compiled, kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel))
 
     @property
     def name(self) -> str:

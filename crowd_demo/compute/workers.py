@@ -39,8 +39,14 @@ def for_each_worker(typing: Any, share: Any, workers: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [byte] * 5 + [intp] * 3)
         pool = cgutils.get_or_insert_function(builder.module, kind, "numba_parallel_for")
         count = cgutils.get_or_insert_function(builder.module, ir.FunctionType(intp, []), "get_num_threads")
-        pointers = [builder.bitcast(value, byte) for value in (thunk, bases, sizes, steps, record)]
-        builder.call(pool, [*pointers, ir.Constant(intp, 0), ir.Constant(intp, 1), builder.call(count, [])])
+        untyped = builder.bitcast(record, byte)
+        alone = builder.icmp_signed("==", total, ir.Constant(intp, 1))
+        with builder.if_else(alone) as (here, elsewhere):
+            with here:  # the pool takes 30 us to hand one share to the thread that asks
+                builder.call(thunk, [bases, sizes, steps, untyped])
+            with elsewhere:
+                pointers = [builder.bitcast(value, byte) for value in (thunk, bases, sizes, steps)]
+                builder.call(pool, [*pointers, untyped, ir.Constant(intp, 0), ir.Constant(intp, 1), builder.call(count, [])])
         return context.get_dummy_value()
 
     return types.void(share, workers, args), code

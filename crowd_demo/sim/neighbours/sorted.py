@@ -16,7 +16,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.neighbours.buckets import Buckets
-from crowd_demo.sim.neighbours.curves import CURVES, cell_number
+from crowd_demo.sim.neighbours.curves import CURVES, cell_place
 from crowd_demo.sim.neighbours.structure import Domain
 
 
@@ -31,15 +31,16 @@ class CurveOrder(NamedTuple):
 
 @device
 def order_cells(cells: Ints, curve: int, columns: int, rows: int) -> None:
-    """Sort all cells of a grid along a curve."""
+    """List all cells of a grid along a curve, which passes through a square that contains the grid."""
     bits = 0
     while 1 << bits < max(columns, rows):
         bits += 1
-    numbers = np.zeros(rows * columns, np.int64)
-    for row in range(rows):
-        for column in range(columns):
-            numbers[row * columns + column] = cell_number(curve, column, row, bits)
-    cells[:] = np.argsort(numbers)
+    listed = 0
+    for number in range(1 << 2 * bits):
+        column, row = cell_place(curve, number, bits)
+        if column < columns and row < rows:
+            cells[listed] = row * columns + column
+            listed += 1
 
 
 @kernel

@@ -96,8 +96,8 @@ def _cut(tree: Tree, agents: int, level: int, j: int) -> None:
     node = (1 << level) + j
     first, middle, last = agents * j >> level, agents * (2 * j + 1) >> level + 1, agents * (j + 1) >> level
     region, low, high = tree.region[node], tree.region[2 * node], tree.region[2 * node + 1]
-    low[:] = region
-    high[:] = region
+    for side in range(4):
+        low[side] = high[side] = region[side]
     if region[2] - region[0] > region[3] - region[1]:
         select_nth(tree.x, tree.y, tree.order, first, last, middle)
         low[2] = high[0] = tree.x[middle]
@@ -168,7 +168,8 @@ def find_leaves(worker: int, workers: int, box: Floats, columns: Columns, order:
     """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
     visited = visited[worker]
     leaves = 1 << depth
-    visited[:] = 0
+    for count in range(visited.shape[0]):
+        visited[count] = 0
     for block in range(worker * LEAF_BLOCK, leaves, workers * LEAF_BLOCK):  # agents that are due are near each other
         for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth

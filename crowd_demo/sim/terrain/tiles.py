@@ -184,7 +184,8 @@ def label_areas(blocked: Bytes, labels: Ints, stack: Longs) -> int:
     blocked uint8[H, W], labels int32[H, W] (written; -1 where blocked), stack int64[H * W] (scratch).
     """
     rows, columns = blocked.shape
-    labels[:] = -1
+    for tile in range(rows * columns):
+        labels[tile // columns, tile % columns] = -1
     count = 0
     for start in range(rows * columns):
         if not _claim(blocked, labels, start // columns, start % columns, count):

@@ -1,0 +1,100 @@
+"""Compile a function for other compiled functions alone: into LLVM's intermediate code, which the caller inlines.
+
+Of a function that kernels call Numba makes machine code as well, and two wrappers by which Python could call it. Nothing of
+that is ever used, and it took half of the time to compile a kernel. Numba would also count references to arrays, up to
+a dozen times in each turn of a loop; here arrays belong to the caller, who keeps them for the time of the call, so no function
+can make one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.dispatcher import Dispatcher
+from numba.core.registry import CPUDispatcher
+from numba.core.typed_passes import NativeLowering
+
+from crowd_demo.compute import cache
+
+# A division by zero is inf or nan, never a branch; no references are counted; Numba's second wrapper is for C.
+OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
+
+class IntermediateCode(JITCodeLibrary):  # type: ignore[misc]
+    """The code of a function, to be linked into others: the caller optimises it and makes machine code of it."""
+
+    def _optimize_final_module(self) -> None:
+        """The caller does that."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerToIntermediateCode(NativeLowering):  # type: ignore[misc]
+    """Numba's pass from its own representation to LLVM's, without the machine code at its end."""
+
+    _name = "lower_to_intermediate_code"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = IntermediateCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        key = object()  # by which a caller finds the code
+        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        state["cr"] = _LowerResult(lowered.fndesc, lowered.call_helper, cfunc=key, env=lowered.env)
+        return True
+
+
+class Compiler(CompilerBase):  # type: ignore[misc]
+    """Numba's compiler, with that pass instead of its own."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(LowerToIntermediateCode if each is NativeLowering else each, what) for each, what in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+class Inlined(CPUDispatcher):  # type: ignore[misc]
+    """A function that compiled functions call. Python may call it too, in tests say: it is compiled once more for that."""
+
+    def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
+                 targetoptions: Mapping[str, object] | None = None) -> None:
+        super().__init__(py_func, locals or {}, dict(targetoptions or {}), Compiler)
+
+    def add_overload(self, compiled: Any) -> None:
+        """Keep what was compiled, but not where Python would look for it."""
+        self.overloads[tuple(compiled.signature.args)] = compiled
+
+    @cached_property
+    def from_python(self) -> Dispatcher:
+        """The function as Python calls it."""
+        return cache.keep(self.py_func, njit(**OPTIONS)(self.py_func))
+
+    def __call__(self, *args: object) -> object:
+        return self.from_python(*args)
+
+
+def inlined(function: Callable[..., object], always: bool = True, noalias: bool = False) -> Inlined:
+    """The function for compiled callers; it cannot raise.
+
+    `always`: inline it whatever its size. `noalias`: no two of its arrays overlap, which lets LLVM keep elements in registers.
+    """
+    made = Inlined(function, targetoptions={"nopython": True, "no_cpython_wrapper": True, "forceinline": always, **OPTIONS})
+    if noalias:
+        made._compiler._customize_flags = _without_aliases
+    return made
+
+
+def _without_aliases(flags: Any) -> Any:
+    flags.noalias = True
+    return flags
