@@ -51,6 +51,11 @@ class Ahead:
             yield from calls_ahead(self._sim)
 
 
+def key_of(call: Call) -> str:
+    """What names the kernel and its signature in every process."""
+    return f"{call.kernel.__module__}.{call.name}{call.signature()}"
+
+
 def kernel_name(call: Call) -> str:
     """The kernel's name for people."""
     return call.name.replace("_", " ").strip()

@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,6 +18,7 @@ import pygame
 
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.window import screen
+from crowd_demo.config.keys import Keys, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
@@ -30,19 +31,43 @@ if TYPE_CHECKING:
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
 PRINT_EVERY_S = 0.2
+SAY_EVERY_S = 5.0  # where standard error is no terminal
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
+BAR_PX = 620
+WHAT = "A crowd in which every data-oriented optimisation is a switch: flip it, and see what it buys."
+FIRST_KEYS = {
+    "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
+    "freeze": "freeze what is drawn, then zoom out with the wheel: the rest is culled",
+    "help": "all keys",
+}
+USUAL_S = 2.0  # what a kernel takes: the bar moves on meanwhile, ever more slowly
 
 
-@dataclass
 class Progress:
     """What is being done, and how far along it is."""
 
-    text: str = "starting"
-    done: int = 0
-    total: int = 0
+    def __init__(self) -> None:
+        self.text, self.done, self.total = "starting", 0, 0
+        self._since = time.monotonic()  # the last kernel was done
+
+    def say(self, text: str) -> None:
+        """Go over to something without a number of parts."""
+        self.text, self.done, self.total = text, 0, 0
+
+    def compiling(self, kernel: str, done: int, total: int) -> None:
+        if done != self.done or not self.total:
+            self._since = time.monotonic()
+        self.text, self.done, self.total = f"compiling {kernel}", done, total
+
+    def part(self) -> float:
+        """How much is done, 0 to 1; 0 where that is not known."""
+        if not self.total:
+            return 0.0
+        present = 1 - math.exp(-(time.monotonic() - self._since) / USUAL_S)
+        return min((self.done + present) / self.total, 1.0)
 
     def __str__(self) -> str:
-        return f"{self.text} ({self.done + 1} of {self.total})" if self.total else self.text
+        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total})" if self.total else self.text
 
 
 class Loaded(NamedTuple):
@@ -58,24 +83,26 @@ class Loaded(NamedTuple):
 def load(config: Config, render: bool, progress: Progress) -> Loaded:
     """Build the simulation and compile every kernel that its first frames need."""
     start = time.perf_counter()
-    progress.text = "importing the compiler"
-    from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
+    progress.say("importing the compiler")
+    from crowd_demo.app.compilers import Compilers
+
+    imported = time.perf_counter()
+    with Compilers(config) as compilers:
+        progress.say(f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else ""))
+        sim, scene = build(config, render)
+        built = time.perf_counter()
+        ahead = compilers.compile_first(render, progress.compiling)
+    progress.say("ready")
+    return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+
+
+def build(config: Config, render: bool) -> tuple[Simulation, Scene | None]:
+    """Return the simulation and what draws it."""
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
 
-    imported = time.perf_counter()
-    progress.text = f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
     sim = Simulation(config)
-    scene = Scene(sim, config, assets_folder()) if render else None
-    built = time.perf_counter()
-    ahead = Ahead(config, render)
-    calls = ahead.missing(config.optimizations)
-    progress.total = len(calls)
-    for number, call in enumerate(calls):
-        progress.text, progress.done = f"compiling {kernel_name(call)}", number
-        compile_one(call)
-    progress.text, progress.total = "ready", 0
-    return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+    return sim, Scene(sim, config, assets_folder()) if render else None
 
 
 @contextmanager
@@ -89,26 +116,33 @@ def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
         sys.setswitchinterval(before)
 
 
-def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting) -> None:
+def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
+                  keys: Keys) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
-    pen, shown = Pen(), 0.0
+    pen, shown, first = Pen(), 0.0, first_keys(keys)
     while not job.done() and not quitting.asked:
         if any(quits(event) for event in pygame.event.get()):
             quitting.ask()
-        part = progress.done / progress.total if progress.total else 0.0
-        shown += (part - shown) * 0.2
-        draw_progress(screen(), str(progress), shown, pen)
+        shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
+        draw_progress(screen(), str(progress), shown, pen, first)
         pygame.display.flip()
         time.sleep(FRAME_S)
 
 
-def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
-    """Draw the name, a bar that is `part` full, and a text; while `part` is 0, a light moves along the bar."""
+def first_keys(keys: Keys) -> list[tuple[str, str]]:
+    """The keys to press first, and what they do."""
+    named = ((keys_of(keys, action), what) for action, what in FIRST_KEYS.items())
+    return [(names[0], what) for names, what in named if names]
+
+
+def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Sequence[tuple[str, str]] = ()) -> None:
+    """Draw what the program is, a bar that is `part` full, a text, and keys; while `part` is 0, a light moves on the bar."""
     on.fill(BACKGROUND)
     width, height = on.get_size()
-    bar = pygame.Rect(0, 0, min(420, width - 40), 6)
+    bar = pygame.Rect(0, 0, min(BAR_PX, width - 40), 6)
     bar.center = width // 2, height // 2 + 12
-    pen.left(on, "crowd-demo", bar.left, bar.top - 34, HUGE)
+    pen.left(on, "crowd-demo", bar.left, bar.top - 52, HUGE)
+    pen.left(on, pen.fitted(WHAT, bar.width), bar.left, bar.top - 18, NORMAL, DIM)
     pygame.draw.rect(on, EDGE, bar, border_radius=3)
     if part > 0:
         pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
@@ -116,12 +150,21 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen) -> None:
         offset = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
         pygame.draw.rect(on, ACCENT, (bar.left + offset, bar.top, 40, bar.height), border_radius=3)
     pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
+    for line, (key, what) in enumerate(keys):
+        at = bar.bottom + 52 + 20 * line
+        pen.left(on, key.upper() if len(key) == 1 else key.capitalize(), bar.left, at, NORMAL)
+        pen.left(on, pen.fitted(what, bar.width - 60), bar.left + 60, at, NORMAL, DIM)
 
 
 def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:
-    """Wait without a window, as `show_progress` does; print the progress to standard error if that is a terminal."""
+    """Wait without a window, as `show_progress` does; print to standard error what takes long."""
+    terminal = sys.stderr.isatty()
+    said = time.monotonic()
     while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-        if sys.stderr.isatty():
+        if terminal:
             print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
-    if sys.stderr.isatty():
+        elif time.monotonic() - said > SAY_EVERY_S:
+            said = time.monotonic()
+            print(f"crowd-demo: {progress}", file=sys.stderr, flush=True)
+    if terminal:
         print("\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -12,11 +12,11 @@ from concurrent.futures import Future, wait
 
 import pygame
 
+from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Input
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
-from crowd_demo.app.precompile import Precompiler
 from crowd_demo.app.program import Program
 from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
@@ -39,6 +39,7 @@ GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so t
 STEPS_S = 0.1  # after this time no further step is begun in a frame
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
+COMPILING_FRAME_S = 1 / 60  # while a technique waits for its kernels: what is left of a frame's time belongs to the compiler
 PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the background
 
 
@@ -224,5 +225,7 @@ class Loop:
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
+        if self.program.switcher.busy:
+            least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)

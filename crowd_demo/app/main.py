@@ -103,7 +103,7 @@ class Session:
                 print_progress(job, progress, self.quitting)
             else:
                 events = Input(bindings(self.config.keys), pygame.display.get_window_size())
-                show_progress(job, progress, events.quits, self.quitting)
+                show_progress(job, progress, events.quits, self.quitting, self.config.keys)
         return None if self.quitting.asked else job.result()
 
     def _left(self, when: str, code: int) -> int:

@@ -58,7 +58,10 @@ def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimiza
 
 
 class Switcher:
-    """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled."""
+    """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled.
+
+    A value takes effect when all of its kernels are there. The values that miss the fewest kernels come first.
+    """
 
     def __init__(self, ahead: Ahead) -> None:
         self.pending: dict[str, Value] = {}
@@ -75,13 +78,16 @@ class Switcher:
         self._want(options)
 
     def ready(self, options: Optimizations) -> dict[str, Value]:
-        """Return the pending values if all their kernels are compiled, for the caller to set. Raises the thread's error."""
+        """Return the pending values whose kernels are compiled, for the caller to set. Raises the thread's error."""
         if self._error:
             raise self._error
-        if not self.pending or self.busy or (self._wanted and self._want(options)):
+        if not self.pending or not self._all_compiled():
             return {}
-        values, self.pending, self.text = self.pending, {}, ""
-        return values
+        found = self._ready(options)
+        for path in found:
+            del self.pending[path]
+        self._want(with_values(options, found))
+        return found
 
     @property
     def busy(self) -> bool:
@@ -94,13 +100,29 @@ class Switcher:
         if self._thread:
             self._thread.join(timeout_s)
 
-    def _want(self, options: Optimizations) -> bool:
-        """Start compiling what the pending values need; False if nothing is missing."""
-        self._wanted = self._ahead.missing(with_values(options, self.pending))
-        if self._wanted and not self.busy:
+    def _ready(self, options: Optimizations) -> dict[str, Value]:
+        """The pending values that need no further kernels, each beside those before it."""
+        found: dict[str, Value] = {}
+        for path, value in self.pending.items():
+            if not self._ahead.missing(with_values(options, {**found, path: value})):
+                found[path] = value
+        return found
+
+    def _want(self, options: Optimizations) -> None:
+        """Start compiling what the cheapest of the pending values needs."""
+        lists = [self._ahead.missing(with_values(options, {path: value})) for path, value in self.pending.items()]
+        self._wanted = min(filter(None, lists), key=len, default=[])
+        self._all_compiled()
+
+    def _all_compiled(self) -> bool:
+        """Is all there that is wanted? If not, the thread is seen to."""
+        if all(map(is_compiled, self._wanted)):
+            self.text = ""
+            return True
+        if not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
             self._thread.start()
-        return bool(self._wanted)
+        return False
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""

@@ -147,6 +147,16 @@ def keep(function: Callable[..., object], compiled: Any) -> Any:
     return compiled
 
 
+def holds(compiled: Any, signature: object) -> bool:
+    """Is there a file for this signature of a compiled function?"""
+    return isinstance(compiled._cache, KernelCache) and compiled._cache.holds(signature, compiled.targetctx)
+
+
+def is_empty() -> bool:
+    """Has nothing been kept of this version of the kernels?"""
+    return FOLDER is None or not any(FOLDER.rglob("*.nbc"))
+
+
 class KernelCache(FunctionCache):
     """Numba's cache of one function, with files of our own."""
 
@@ -163,6 +173,9 @@ class KernelCache(FunctionCache):
         except Exception as error:
             _say_once(f"a damaged file in {self.cache_path} is compiled again, like any other ({error})", "damaged")
             return None
+
+    def holds(self, signature: object, target_context: Any) -> bool:
+        return self._cache_file.holds(self._index_key(signature, target_context.codegen()))
 
     def save_overload(self, sig: object, data: object) -> None:
         try:
@@ -188,6 +201,9 @@ class KernelFiles:
             raise ValueError("wrong checksum")
         found, entry = pickle.loads(content[CHECKSUM_BYTES:])
         return entry if found == (self._stamp, key) else None
+
+    def holds(self, key: object) -> bool:
+        return self._path(key).exists()
 
     def save(self, key: object, entry: object) -> None:
         """Write a file, or raise OSError and leave none."""

@@ -34,8 +34,8 @@ from crowd_demo.compute import cache  # noqa: E402
 from crowd_demo.compute.inlined import OPTIONS, inlined  # noqa: E402
 from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
-__all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "kernel", "max_threads", "run",
-           "set_threads", "threading_layer"]
+__all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
+           "max_threads", "run", "set_threads", "threading_layer"]
 
 CACHE_LASTS = cache.LASTS
 P = ParamSpec("P")
@@ -76,7 +76,7 @@ class Kernel(Generic[P]):
         entry.__qualname__ = share.__qualname__
         self.entry = cache.keep(entry, njit(**OPTIONS)(entry))
         self.share = share
-        self.__name__, self.__doc__ = share.__name__, share.__doc__
+        self.__name__, self.__module__, self.__doc__ = share.__name__, share.__module__, share.__doc__
 
     def __call__(self, workers: int, /, *args: P.args, **kwargs: P.kwargs) -> None:
         self.entry(workers, args)
@@ -130,6 +130,11 @@ def run(calls: Iterable[Call]) -> None:
 
 def is_compiled(call: Call) -> bool:
     return call.signature() in call.compiled.overloads
+
+
+def is_on_disk(call: Call) -> bool:
+    """Can the kernel be loaded instead of compiled?"""
+    return cache.holds(call.compiled, call.signature())
 
 
 def compile_calls(calls: Iterable[Call]) -> None:

@@ -150,7 +150,8 @@ class World:
 
     def read_terrain(self) -> None:
         """Derive what the kernels need from the walls."""
-        self.wall_field.rebuild(self.terrain)
+        if self.needs.margin > 0:
+            self.wall_field.rebuild(self.terrain)
         self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
         if self.needs.paths:
             self.flow_fields.forget_outdated(self.terrain)

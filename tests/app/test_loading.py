@@ -13,6 +13,7 @@ import pytest
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
 from crowd_demo.app.quitting import Quitting
+from crowd_demo.config.loader import load_config
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.hud.theme import Pen
 
@@ -42,7 +43,7 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 """
 
 SWITCHES = """
-from crowd_demo.app.precompile import all_choices
+from crowd_demo.app.compile_process import all_choices
 from crowd_demo.compute.jit import compile_calls
 from crowd_demo.app.ahead import Ahead
 
@@ -81,9 +82,24 @@ def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
 @pytest.mark.quick
 def test_progress_names_what_is_compiled() -> None:
     progress = Progress()
-    assert str(progress) == "starting"
-    progress.text, progress.done, progress.total = "compiling see lanes", 2, 11
+    assert str(progress) == "starting" and progress.part() == 0
+    progress.compiling("see lanes", 2, 11)
     assert str(progress) == "compiling see lanes (3 of 11)"
+    progress.compiling("the last kernels", 11, 11)
+    assert str(progress) == "compiling the last kernels (11 of 11)"
+
+
+@pytest.mark.quick
+def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(0, 30, 3))
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    progress, parts = Progress(), []
+    for _ in range(3):
+        progress.compiling("see lanes", 2, 10)
+        parts.append(progress.part())
+    assert parts[0] > 0.2 and parts == sorted(set(parts)) and parts[-1] < 0.3
+    progress.compiling("the last kernels", 10, 10)
+    assert progress.part() == 1
 
 
 @pytest.mark.quick
@@ -103,7 +119,7 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     pygame.event.post(event)
     reader = Input({"escape": "quit"}, (640, 360))
     quitting = Quitting()
-    show_progress(never, Progress(), reader.quits, quitting)  # type: ignore[arg-type]
+    show_progress(never, Progress(), reader.quits, quitting, load_config("1k").keys)  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 
@@ -112,5 +128,5 @@ def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
     quitting = Quitting()
-    show_progress(job, Progress(), lambda event: False, quitting)  # type: ignore[arg-type]
+    show_progress(job, Progress(), lambda event: False, quitting, load_config("1k").keys)  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

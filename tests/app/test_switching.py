@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -77,14 +78,41 @@ def test_the_last_wish_counts() -> None:
     assert wait_for(switcher, options) == {"depth": "off"}
 
 
-def test_values_that_wait_together_take_effect_together() -> None:
-    slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+class TwoAhead:
+    """`depth: full` has two kernels, `cull: agents` one, and both together a fourth."""
+
+    def __init__(self) -> None:
+        self.slow = [SlowKernel(name) for name in ("sort_bands", "sort_all", "test_agents", "sort_tested")]
+
+    def missing(self, options: Any) -> list[Call]:
+        full, agents = options.depth == "full", options.cull == "agents"
+        wanted = [full, full, agents, full and agents]
+        return [Call(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
+                if is_wanted and not kernel.overloads]
+
+
+def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
+    ahead, options = TwoAhead(), Optimizations()
+    sort_bands, sort_all, test_agents, sort_tested = ahead.slow
+    switcher = Switcher(ahead)  # type: ignore[arg-type]
     switcher.request(options, "depth", "full")
     switcher.request(options, "cull", "agents")
-    assert switcher.ready(options) == {}
-    slow.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full", "cull": "agents"}
+    sort_bands.may_go_on.set()  # under way already
+    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
+    test_agents.may_go_on.set()
+    sort_all.may_go_on.set()
+    assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    options.cull = "agents"
+    assert switcher.ready(options) == {}, "together they need one more"
+    sort_tested.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
+
+
+def wait_until(happened: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 10
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.001)
+    return happened()
 
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
