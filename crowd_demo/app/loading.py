@@ -33,7 +33,7 @@ FRAME_S = 1 / 40
 PRINT_EVERY_S = 0.2
 SAY_EVERY_S = 5.0  # where standard error is no terminal
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
-BAR_PX = 620
+BAR_PX = 720
 WHAT = "A crowd in which every data-oriented optimisation is a switch: flip it, and see what it buys."
 FIRST_KEYS = {
     "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
@@ -67,7 +67,9 @@ class Progress:
         return min((self.done + present) / self.total, 1.0)
 
     def __str__(self) -> str:
-        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total})" if self.total else self.text
+        if not self.total:
+            return self.text
+        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}, for this and later starts)"
 
 
 class Loaded(NamedTuple):

@@ -84,9 +84,9 @@ def test_progress_names_what_is_compiled() -> None:
     progress = Progress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
-    assert str(progress) == "compiling see lanes (3 of 11)"
+    assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
     progress.compiling("the last kernels", 11, 11)
-    assert str(progress) == "compiling the last kernels (11 of 11)"
+    assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
 
 
 @pytest.mark.quick
