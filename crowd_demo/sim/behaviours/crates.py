@@ -192,6 +192,7 @@ class Crates(Behaviour):
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates
+        self._rules: CrateRules | None = None
         radius = 2 * settings.half_max + settings.gap
         self.needs = Needs(CrateColumns, radius, contact=settings.gap, band=radius,  # most crates reach only a part of it
                            top_speed=settings.speed_max)
@@ -206,6 +207,10 @@ class Crates(Behaviour):
         return {"half": low + (high - low) * rare}
 
     def rules(self, world: World) -> CrateRules:
+        self._rules = self._rules or self._all_rules(world)
+        return self._rules
+
+    def _all_rules(self, world: World) -> CrateRules:
         settings, walls, f = self.settings, world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)
         return CrateRules(

@@ -73,6 +73,7 @@ class Flock(Behaviour):
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
         self.settings = settings = config.flock
+        self._rules: FlockRules | None = None
         radius = max(settings.sight, settings.separation)
         self.needs = Needs(FlockColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin)
 
@@ -87,15 +88,20 @@ class Flock(Behaviour):
         return {"vx": cosine(turn) * speed, "vy": cosine(turn - 0.25) * speed}
 
     def rules(self, world: World) -> FlockRules:
-        settings, walls, f = self.settings, world.terrain.walls, np.float32
+        self._rules = self._rules or self._first_rules(world)
         key = hashing.key(self.seed, world.tick, hashing.WANDER)
+        return self._rules._replace(wander_key_x=key, wander_key_y=hashing.next_key(key))
+
+    def _first_rules(self, world: World) -> FlockRules:
+        """The constants of all steps, without keys."""
+        settings, walls, f = self.settings, world.terrain.walls, np.float32
         return FlockRules(
             sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
-            speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height, wander_key_x=key,
-            wander_key_y=hashing.next_key(key))
+            speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height,
+            wander_key_x=np.int32(0), wander_key_y=np.int32(0))
 
 
 def cosine(turns: Doubles) -> Doubles:

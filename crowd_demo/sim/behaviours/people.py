@@ -194,6 +194,7 @@ class People(Behaviour):
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
         self.settings = settings = config.crowd
+        self._rules: PeopleRules | None = None
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, destinations=settings.destinations, paths=True)
@@ -210,16 +211,21 @@ class People(Behaviour):
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
     def rules(self, world: World) -> PeopleRules:
-        settings, f = self.settings, np.float32
+        self._rules = self._rules or self._first_rules(world)
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
+        return self._rules._replace(goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
+                                    wiggle_key_y=hashing.next_key(wiggle))
+
+    def _first_rules(self, world: World) -> PeopleRules:
+        """The constants of all steps, without keys."""
+        settings, f, none = self.settings, np.float32, np.int32(0)
         return PeopleRules(
             radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
             push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
             stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s),
             patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
-            goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
-            wiggle_key_y=hashing.next_key(wiggle))
+            goal_key=none, wiggle_key_x=none, wiggle_key_y=none)
 
 
 def destinations_of(terrain: Terrain, spread: float) -> Destinations:

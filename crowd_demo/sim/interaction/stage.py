@@ -5,9 +5,12 @@ A step allocates only when the crowd has grown or condensed: strips then grow by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import lru_cache
+
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.capped import Caps, Kept, cap_counters, kept_of, see_capped
@@ -71,16 +74,16 @@ class Interact(Stage):
 
     def counters(self, world: World) -> dict[str, float]:
         """Return the counters of the work in this step; they do not depend on the machine's speed or load."""
-        by_worker = self.memory(world).strips.counters
-        counted = by_worker.sum(axis=0)
-        due = max(int(counted[DUE]), 1)
+        by_worker = self.memory(world).strips.counters.tolist()  # Python's sums: NumPy would need longer to begin
+        counted = [sum(column) for column in zip(*by_worker, strict=True)]
+        due = max(counted[DUE], 1)
         return {
             "due": float(counted[DUE]),
-            "candidates_per_agent": float(counted[CANDIDATES]) / due,
-            "neighbours_per_agent": float(counted[NEIGHBOURS]) / due,
+            "candidates_per_agent": counted[CANDIDATES] / due,
+            "neighbours_per_agent": counted[NEIGHBOURS] / due,
             "registers": float(counted[REGISTERS]),
-            "contiguous_copies": float(counted[RUNS]) / max(float(counted[COPIES]), 1.0),
-            "imbalance": imbalance(by_worker[:, CANDIDATES]),
+            "contiguous_copies": counted[RUNS] / max(counted[COPIES], 1),
+            "imbalance": imbalance([counts[CANDIDATES] for counts in by_worker]),
         }
 
     def structure_counters(self, world: World) -> dict[str, float]:
@@ -119,7 +122,7 @@ class Memory:
             case Cells():
                 blocks = blocks_of(candidates, self.workers)
                 if simd:
-                    self._make_room(_largest(blocks, candidates))
+                    self._make_room(largest(blocks, candidates))
                 see = see_lanes if simd else see_scalar
                 return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strips),)
 
@@ -152,23 +155,32 @@ class Memory:
             self.strips = strips_of(needed + needed // 2, self.workers)
 
 
-def imbalance(work: Longs) -> float:
-    """Return the largest work of a worker over the mean, int64[workers]: 1 when they share it evenly."""
-    return float(work.max() / work.mean()) if work.any() else 1.0
+def imbalance(work: Sequence[int]) -> float:
+    """Return the largest work of a worker over the mean: 1 when they share it evenly."""
+    return max(work) * len(work) / sum(work) if any(work) else 1.0
 
 
 def blocks_of(cells: Cells, workers: int) -> Ints:
     """Return where each block of rows begins, and the end: BLOCK rows, or one where a block holds too many agents."""
-    first = np.arange(0, cells.rows, BLOCK)
-    agents = np.diff(cells.start[np.append(first, cells.rows) * cells.columns])
+    blocks = _even_blocks(cells.rows)
+    before = cells.start[blocks * cells.columns]  # agents before each block
+    agents = before[1:] - before[:-1]
+    heavy = agents * (HEAVY * workers) > before[-1]
+    if workers == 1 or not heavy.any():
+        return blocks
     begins = np.zeros(cells.rows + 1, bool)
-    begins[first], begins[-1] = True, True
-    for block in first[agents * (HEAVY * workers) > agents.sum()] if workers > 1 else ():
+    begins[blocks] = True
+    for block in blocks[:-1][heavy]:
         begins[block:block + BLOCK] = True
     return np.flatnonzero(begins).astype(np.int32)
 
 
-def _largest(blocks: Ints, cells: Cells) -> int:
+@lru_cache(maxsize=8)
+def _even_blocks(rows: int) -> Ints:
+    return np.append(np.arange(0, rows, BLOCK), rows).astype(np.int32)
+
+
+def largest(blocks: Ints, cells: Cells) -> int:
     """Return the most agents in a block of rows and the rows within its reach."""
     top = np.maximum(blocks[:-1] - cells.reach, 0) * cells.columns
     bottom = np.minimum(blocks[1:] + cells.reach, cells.rows) * cells.columns

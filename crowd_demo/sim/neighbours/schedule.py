@@ -51,6 +51,7 @@ def phases(by: str, places: int, period: int) -> Ints:
     return ((scramble(numbers) if by == "tile" else numbers) % np.uint32(period)).astype(np.int32)
 
 
+@lru_cache(maxsize=4)  # every stage of a step asks for it
 def turn(tick: int, period: int, by: str, width: float, height: float, band: float) -> Turn:
     """Return the schedule of a step in a world of `width` x `height` units, with bands or tiles `band` units high."""
     longest = max(width, height) if by == "tile" else height

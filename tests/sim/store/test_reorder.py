@@ -98,8 +98,8 @@ def test_reorder_moves_every_column_in_lockstep() -> None:
 
 
 def test_imbalance_is_the_largest_share_of_the_work_over_the_mean() -> None:
-    assert imbalance(np.array([30, 10, 20])) == 1.5
-    assert imbalance(np.array([7])) == imbalance(np.array([0, 0])) == 1
+    assert imbalance([30, 10, 20]) == 1.5
+    assert imbalance([7]) == imbalance([0, 0]) == 1
     sim = simulation(optimizations__threads=3, **WIDE)
     sim.step()
     assert 1 <= sim.profile.counters["imbalance"] <= 3
