@@ -1,0 +1,101 @@
+"""What the blocks of several arms say: the times of each, and its ratio to those of one of them, the base.
+
+Give the base twice: the second copy, the twin, shows by how much an arm differs from itself on this machine at this time. What
+lies within that is no difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Floats
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.counters import counters_of
+from crowd_demo.measure.statistics import Interval, Verdict, cost_ms, median_interval, ratio_interval, verdict
+
+Costs = Mapping[str, Doubles]  # by stage: milliseconds a step, float64[blocks]
+
+
+class Estimate(NamedTuple):
+    """A time, its ratio to the base's, that of the twin, and what follows."""
+
+    ms: Interval
+    ratio: Interval
+    noise: Interval
+    verdict: Verdict
+
+
+class Result(NamedTuple):
+    """What was measured of an arm."""
+
+    step: Estimate  # the whole step: the sum of its stages
+    stages: dict[str, Estimate]  # in the order of the step; those that ran
+    counters: dict[str, float]
+    state_hash: str
+
+    @property
+    def stages_ms(self) -> dict[str, float]:
+        return {stage: estimate.ms.value for stage, estimate in self.stages.items()}
+
+
+class Comparison(NamedTuple):
+    """The results of all arms; `base` and `twin` name two of them."""
+
+    base: str
+    twin: str
+    blocks: int
+    results: dict[str, Result]
+
+    @property
+    def noise(self) -> Interval:
+        """The ratio of the twin to the base."""
+        return self.results[self.twin].step.ratio
+
+    def differing(self) -> list[str]:
+        """The arms whose state is not that of the base."""
+        wanted = self.results[self.base].state_hash
+        return [name for name, result in self.results.items() if result.state_hash != wanted]
+
+
+def compare(measured: Mapping[str, Sequence[Block]], hashes: Mapping[str, str], base: str, twin: str) -> Comparison:
+    """Compare arms by their blocks, the same number of each. Raises ValueError if there are none.
+
+    `hashes` are the states of the arms after their last block.
+    """
+    blocks = len(measured[base])
+    if not blocks:
+        raise ValueError("no block was measured with every arm")
+    costs = {name: costs_ms(of_arm) for name, of_arm in measured.items()}
+    return Comparison(base, twin, blocks, {
+        name: Result(_step(costs[name], costs[base], costs[twin]), _stages(costs[name], costs[base], costs[twin]),
+                     counters_of([step for block in of_arm for step in block.counters]), hashes[name])
+        for name, of_arm in measured.items()})
+
+
+def costs_ms(blocks: Sequence[Block]) -> Costs:
+    """What each stage costs a step; only stages that ran."""
+    names = dict.fromkeys(name for block in blocks for name in block.times_ms)
+    costs = {name: cost_ms([_times(block, name) for block in blocks]) for name in names}
+    return {name: cost for name, cost in costs.items() if cost.any()}
+
+
+def _times(block: Block, stage: str) -> Floats:
+    return block.times_ms[stage] if stage in block.times_ms else np.zeros(block.steps, np.float32)
+
+
+def _step(costs: Costs, base: Costs, twin: Costs) -> Estimate:
+    parts = np.array(list(costs.values()))
+    return _estimate(parts, *(np.sum(list(each.values()), axis=0) for each in (costs, base, twin)))
+
+
+def _stages(costs: Costs, base: Costs, twin: Costs) -> dict[str, Estimate]:
+    """A stage that the base does not have has no ratio."""
+    return {name: _estimate(cost, cost, base.get(name, 0 * cost), twin.get(name, 0 * cost)) for name, cost in costs.items()}
+
+
+def _estimate(parts: Doubles, whole: Doubles, base: Doubles, twin: Doubles) -> Estimate:
+    ratio, noise = ratio_interval(whole, base), ratio_interval(twin, base)
+    return Estimate(median_interval(parts), ratio, noise, verdict(ratio, noise))
