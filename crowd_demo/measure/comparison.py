@@ -14,9 +14,19 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.counters import counters_of
-from crowd_demo.measure.statistics import Interval, Verdict, cost_ms, median_interval, ratio_interval, verdict
+from crowd_demo.measure.statistics import (
+    LEAST_BLOCKS,
+    UNKNOWN,
+    Cost,
+    Interval,
+    Verdict,
+    cost_of,
+    median_interval,
+    ratio_interval,
+    verdict,
+)
 
-Costs = Mapping[str, Doubles]  # by stage: milliseconds a step, float64[blocks]
+Costs = Mapping[str, Cost]  # by stage
 
 
 class Estimate(NamedTuple):
@@ -68,18 +78,18 @@ def compare(measured: Mapping[str, Sequence[Block]], hashes: Mapping[str, str], 
     blocks = len(measured[base])
     if not blocks:
         raise ValueError("no block was measured with every arm")
-    costs = {name: costs_ms(of_arm) for name, of_arm in measured.items()}
+    costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
     return Comparison(base, twin, blocks, {
         name: Result(_step(costs[name], costs[base], costs[twin]), _stages(costs[name], costs[base], costs[twin]),
                      counters_of([step for block in of_arm for step in block.counters]), hashes[name])
         for name, of_arm in measured.items()})
 
 
-def costs_ms(blocks: Sequence[Block]) -> Costs:
+def costs_of(blocks: Sequence[Block]) -> Costs:
     """What each stage costs a step; only stages that ran."""
     names = dict.fromkeys(name for block in blocks for name in block.times_ms)
-    costs = {name: cost_ms([_times(block, name) for block in blocks]) for name in names}
-    return {name: cost for name, cost in costs.items() if cost.any()}
+    costs = {name: cost_of([_times(block, name) for block in blocks]) for name in names}
+    return {name: cost for name, cost in costs.items() if cost.ran.any()}
 
 
 def _times(block: Block, stage: str) -> Floats:
@@ -87,15 +97,29 @@ def _times(block: Block, stage: str) -> Floats:
 
 
 def _step(costs: Costs, base: Costs, twin: Costs) -> Estimate:
-    parts = np.array(list(costs.values()))
-    return _estimate(parts, *(np.sum(list(each.values()), axis=0) for each in (costs, base, twin)))
+    parts = np.array([cost.ms for cost in costs.values()])
+    wholes = (np.sum([cost.ms for cost in each.values()], axis=0) for each in (costs, base, twin))
+    return _estimate(median_interval(parts), *wholes)
 
 
 def _stages(costs: Costs, base: Costs, twin: Costs) -> dict[str, Estimate]:
-    """A stage that the base does not have has no ratio."""
-    return {name: _estimate(cost, cost, base.get(name, 0 * cost), twin.get(name, 0 * cost)) for name, cost in costs.items()}
+    return {name: _stage(cost, *(each.get(name, _never(cost)) for each in (base, twin))) for name, cost in costs.items()}
 
 
-def _estimate(parts: Doubles, whole: Doubles, base: Doubles, twin: Doubles) -> Estimate:
+def _stage(cost: Cost, base: Cost, twin: Cost) -> Estimate:
+    """Only blocks in which it ran are compared; in the others its cost is an average."""
+    both = cost.ran & base.ran & twin.ran
+    ms = median_interval(cost.ms)
+    if cost.ran.sum() < LEAST_BLOCKS:
+        ms = Interval(ms.value, UNKNOWN.low, UNKNOWN.high)
+    return _estimate(ms, *(each.ms[both] for each in (cost, base, twin)))
+
+
+def _never(cost: Cost) -> Cost:
+    """A stage that ran in none of as many blocks."""
+    return Cost(np.zeros_like(cost.ms), np.zeros_like(cost.ran))
+
+
+def _estimate(ms: Interval, whole: Doubles, base: Doubles, twin: Doubles) -> Estimate:
     ratio, noise = ratio_interval(whole, base), ratio_interval(twin, base)
-    return Estimate(median_interval(parts), ratio, noise, verdict(ratio, noise))
+    return Estimate(ms, ratio, noise, verdict(ratio, noise))

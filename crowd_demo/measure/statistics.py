@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats
+from crowd_demo.compute.arrays import Bools, Doubles, Floats
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
@@ -36,19 +36,25 @@ class Interval(NamedTuple):
 UNKNOWN = Interval(math.nan, -math.inf, math.inf)
 
 
-def cost_ms(blocks: Sequence[Floats]) -> Doubles:
-    """What a stage costs a step, float64[blocks], from its times in each block; 0 is a step in which it did not run.
+class Cost(NamedTuple):
+    """What a stage costs a step: milliseconds, float64[blocks]; and in which blocks it ran, bool[blocks]."""
+
+    ms: Doubles
+    ran: Bools
+
+
+def cost_of(blocks: Sequence[Floats]) -> Cost:
+    """From its times in each block, in which 0 is a step in which it did not run.
 
     The median of the steps of the block in which it ran, times the share of all steps in which it ran: a sort every 60 steps
     counts with a 60th of its time, in every block. A block without a sort gets the median of all blocks.
     """
-    everything = np.concatenate(blocks)
-    ran = everything[everything > 0]
-    if not len(ran):
-        return np.zeros(len(blocks))
-    usual = np.median(ran)
-    medians = [np.median(times[times > 0]) if (times > 0).any() else usual for times in blocks]
-    return np.array(medians, np.float64) * len(ran) / len(everything)
+    everything, ran = np.concatenate(blocks), np.array([(times > 0).any() for times in blocks])
+    if not ran.any():
+        return Cost(np.zeros(len(blocks)), ran)
+    usual, share = np.median(everything[everything > 0]), (everything > 0).mean()
+    medians = [np.median(times[times > 0]) if in_it else usual for times, in_it in zip(blocks, ran, strict=True)]
+    return Cost(np.array(medians, np.float64) * share, ran)
 
 
 def median_interval(values: Doubles, seed: int = 0) -> Interval:
@@ -67,9 +73,9 @@ def median_interval(values: Doubles, seed: int = 0) -> Interval:
 def ratio_interval(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
     """The median of the ratios of an arm to the base, block by block: a slow minute in which both had a block divides out.
 
-    float64[blocks] each. `UNKNOWN` where the base takes no time.
+    float64[blocks] each. `UNKNOWN` where the base takes no time, or there are no blocks.
     """
-    return median_interval(values / base, seed) if (base > 0).all() else UNKNOWN
+    return median_interval(values / base, seed) if len(base) and (base > 0).all() else UNKNOWN
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:

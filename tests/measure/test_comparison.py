@@ -91,6 +91,20 @@ def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
 
 
 @quick
+def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
+    rng = np.random.default_rng(4)
+
+    def blocks(sort_ms: float) -> list[Block]:
+        sorts = [np.array([sort_ms, 0] if number in (3, 13) else [0, 0], np.float32) for number in range(BLOCKS)]
+        return [Block(2, {"see": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
+
+    found = compare({"a": blocks(20), "b": blocks(20), "c": blocks(60)}, dict.fromkeys("abc", ""), "a", "b").results["c"]
+    assert found.stages["sort"].verdict == "unknown" and found.stages["sort"].ratio.value == pytest.approx(3)
+    assert found.stages_ms["sort"] == pytest.approx(60 / BLOCKS) and not found.stages["sort"].ms.known
+    assert found.step.verdict == "slower" and found.step.ratio.value == pytest.approx(2, rel=0.1)
+
+
+@quick
 def test_nothing_measured_is_an_error() -> None:
     with pytest.raises(ValueError, match="no block was measured with every arm"):
         compare({"a": [], "b": []}, {"a": "", "b": ""}, "a", "b")

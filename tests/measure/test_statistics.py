@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, cost_ms, median_interval, ratio_interval, verdict
+from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, cost_of, median_interval, ratio_interval, verdict
 from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick
@@ -76,10 +76,12 @@ def test_noise_that_leans_to_one_side_does_not_make_an_arm_like_the_base_differ(
 
 def test_a_rare_stage_counts_for_its_share_of_steps_in_every_block() -> None:
     sort = rare(60, every=20, ms=12)
-    assert list(cost_ms(np.split(sort, 6))) == pytest.approx([0.6] * 6)
-    assert list(cost_ms([np.zeros(5, np.float32)] * 2)) == [0, 0]
+    cost = cost_of(np.split(sort, 6))
+    assert list(cost.ms) == pytest.approx([0.6] * 6) and list(cost.ran) == [True, False] * 3
+    never = cost_of([np.zeros(5, np.float32)] * 2)
+    assert list(never.ms) == [0, 0] and not never.ran.any()
     see = [np.array([2, 2, 50], np.float32), np.array([3, 4, 3], np.float32)]
-    assert list(cost_ms(see)) == [2, 3]
+    assert list(cost_of(see).ms) == [2, 3]
 
 
 def test_a_stage_costs_what_a_profile_says_it_costs_a_step() -> None:
@@ -92,4 +94,4 @@ def test_a_stage_costs_what_a_profile_says_it_costs_a_step() -> None:
         profile.end_step()
         profile.end_frame()
     assert profile.step_ms(12) == {"see": 2.0, "reorder": 2.0}
-    assert {stage: cost_ms([profile.stage_ms(stage, 12)]) for stage in profile.stages} == profile.step_ms(12)
+    assert {stage: cost_of([profile.stage_ms(stage, 12)]).ms for stage in profile.stages} == profile.step_ms(12)
