@@ -83,31 +83,31 @@ def mistakes(args: argparse.Namespace) -> Iterator[str]:
 def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
     """Frames and stages, once printed. Raises ArmError."""
     base, other = installs
-    twin = f"{base.name} again"
+    repeat = f"{base.name} again"
     with ExitStack() as running:
         arms = {name: running.enter_context(ChildArm(install, config, overrides, not args.no_picture))
-                for name, install in ((base.name, base), (twin, base), (other.name, other))}
-        timed = collect(interleave(arms, [args.frames] * args.blocks, WARM_UP))
+                for name, install in ((base.name, base), (repeat, base), (other.name, other))}
+        timed = collect(arms, interleave(arms, [args.frames] * args.blocks, WARM_UP))
         ends = {name: arm.end() for name, arm in arms.items()}
-    found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, twin)
+    found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, repeat)
     layers = ", ".join(f"{name} {layer}" for name, (_, layer) in ends.items())
     print(f"{config}: {args.blocks} blocks of {args.frames} frames each; threads: {layers}")
     print(*table(found, other.name), "", sep="\n")
     return found
 
 
-def compared(timed: Mapping[str, Sequence[Timed]], hashes: Mapping[str, str], base: str, twin: str) -> Found:
+def compared(timed: Mapping[str, Sequence[Timed]], hashes: Mapping[str, str], base: str, repeat: str) -> Found:
     """By `frame` and by `stages`."""
     frames: Blocks = {name: [each.frame for each in of_arm] for name, of_arm in timed.items()}
     stages: Blocks = {name: [each.stages for each in of_arm] for name, of_arm in timed.items()}
-    return {kind: compare(blocks, hashes, base, twin) for kind, blocks in (("frame", frames), ("stages", stages))}
+    return {kind: compare(blocks, hashes, base, repeat) for kind, blocks in (("frame", frames), ("stages", stages))}
 
 
 def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
     """First starts, once printed. Raises ArmError."""
     base, other = installs
     arms = {install.name: ColdArm(install, config, overrides) for install in installs}
-    starts = collect(interleave(arms, [1] * args.blocks))
+    starts = collect(arms, interleave(arms, [1] * args.blocks))
     found = {kind: compare({name: [each[kind] for each in of_arm] for name, of_arm in starts.items()},
                            dict.fromkeys(arms, ""), base.name, base.name) for kind in ("wall", "cpu")}
     rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)

@@ -135,7 +135,7 @@ def measured(program: Path, agents: int, threads: int, blocks: int) -> Found:
     """Raises ArmError."""
     with OurArm(agents, threads) as ours:
         arms: dict[str, Arm[Times]] = {"c": LimitArm(program, agents, threads), "ours": Stepping(ours)}
-        times = collect(interleave(arms, [steps_of(agents)] * blocks, WARM_UP))
+        times = collect(arms, interleave(arms, [steps_of(agents)] * blocks, WARM_UP))
     return concluded(agents, threads, times["c"], times["ours"])
 
 

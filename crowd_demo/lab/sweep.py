@@ -94,7 +94,7 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
 
 def expectations(technique: Technique, contenders: Mapping[str, Contender], steps: int) -> Iterator[str]:
     """Lines to print before the sweep starts."""
-    from crowd_demo.lab.sweep_runs import TWIN, WARM_UP
+    from crowd_demo.lab.sweep_runs import REPEAT, WARM_UP
     from crowd_demo.lab.sweep_table import shown
     from crowd_demo.sim.inactive import inactive
 
@@ -103,7 +103,7 @@ def expectations(technique: Technique, contenders: Mapping[str, Contender], step
     for name, (value, arm) in contenders.items():
         pairs = arm.sim.agents.count**2 if arm.sim.optimizations.neighbours == "none" else 0
         seconds = pairs * (steps + WARM_UP) * PAIR_NS[arm.sim.optimizations.simd] * 1e-9
-        if seconds > SLOW_S and name != TWIN:
+        if seconds > SLOW_S and name != REPEAT:
             yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 

@@ -22,7 +22,7 @@ from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 10  # steps
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
-TWIN = "default again"
+REPEAT = "default again"
 
 
 class Contender(NamedTuple):
@@ -47,24 +47,25 @@ class Swept(NamedTuple):
 
 
 def contenders(config: Config, technique: Technique, values: Iterable[Value]) -> dict[str, Contender]:
-    """One for each value, the default first and its twin last, with their kernels compiled.
+    """One for each value, the default first, and once more last, with their kernels compiled.
 
     Raises ValueError for a value that is not legal.
     """
     made = {str(value): _contender(config, technique, value) for value in dict.fromkeys((technique.default, *values))}
-    return {**made, TWIN: _contender(config, technique, technique.default)}
+    return {**made, REPEAT: _contender(config, technique, technique.default)}
 
 
 def measure(contenders: Mapping[str, Contender], steps: int) -> dict[str, list[Block]]:
     """Make `steps` steps with each, after `WARM_UP` others."""
-    return collect(interleave({name: each.arm for name, each in contenders.items()}, block_lengths(steps), WARM_UP))
+    arms = {name: each.arm for name, each in contenders.items()}
+    return collect(arms, interleave(arms, block_lengths(steps), WARM_UP))
 
 
 def results(technique: Technique, contenders: Mapping[str, Contender], measured: Mapping[str, list[Block]]) -> list[Swept]:
     """What was measured with each value, the default first."""
     hashes = {name: each.arm.state_hash() for name, each in contenders.items()}
-    comparison = compare(measured, hashes, base=next(iter(contenders)), twin=TWIN)
-    return [_swept(technique, each, comparison.results[name]) for name, each in contenders.items() if name != TWIN]
+    comparison = compare(measured, hashes, base=next(iter(contenders)), repeat=REPEAT)
+    return [_swept(technique, each, comparison.results[name]) for name, each in contenders.items() if name != REPEAT]
 
 
 def _contender(config: Config, technique: Technique, value: Value) -> Contender:

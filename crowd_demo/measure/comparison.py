@@ -1,7 +1,7 @@
 """What the blocks of several arms say: the times of each, and its ratio to those of one of them, the base.
 
-Give the base twice: the second copy, the twin, shows by how much an arm differs from itself on this machine at this time. What
-lies within that is no difference.
+The base is measured twice: its repeat shows by how much an arm differs from itself on this machine at this time. What lies
+within that is no difference.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Costs = Mapping[str, Cost]  # by stage
 
 
 class Estimate(NamedTuple):
-    """A time, its ratio to the base's, that of the twin, and what follows."""
+    """A time, its ratio to the base's, that of the base's repeat, and what follows."""
 
     ms: Interval
     ratio: Interval
@@ -52,17 +52,17 @@ class Result(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The results of all arms; `base` and `twin` name two of them."""
+    """The results of all arms; `base` and `repeat` name two of them."""
 
     base: str
-    twin: str
+    repeat: str
     blocks: int
     results: dict[str, Result]
 
     @property
     def noise(self) -> Interval:
-        """The ratio of the twin to the base."""
-        return self.results[self.twin].step.ratio
+        """The ratio of the repeat to the base."""
+        return self.results[self.repeat].step.ratio
 
     def differing(self) -> list[str]:
         """The arms whose state is not that of the base."""
@@ -70,17 +70,17 @@ class Comparison(NamedTuple):
         return [name for name, result in self.results.items() if result.state_hash != wanted]
 
 
-def compare(measured: Mapping[str, Sequence[Block]], hashes: Mapping[str, str], base: str, twin: str) -> Comparison:
+def compare(measured: Mapping[str, Sequence[Block]], hashes: Mapping[str, str], base: str, repeat: str) -> Comparison:
     """Compare arms by their blocks, the same number of each. Raises ValueError if there are none.
 
-    `hashes` are the states of the arms after their last block.
+    `hashes` are the states of the arms after their last block, which must be the same for all.
     """
     blocks = len(measured[base])
     if not blocks:
         raise ValueError("no block was measured with every arm")
     costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
-    return Comparison(base, twin, blocks, {
-        name: Result(_step(costs[name], costs[base], costs[twin]), _stages(costs[name], costs[base], costs[twin]),
+    return Comparison(base, repeat, blocks, {
+        name: Result(_step(costs[name], costs[base], costs[repeat]), _stages(costs[name], costs[base], costs[repeat]),
                      counters_of([step for block in of_arm for step in block.counters]), hashes[name])
         for name, of_arm in measured.items()})
 
@@ -96,23 +96,23 @@ def _times(block: Block, stage: str) -> Floats:
     return block.times_ms[stage] if stage in block.times_ms else np.zeros(block.steps, np.float32)
 
 
-def _step(costs: Costs, base: Costs, twin: Costs) -> Estimate:
+def _step(costs: Costs, base: Costs, repeat: Costs) -> Estimate:
     parts = np.array([cost.ms for cost in costs.values()])
-    wholes = (np.sum([cost.ms for cost in each.values()], axis=0) for each in (costs, base, twin))
+    wholes = (np.sum([cost.ms for cost in each.values()], axis=0) for each in (costs, base, repeat))
     return _estimate(median_interval(parts), *wholes)
 
 
-def _stages(costs: Costs, base: Costs, twin: Costs) -> dict[str, Estimate]:
-    return {name: _stage(cost, *(each.get(name, _never(cost)) for each in (base, twin))) for name, cost in costs.items()}
+def _stages(costs: Costs, base: Costs, repeat: Costs) -> dict[str, Estimate]:
+    return {name: _stage(cost, *(each.get(name, _never(cost)) for each in (base, repeat))) for name, cost in costs.items()}
 
 
-def _stage(cost: Cost, base: Cost, twin: Cost) -> Estimate:
+def _stage(cost: Cost, base: Cost, repeat: Cost) -> Estimate:
     """Only blocks in which it ran are compared; in the others its cost is an average."""
-    both = cost.ran & base.ran & twin.ran
+    both = cost.ran & base.ran & repeat.ran
     ms = median_interval(cost.ms)
     if cost.ran.sum() < LEAST_BLOCKS:
         ms = Interval(ms.value, UNKNOWN.low, UNKNOWN.high)
-    return _estimate(ms, *(each.ms[both] for each in (cost, base, twin)))
+    return _estimate(ms, *(each.ms[both] for each in (cost, base, repeat)))
 
 
 def _never(cost: Cost) -> Cost:
@@ -120,6 +120,6 @@ def _never(cost: Cost) -> Cost:
     return Cost(np.zeros_like(cost.ms), np.zeros_like(cost.ran))
 
 
-def _estimate(ms: Interval, whole: Doubles, base: Doubles, twin: Doubles) -> Estimate:
-    ratio, noise = ratio_interval(whole, base), ratio_interval(twin, base)
+def _estimate(ms: Interval, whole: Doubles, base: Doubles, repeat: Doubles) -> Estimate:
+    ratio, noise = ratio_interval(whole, base), ratio_interval(repeat, base)
     return Estimate(ms, ratio, noise, verdict(ratio, noise))

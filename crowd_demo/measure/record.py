@@ -17,10 +17,10 @@ def header(kind: str) -> dict[str, object]:
 
 
 def comparison_json(comparison: Comparison) -> dict[str, object]:
-    """All arms, the base first."""
-    names = dict.fromkeys((comparison.base, *comparison.results))
-    return {"base": comparison.base, "twin": comparison.twin, "blocks": comparison.blocks, "differing": comparison.differing(),
-            "arms": {name: result_json(comparison.results[name]) for name in names}}
+    """All arms; `differing` are those whose state is not that of the base."""
+    base, repeat, blocks, results = comparison
+    return {"base": base, "repeat": repeat, "blocks": blocks, "differing": comparison.differing(),
+            "arms": {name: result_json(result) for name, result in results.items()}}
 
 
 def result_json(result: Result) -> dict[str, object]:

@@ -17,8 +17,8 @@ Outcome = TypeVar("Outcome")
 WARM_UP = -1  # the number of the block that warms up
 
 
-class Turn(NamedTuple, Generic[Outcome]):
-    """What one arm gave in one block."""
+class Finished(NamedTuple, Generic[Outcome]):
+    """One arm has finished one block, which gave this."""
 
     block: int  # from 0 on; `WARM_UP` does not count
     name: str
@@ -26,22 +26,21 @@ class Turn(NamedTuple, Generic[Outcome]):
 
 
 def interleave(arms: Mapping[str, Arm[Outcome]], lengths: Sequence[int], warm_up: int = 0,
-               seed: int = 0) -> Iterator[Turn[Outcome]]:
+               seed: int = 0) -> Iterator[Finished[Outcome]]:
     """Run one block of `warm_up` steps with each arm, then one of each length; yield after every block of every arm."""
     rng = random.Random(seed)
     blocks = [(WARM_UP, warm_up)] * bool(warm_up) + list(enumerate(lengths))
     for number, steps in blocks:
         for name in rng.sample(list(arms), len(arms)):
-            yield Turn(number, name, arms[name].run(steps))
+            yield Finished(number, name, arms[name].run(steps))
 
 
-def collect(turns: Iterable[Turn[Outcome]]) -> dict[str, list[Outcome]]:
+def collect(arms: Iterable[str], turns: Iterable[Finished[Outcome]]) -> dict[str, list[Outcome]]:
     """The outcomes of each arm, block by block; of blocks that all arms have finished, without the one that warms up."""
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[Outcome]] = {name: [] for name in arms}
     for block, name, outcome in turns:
-        outcomes = found.setdefault(name, [])
         if block != WARM_UP:
-            outcomes.append(outcome)
+            found[name].append(outcome)
     finished = min(map(len, found.values()), default=0)
     return {name: outcomes[:finished] for name, outcomes in found.items()}
 

@@ -35,17 +35,17 @@ class MadeUp:
 
 
 def compared(*, again: float = 2.0, hashes: dict[str, str] | None = None, **others: float) -> Comparison:
-    """Arms that take 2 ms a stage, against others; `again` is what the second copy of the base takes."""
-    arms = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "twin": again, **others}.items())}
-    measured = collect(interleave(arms, [STEPS] * BLOCKS, warm_up=STEPS))
-    return compare(measured, hashes or dict.fromkeys(arms, "same"), "base", "twin")
+    """Arms that take 2 ms a stage, against others; `again` is what the base takes the second time."""
+    arms = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
+    measured = collect(arms, interleave(arms, [STEPS] * BLOCKS, warm_up=STEPS))
+    return compare(measured, hashes or dict.fromkeys(arms, "same"), "base", "again")
 
 
 @quick
 def test_an_arm_against_itself_is_no_difference() -> None:
     found = compared(same=2.0)
-    assert found.results["same"].step.verdict == found.results["twin"].step.verdict == "no difference"
-    assert found.noise.low <= 1 <= found.noise.high and found.noise == found.results["twin"].step.ratio
+    assert found.results["same"].step.verdict == found.results["again"].step.verdict == "no difference"
+    assert found.noise.low <= 1 <= found.noise.high and found.noise == found.results["again"].step.ratio
     assert found.blocks == BLOCKS
 
 
@@ -68,13 +68,13 @@ def test_a_difference_smaller_than_that_of_two_copies_is_none() -> None:
 @quick
 def test_a_state_that_differs_is_reported() -> None:
     assert compared(other=2.0).differing() == []
-    assert compared(other=2.0, hashes={"base": "a", "twin": "a", "other": "b"}).differing() == ["other"]
+    assert compared(other=2.0, hashes={"base": "a", "again": "a", "other": "b"}).differing() == ["other"]
 
 
 @quick
 def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
-    arms = {"base": MadeUp(2, 0), "twin": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
-    found = compare(collect(interleave(arms, [STEPS] * BLOCKS)), dict.fromkeys(arms, ""), "base", "twin")
+    arms = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
+    found = compare(collect(arms, interleave(arms, [STEPS] * BLOCKS)), dict.fromkeys(arms, ""), "base", "again")
     assert set(found.results["base"].stages) == {"see", "move"}
     more = found.results["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
@@ -116,7 +116,7 @@ def test_the_record_has_a_version_and_is_json() -> None:
     assert (found["version"], found["kind"]) == (VERSION, "test") == (1, "test")
     assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and {"python", "numba", "numpy"} < set(found["versions"])
     assert set(found["machine"]) == {"cpu", "cores", "os", "simd"}
-    assert list(found["arms"]) == ["base", "twin", "slower"] and (found["base"], found["twin"]) == ("base", "twin")
+    assert list(found["arms"]) == ["base", "again", "slower"] and (found["base"], found["repeat"]) == ("base", "again")
     slower = found["arms"]["slower"]
     assert slower["step"]["verdict"] == "slower" and set(slower["step"]["ratio"]) == {"value", "low", "high"}
     assert (slower["state_hash"], slower["counters"]["work"]) == ("same", 3000)
@@ -132,10 +132,10 @@ def test_counters_are_of_all_steps() -> None:
 
 
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
-    arms = {"base": CrowdArm(simulation(**FLOCK)), "twin": CrowdArm(simulation(**FLOCK)),
+    arms = {"base": CrowdArm(simulation(**FLOCK)), "again": CrowdArm(simulation(**FLOCK)),
             "brute": CrowdArm(simulation(**FLOCK, optimizations__neighbours="none"))}
-    measured = collect(interleave(arms, [2] * 3, warm_up=2))
-    found = compare(measured, {name: arm.state_hash() for name, arm in arms.items()}, "base", "twin")
+    measured = collect(arms, interleave(arms, [2] * 3, warm_up=2))
+    found = compare(measured, {name: arm.state_hash() for name, arm in arms.items()}, "base", "again")
     alone = simulation(**FLOCK)
     alone.step(8)
     assert found.differing() == [] and found.results["brute"].state_hash == alone.state_hash()

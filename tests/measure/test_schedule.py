@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from crowd_demo.measure.schedule import WARM_UP, Turn, block_lengths, collect, interleave
+from crowd_demo.measure.schedule import WARM_UP, Finished, block_lengths, collect, interleave
 from crowd_demo.measure.statistics import LEAST_BLOCKS
 
 pytestmark = pytest.mark.quick
@@ -33,11 +33,11 @@ def test_every_arm_warms_up_and_then_runs_every_block() -> None:
     turns = list(interleave(arms, [4, 4, 2], warm_up=10))
     assert [turn.block for turn in turns] == [WARM_UP] * 3 + [0] * 3 + [1] * 3 + [2] * 3
     assert all(arm.made == [10, 4, 4, 2] for arm in arms.values())
-    assert collect(turns) == {name: [14, 18, 20] for name in "abc"}
+    assert collect(arms, turns) == {name: [14, 18, 20] for name in "abc"}
 
 
 def test_without_a_warm_up_every_block_counts() -> None:
-    assert collect(interleave(counting("ab"), [3])) == {"a": [3], "b": [3]}
+    assert collect("ab", interleave(counting("ab"), [3])) == {"a": [3], "b": [3]}
 
 
 def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
@@ -52,14 +52,15 @@ def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
 
 def test_who_stops_keeps_the_blocks_that_all_arms_finished() -> None:
     arms = counting("ab")
-    measured = collect(islice(interleave(arms, [5] * 100, warm_up=1), 7))  # the warm-up, two blocks, and half of the third
+    turns = islice(interleave(arms, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
+    measured = collect(arms, turns)
     assert measured == {"a": [6, 11], "b": [6, 11]}
     assert sorted(sum(arm.made) for arm in arms.values()) == [11, 16]
-    assert collect(islice(interleave(arms, [5]), 0)) == {}
+    assert collect(arms, islice(interleave(arms, [5]), 1)) == collect(arms, ()) == {"a": [], "b": []}
 
 
 def test_turns_are_plain_records() -> None:
-    assert next(interleave(counting("a"), [2])) == Turn(0, "a", 2)
+    assert next(interleave(counting("a"), [2])) == Finished(0, "a", 2)
 
 
 @pytest.mark.parametrize("steps, wanted", [(120, [10] * 12), (125, [10] * 12 + [5]), (30, [5] * 6), (4, [1] * 4), (1, [1])])

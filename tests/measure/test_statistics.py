@@ -74,6 +74,19 @@ def test_noise_that_leans_to_one_side_does_not_make_an_arm_like_the_base_differ(
     assert verdict(Interval(0.9, 0.85, 0.98), Interval(1, -math.inf, math.inf)) == "unknown"
 
 
+@pytest.mark.parametrize("factor, wanted, at_least", [(1, "no difference", 0.95), (1.15, "slower", 0.95), (0.85, "faster", 0.95)])
+def test_verdicts_are_right_in_nearly_all_cases(factor: float, wanted: str, at_least: float) -> None:
+    """Blocks that differ by 5 %, on a machine whose speed changes by 30 % from block to block."""
+    rng = np.random.default_rng(7)
+
+    def found() -> str:
+        machine = rng.lognormal(0, 0.3, 12)
+        base, repeat, other = (machine * rng.lognormal(0, 0.05, 12) for _ in range(3))
+        return verdict(ratio_interval(factor * other, base), ratio_interval(repeat, base))
+
+    assert np.mean([found() == wanted for _ in range(150)]) >= at_least
+
+
 def test_a_rare_stage_counts_for_its_share_of_steps_in_every_block() -> None:
     sort = rare(60, every=20, ms=12)
     cost = cost_of(np.split(sort, 6))
