@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Comparison, Estimate, compare
 from crowd_demo.measure.record import comparison_json, header
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.schedule import Finished, Outcome, collect, interleave
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
@@ -87,7 +87,8 @@ def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: M
     with ExitStack() as running:
         arms = {name: running.enter_context(ChildArm(install, config, overrides, not args.no_picture))
                 for name, install in ((base.name, base), (repeat, base), (other.name, other))}
-        timed = collect(arms, interleave(arms, [args.frames] * args.blocks, WARM_UP))
+        turns = interleave(arms, [args.frames] * args.blocks, WARM_UP)
+        timed = collect(arms, watched(turns, config, (args.blocks + 1) * len(arms)))
         ends = {name: arm.end() for name, arm in arms.items()}
     found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, repeat)
     layers = ", ".join(f"{name} {layer}" for name, (_, layer) in ends.items())
@@ -107,13 +108,22 @@ def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrid
     """First starts, once printed. Raises ArmError."""
     base, other = installs
     arms = {install.name: ColdArm(install, config, overrides) for install in installs}
-    starts = collect(arms, interleave(arms, [1] * args.blocks))
+    starts = collect(arms, watched(interleave(arms, [1] * args.blocks), config, args.blocks * len(arms)))
     found = {kind: compare({name: [each[kind] for each in of_arm] for name, of_arm in starts.items()},
                            dict.fromkeys(arms, ""), base.name, base.name) for kind in ("wall", "cpu")}
     rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)
             for kind, (_, _, _, results) in found.items())
     print(f"{config}: {args.blocks} first starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")
     return found
+
+
+def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterator[Finished[Outcome]]:
+    """The same turns; on a terminal, standard error says how many there were."""
+    for done, turn in enumerate(turns, 1):
+        if sys.stderr.isatty():
+            text = f"{what}: block {done} of {total}" if done < total else ""
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        yield turn
 
 
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,26 +83,15 @@ class LimitArm:
         return Times(found["ms_min"], found["ms_med"])
 
 
-class OurArm(ChildArm):
-    """The program of this repository, in the present environment."""
+class OurArm(NamedTuple):
+    """The program of this repository."""
 
-    def __init__(self, agents: int, threads: int) -> None:
-        install = from_sources(HERE, ROOT)
-        install.environment.update(SLEEPING)
-        super().__init__(install, "20k-flock", settings(agents, threads), picture=False)
-
-    def times(self, steps: int) -> Times:
-        step_ms = self.run(steps).frame.times_ms["step"]
-        return Times(float(step_ms.min()), float(np.median(step_ms)))
-
-
-class Stepping(NamedTuple):
-    """`OurArm` as an arm whose blocks give the same as those of the C program."""
-
-    arm: OurArm
+    child: ChildArm
 
     def run(self, steps: int) -> Times:
-        return self.arm.times(steps)
+        """Raises ArmError."""
+        step_ms = self.child.run(steps).frame.times_ms["step"]
+        return Times(float(step_ms.min()), float(np.median(step_ms)))
 
 
 def settings(agents: int, threads: int) -> dict[str, object]:
@@ -133,8 +123,10 @@ def compiled(folder: Path) -> Path:
 
 def measured(program: Path, agents: int, threads: int, blocks: int) -> Found:
     """Raises ArmError."""
-    with OurArm(agents, threads) as ours:
-        arms: dict[str, Arm[Times]] = {"c": LimitArm(program, agents, threads), "ours": Stepping(ours)}
+    install = from_sources(HERE, ROOT)
+    install = replace(install, environment={**install.environment, **SLEEPING})
+    with ChildArm(install, "20k-flock", settings(agents, threads), picture=False) as child:
+        arms: dict[str, Arm[Times]] = {"c": LimitArm(program, agents, threads), "ours": OurArm(child)}
         times = collect(arms, interleave(arms, [steps_of(agents)] * blocks, WARM_UP))
     return concluded(agents, threads, times["c"], times["ours"])
 

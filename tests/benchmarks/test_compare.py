@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,7 +21,7 @@ from crowd_demo.config.loader import load_config
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.record import comparison_json
 
-pytestmark = pytest.mark.quick
+pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
 BLOCKS = 10
 
 
