@@ -7,20 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsFloat
 
 import numpy as np
 
-from crowd_demo import __version__
 from crowd_demo.app.files import write_file
 from crowd_demo.app.options import STDOUT
 from crowd_demo.compute.arrays import Floats
+from crowd_demo.measure.machine import machine, versions
 from crowd_demo.profile import OTHER, other_ms
 
 if TYPE_CHECKING:
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
     from crowd_demo.sim.simulation import Simulation
 
-LIBRARIES = ("numpy", "numba", "llvmlite", "pygame-ce", "pydantic")
-REGISTERS = ("avx512f", "avx2", "avx", "sse2", "neon")  # widest first
 MB = 1 << 20
 
 
@@ -53,8 +49,7 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "states": sim.states(),
         "rss_mb": memory_mb(),
         "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
-        "versions": {"crowd-demo": __version__, "python": platform.python_version(),
-                     **{name: version(name) for name in LIBRARIES}},
+        "versions": versions(),
         "threads": {"layer": _threading_layer(), "workers": sim.world.workers},
         "machine": machine(),
     }
@@ -113,22 +108,3 @@ def memory_mb() -> dict[str, float | None]:
         unit = 1 if sys.platform == "darwin" else 1024
         peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MB, 1)
     return {"current": current, "peak": peak}
-
-
-def machine() -> dict[str, object]:
-    """The processor, and the widest of its vector registers."""
-    from llvmlite import binding
-
-    features = binding.get_host_cpu_features()
-    return {"cpu": _processor(), "cores": os.cpu_count(), "os": platform.platform(),
-            "simd": next((name for name in REGISTERS if features.get(name)), None)}
-
-
-def _processor() -> str:
-    with suppress(OSError):
-        return _first_model(Path("/proc/cpuinfo").read_text().splitlines()) or platform.processor()
-    return platform.processor()
-
-
-def _first_model(lines: Iterable[str]) -> str:
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")

@@ -3,16 +3,16 @@
     python -m crowd_demo.lab.sweep [--config NAME] [--set KEY.PATH=VALUE]... PATH [VALUE...]
 
 PATH is one of the registry (`cell_size`, `reorder.every`); without values its choices are taken, and the default is always
-added. Each value gets a simulation of its own, and they take turns (lab/contest.py says what is measured, and how). The
-state after the last step is that of `crowd-demo --headless --frames` with 10 more frames than `--steps`. The exit code is 1
-if exact values gave different crowds; approximate values may.
+added. Each value gets a simulation of its own, and the default two; they take turns (lab/sweep_runs.py says what is measured,
+docs/design/measuring.md how). The state after the last step is that of `crowd-demo --headless --frames` with 10 more frames
+than `--steps`. The exit code is 1 if exact values gave different crowds; approximate values may.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,14 +23,13 @@ from crowd_demo.config.loader import Location, Override, Source, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.yaml12 import scalar
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, word
+from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
-    from crowd_demo.lab.contest import Contender, Result
+    from crowd_demo.lab.sweep_runs import Contender, Swept
 
 SLOW_S = 10.0  # brute force that takes longer is announced
 PAIR_NS = {True: 0.1, False: 1.0}  # brute force, with lanes and without: it took 36 and 390 ms for 20k birds
-SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,19 +47,19 @@ def _main(args: argparse.Namespace) -> int:
 
 
 def _sweep(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
-    from crowd_demo.lab.contest import compete, contenders, result
+    from crowd_demo.lab.sweep_runs import contenders, measure, results
+    from crowd_demo.lab.sweep_table import NOTE, conclusion, one_crowd, table
 
-    rivals = contenders(config, technique, dict.fromkeys((technique.default, *values)))
+    rivals = contenders(config, technique, values)
     for line in expectations(technique, rivals, args.steps):
         print(f"sweep: {line}", file=sys.stderr)
-    compete(rivals, args.steps)
-    results = [result(technique, each, args.steps) for each in rivals]
+    found = results(technique, rivals, measure(rivals, args.steps))
     if args.json:
-        _write(args.json, config, technique, results, args.steps)
+        _write(args.json, config, technique, found, args.steps)
     if args.json != STDOUT:
         print(f"{args.config}: {config.agents:,} agents, {args.steps} steps each, in turns\n")
-        print(table(technique, results), verdict(results), sep="\n\n")
-    return FINE if one_crowd(results) else CRASHED
+        print(table(technique, found), NOTE, conclusion(found), sep="\n\n")
+    return FINE if one_crowd(found) else CRASHED
 
 
 def _parser() -> Parser:
@@ -93,79 +92,32 @@ def asked_for(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Val
     return config, BY_PATH[args.path], values or BY_PATH[args.path].choices
 
 
-def expectations(technique: Technique, contenders: Sequence[Contender], steps: int) -> Iterator[str]:
+def expectations(technique: Technique, contenders: Mapping[str, Contender], steps: int) -> Iterator[str]:
     """Lines to print before the sweep starts."""
-    from crowd_demo.lab.contest import ROUND
+    from crowd_demo.lab.sweep_runs import REPEAT, WARM_UP
+    from crowd_demo.lab.sweep_table import shown
     from crowd_demo.sim.inactive import inactive
 
-    if all(technique.path in inactive(each.sim) for each in contenders):
+    if all(technique.path in inactive(each.arm.sim) for each in contenders.values()):
         yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
-    for value, sim, *_ in contenders:
-        pairs = sim.agents.count**2 if sim.optimizations.neighbours == "none" else 0
-        seconds = pairs * (steps + ROUND) * PAIR_NS[sim.optimizations.simd] * 1e-9
-        if seconds > SLOW_S:
+    for name, (value, arm) in contenders.items():
+        pairs = arm.sim.agents.count**2 if arm.sim.optimizations.neighbours == "none" else 0
+        seconds = pairs * (steps + WARM_UP) * PAIR_NS[arm.sim.optimizations.simd] * 1e-9
+        if seconds > SLOW_S and name != REPEAT:
             yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 
-# --- the results -----------------------------------------------------------------------------------------------------
+def _write(path: Path, config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> None:
+    from crowd_demo.app.report import write_report
+    from crowd_demo.lab.sweep_runs import WARM_UP
+    from crowd_demo.lab.sweep_table import one_crowd
+    from crowd_demo.measure.record import header, result_json
 
-def one_crowd(results: Iterable[Result]) -> bool:
-    """Did all exact values give the same state?"""
-    return len({each.state_hash for each in results if not each.approximate}) <= 1
-
-
-def verdict(results: Sequence[Result]) -> str:
-    exact = [each for each in results if not each.approximate]
-    if not one_crowd(results):
-        return "THE CROWD DIFFERS: " + ", ".join(f"{shown(each.value)} {each.state_hash}" for each in exact)
-    if len(exact) < 2:
-        return "approximate: each value may have a crowd of its own"
-    return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"
-
-
-def table(technique: Technique, results: Sequence[Result]) -> str:
-    """A column for each value, the default marked with *; a row for each measure that is always shown or differs."""
-    rows = list(_rows(technique, results))
-    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
-    return "\n".join("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
-                     for name, *cells in rows)
-
-
-def _rows(technique: Technique, results: Sequence[Result]) -> Iterator[list[str]]:
-    yield [technique.path, *(shown(each.value) + "*" * (each.value == technique.default) for each in results)]
-    yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.step_ms:.3f}" for each in results)]
-    yield ["of the default's", *(f"{each.step_ms / results[0].step_ms:.2f}" for each in results)]
-    for stage in dict.fromkeys(stage for each in results for stage in each.stages_ms):
-        cells = [f"{each.stages_ms.get(stage, 0):.3f}" for each in results]
-        if set(cells) != {"0.000"}:
-            yield [f"  {stage} ms", *cells]
-    for name in dict.fromkeys((*SHOWN, *(name for each in results for name in each.measures))):
-        numbers = [each.measures.get(name) for each in results]
-        if name in SHOWN or len(set(numbers)) > 1:
-            yield [name.replace("_", " "), *map(figure, numbers)]
-    if any(each.picture_hash for each in results):
-        yield ["picture", *(each.picture_hash[:8] for each in results)]
-    yield ["state hash", *(each.state_hash[:8] for each in results)]
-    yield ["crowd", *("approximate" if each.approximate else "exact" for each in results)]
-
-
-def shown(value: Value) -> str:
-    return f"{value:g}" if isinstance(value, float) else word(value)
-
-
-def figure(number: float | None) -> str:
-    """Four digits, or all of a count."""
-    return "-" if number is None else f"{number:,.0f}" if number == int(number) or number >= 1e4 else f"{number:,.4g}"
-
-
-def _write(path: Path, config: Config, technique: Technique, results: Sequence[Result], steps: int) -> None:
-    from crowd_demo.app.report import machine, write_report
-    from crowd_demo.lab.contest import ROUND
-
-    found: list[dict[str, object]] = [{**each._asdict(), "step_ms": each.step_ms} for each in results]
-    write_report({"technique": technique.path, "default": technique.default, "agents": config.agents, "seed": config.seed,
-                  "steps": steps, "warmup_steps": ROUND, "one_crowd": one_crowd(results), "results": found,
-                  "machine": machine()}, path)
+    found = [{"value": each.value, "approximate": each.approximate, "measures": each.measures,
+              "picture_hash": each.picture_hash, **result_json(each.result)} for each in results]
+    write_report({**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
+                  "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),
+                  "results": found}, path)
 
 
 if __name__ == "__main__":

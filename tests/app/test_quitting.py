@@ -44,9 +44,9 @@ main.load = stay
 sys.exit(run(["--config", "1k", "--set", "map=null", "--headless", *sys.argv[1:]]))
 """
 SWEEPING = LISTEN + """
-from crowd_demo.lab import contest, sweep
-contest.contenders = lambda *_: []
-contest.compete = stay
+from crowd_demo.lab import sweep, sweep_runs
+sweep_runs.contenders = lambda *_: {}
+sweep_runs.measure = stay
 sweep.expectations = lambda *_: []
 sys.exit(sweep.main(["depth", *sys.argv[1:]]))
 """

@@ -1,19 +1,21 @@
-"""The sweep measures values in turns and says whether they gave one crowd. No time is tested, but how times are summed up."""
+"""The sweep measures values in turns and says whether they gave one crowd. No time is tested."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from crowds import simulation
 
-from crowd_demo.lab.contest import ROUND, Contender, compete, counters_of, stages_ms
-from crowd_demo.lab.sweep import expectations, figure, main
-from crowd_demo.profile import Profile
+import crowd_demo
+from crowd_demo.lab.sweep import expectations, main
+from crowd_demo.lab.sweep_runs import WARM_UP, Contender
+from crowd_demo.lab.sweep_table import NOTE, figure
+from crowd_demo.measure.crowd import CrowdArm
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",
@@ -24,20 +26,22 @@ quick = pytest.mark.quick
 def swept(capsys: pytest.CaptureFixture[str], *args: str) -> dict[str, list[str]]:
     """The table by its first column."""
     assert main([*SMALL, *args]) == 0
-    _, _, *rows = capsys.readouterr().out.rpartition("\n\n")[0].splitlines()
-    return {row[:20].strip(): row[20:].split() for row in rows}
+    head, rows, note, conclusion = capsys.readouterr().out.split("\n\n")
+    assert note == NOTE and "in turns" in head and re.match("approximate|one state hash", conclusion)
+    return {name.strip(): cells for name, *cells in (re.split(" {2,}", " " + row.strip()) for row in rows.splitlines())}
 
 
 def test_an_exact_technique_gives_one_crowd(capsys: pytest.CaptureFixture[str]) -> None:
     table = swept(capsys, "neighbours", "none", "linked", "kd_tree")
     assert table["neighbours"] == ["sorted*", "none", "linked", "kd_tree"]
     wanted = simulation("1k", agents=150, map="null", world__width=300, world__height=300)
-    wanted.step(4 + ROUND)
+    wanted.step(4 + WARM_UP)
     assert table["state hash"] == [wanted.state_hash()[:8]] * 4 and table["crowd"] == ["exact"] * 4
     assert table["candidates per agent"][1] == "150" and float(table["candidates per agent"][0]) < 150
     assert table["leaves"][:3] == ["-"] * 3 and table["neighbours per agent"][0] == table["neighbours per agent"][1]
     assert float(table["of the default's"][0]) == 1
-    assert {"step ms", "index ms", "see ms", "move ms", "near reads", "l1 misses"} <= set(table)
+    assert table["95 %"] == ["too few steps"] * 4
+    assert {"step ms", "other ms", "index ms", "see ms", "move ms", "near reads", "l1 misses"} <= set(table)
 
 
 @pytest.mark.parametrize("path", [technique.path for technique in TECHNIQUES])
@@ -58,7 +62,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.contest.is_approximate", lambda technique, value, get: not technique.exact)
+    monkeypatch.setattr("crowd_demo.lab.sweep_runs.is_approximate", lambda technique, value, get: not technique.exact)
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 
@@ -69,11 +73,15 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
     assert done.returncode == 0
     assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
     found = json.loads(done.stdout)
+    assert (found["version"], found["kind"]) == (1, "sweep") and {"cpu", "simd"} < set(found["machine"])
+    assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and "numba" in found["versions"]
     assert (found["technique"], found["agents"], found["steps"], found["one_crowd"]) == ("reorder.drift", 150, 4, True)
     assert [each["value"] for each in found["results"]] == [0.5, 0.3]
     for each in found["results"]:
         assert each["step_ms"] == sum(each["stages_ms"].values()) > 0
         assert each["state_hash"] == found["results"][0]["state_hash"]
+        assert each["step"]["verdict"] == "unknown" and each["step"]["ratio"]["low"] is None  # of four steps
+        assert set(each["stages"]) == set(each["stages_ms"]) and "see" in each["stages"]
 
 
 def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,39 +105,17 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def test_what_will_be_slow_is_said_before() -> None:
-    brute = [Contender("none", simulation("1k", agents=100, optimizations__neighbours="none"), lambda: None, [])]
+    arm = CrowdArm(simulation("1k", agents=100, optimizations__neighbours="none"))
+    brute = {"none": Contender("none", arm)}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
     assert line == "neighbours=none: all pairs are tested, which may take 1,000 s"
 
 
-@quick
-def test_contenders_take_turns() -> None:
-    turns: list[str] = []
-    sims: dict[str, Any] = {name: SimpleNamespace(profile=Profile(), step=lambda name=name: turns.append(name))
-                            for name in "ab"}
-    contenders = [Contender(name, sim, lambda: None, []) for name, sim in sims.items()]
-    compete(contenders, ROUND + 3)
-    assert turns == ["a"] * ROUND + ["b"] * ROUND + ["a"] * ROUND + ["b"] * ROUND + ["a"] * 3 + ["b"] * 3
-
-
-@quick
-def test_a_rare_stage_counts_for_its_share_of_steps() -> None:
-    profile = Profile()
-    for step in range(14):
-        profile.add("see", 50 if step < 2 else 9 if step == 7 else 2)
-        if step % 6 == 0:
-            profile.add("reorder", 12)
-        profile.end_frame()
-    assert stages_ms(profile, 12) == {"see": 2.0, "reorder": 2.0}
-
-
-@quick
-def test_counters_are_of_all_steps() -> None:
-    log = [{"due": 1.0, "candidates_per_agent": 8.0, "registers": 1.0, "sorts": 1, "found_max": 5.0},
-           {"due": 3.0, "candidates_per_agent": 4.0, "registers": 2.0, "sorts": 2, "found_max": 4.0}]
-    assert counters_of(log) == {"due": 2, "candidates_per_agent": 5, "registers": 1.5, "sorts": 2, "found_max": 5}
-    assert counters_of([{"due": 0.0, "candidates_per_agent": 0.0}]) == {"due": 0, "candidates_per_agent": 0}
+def test_the_default_is_measured_twice_and_enough_steps_give_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+    table = swept(capsys, "stagger.avoidance", "3", "1", "--steps", "12")
+    assert table["stagger.avoidance"] == ["3*", "1"] and re.fullmatch(r"\d+\.\d\d-\d+\.\d\d", table["95 %"][0])
+    assert table["95 %"][1] == "no difference" or re.fullmatch(r"\d+\.\d\d-\d+\.\d\d", table["95 %"][1])
 
 
 @quick

@@ -1,0 +1,179 @@
+"""This repository against another commit of it: frames, steps, pictures and every stage, in interleaved blocks.
+
+    python benchmarks/compare.py --against COMMIT [--config NAME]... [--set KEY.PATH=VALUE]...
+
+Each of the two is installed into an environment of its own and runs in a process of its own; the other commit runs twice, and
+what lies within the difference of its two copies is no difference. The exit code is 1 if the crowds differ. `--cold` measures
+the first start instead, with an empty kernel cache: wall and CPU seconds of all processes until one frame has been drawn.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from child_arm import ArmError, ChildArm, Timed
+from cold_arm import ColdArm
+from installs import Install, InstallError, at_commit, here
+
+from crowd_demo.cli import CRASHED, FINE, MISTAKEN, Parser, count, exit_code, unwritable
+from crowd_demo.config.loader import ConfigError, parse_overrides
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import Comparison, Estimate, compare
+from crowd_demo.measure.record import comparison_json, header
+from crowd_demo.measure.schedule import Finished, Outcome, collect, interleave
+from crowd_demo.measure.statistics import Interval
+from crowd_demo.profile import HISTORY
+
+WARM_UP = 64  # frames: each kernel runs once, also that of a sort every 60 steps
+Pair = tuple[Install, Install]  # the base, and the other
+Found = dict[str, Comparison]  # by what was compared
+Blocks = dict[str, list[Block]]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Return the exit code: 0 fine, 1 the crowds differ, 2 a mistake of the user."""
+    return exit_code(lambda: _main(_parser().parse_args(argv)))
+
+
+def _parser() -> Parser:
+    made = Parser(prog="benchmarks/compare.py", allow_abbrev=False, description=str(__doc__).partition("\n")[0])
+    made.add_argument("--against", metavar="COMMIT", required=True, help="the commit to compare with")
+    made.add_argument("--config", metavar="NAME|PATH", action="append", dest="configs", help="one or several (20k)")
+    made.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's")
+    made.add_argument("--blocks", metavar="N", type=count, default=12, help="blocks of each (default: %(default)s)")
+    made.add_argument("--frames", metavar="N", type=count, default=40, help="frames of a block (default: %(default)s)")
+    made.add_argument("--no-picture", action="store_true", help="steps only")
+    made.add_argument("--cold", action="store_true", help="the first start instead")
+    made.add_argument("--no-install", action="store_true", help="run both sources in the present environment: quick, offline")
+    made.add_argument("--extra", metavar="NAME", default="", help="install with this extra, such as fast")
+    made.add_argument("--json", metavar="PATH", type=Path, help="write all that was measured")
+    return made
+
+
+def _main(args: argparse.Namespace) -> int:
+    configs = [str(Path(name).resolve()) if Path(name).is_file() else name for name in args.configs or ["20k"]]
+    try:
+        overrides = {".".join(map(str, each.path)): each.value for each in parse_overrides(args.overrides, "--set")}
+        for line in mistakes(args):
+            raise InstallError(line)
+        installs = at_commit(args.against, not args.no_install, args.extra), here(not args.no_install, args.extra)
+        measure = measured_cold if args.cold else measured
+        found = {config: measure(args, installs, config, overrides) for config in configs}
+    except (ConfigError, InstallError, ArmError) as error:
+        print(error, file=sys.stderr)
+        return MISTAKEN
+    if args.json:
+        _write(args.json, args.against, found)
+    return CRASHED if any(each.differing() for kinds in found.values() for each in kinds.values()) else FINE
+
+
+def mistakes(args: argparse.Namespace) -> Iterator[str]:
+    if args.frames >= HISTORY:
+        yield f"--frames: a block has at most {HISTORY - 1}, not {args.frames}"
+    if args.no_install and args.extra:
+        yield "--extra: nothing is installed with --no-install"
+    if args.json:
+        yield from unwritable("--json", args.json)
+
+
+def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
+    """Frames and stages, once printed. Raises ArmError."""
+    base, other = installs
+    repeat = f"{base.name} again"
+    with ExitStack() as running:
+        arms = {name: running.enter_context(ChildArm(install, config, overrides, not args.no_picture))
+                for name, install in ((base.name, base), (repeat, base), (other.name, other))}
+        turns = interleave(arms, [args.frames] * args.blocks, WARM_UP)
+        timed = collect(arms, watched(turns, config, (args.blocks + 1) * len(arms)))
+        ends = {name: arm.end() for name, arm in arms.items()}
+    found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, repeat)
+    layers = ", ".join(f"{name} {layer}" for name, (_, layer) in ends.items())
+    print(f"{config}: {args.blocks} blocks of {args.frames} frames each; threads: {layers}")
+    print(*table(found, other.name), "", sep="\n")
+    return found
+
+
+def compared(timed: Mapping[str, Sequence[Timed]], hashes: Mapping[str, str], base: str, repeat: str) -> Found:
+    """By `frame` and by `stages`."""
+    frames: Blocks = {name: [each.frame for each in of_arm] for name, of_arm in timed.items()}
+    stages: Blocks = {name: [each.stages for each in of_arm] for name, of_arm in timed.items()}
+    return {kind: compare(blocks, hashes, base, repeat) for kind, blocks in (("frame", frames), ("stages", stages))}
+
+
+def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
+    """First starts, once printed. Raises ArmError."""
+    base, other = installs
+    arms = {install.name: ColdArm(install, config, overrides) for install in installs}
+    starts = collect(arms, watched(interleave(arms, [1] * args.blocks), config, args.blocks * len(arms)))
+    found = {kind: compare({name: [each[kind] for each in of_arm] for name, of_arm in starts.items()},
+                           dict.fromkeys(arms, ""), base.name, base.name) for kind in ("wall", "cpu")}
+    rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)
+            for kind, (_, _, _, results) in found.items())
+    print(f"{config}: {args.blocks} first starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")
+    return found
+
+
+def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterator[Finished[Outcome]]:
+    """The same turns; on a terminal, standard error says how many there were."""
+    for done, turn in enumerate(turns, 1):
+        if sys.stderr.isatty():
+            text = f"{what}: block {done} of {total}" if done < total else ""
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        yield turn
+
+
+def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
+    from crowd_demo.app.report import write_report
+
+    configs = {config: {kind: comparison_json(each) for kind, each in kinds.items()} for config, kinds in found.items()}
+    write_report({**header("commits"), "against": against, "configs": configs}, path)
+
+
+# --- text ------------------------------------------------------------------------------------------------------------
+
+def table(found: Found, other: str) -> Iterator[str]:
+    """Lines: the frame and its parts, the stages that either has, the noise, and whether the crowds are the same."""
+    frame, stages = found["frame"], found["stages"]
+    before, now = frame.results[frame.base], frame.results[other]
+    yield head(frame.base, other)
+    if len(now.stages) > 1:
+        yield row("frame ms", before.step, now.step)
+    yield from (row(f"{name} ms", before.stages[name], now.stages[name]) for name in now.stages)
+    old, new = stages.results[stages.base].stages, stages.results[other].stages
+    yield from (row(f"  {name} ms", old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new)))
+    yield f"noise: {frame.base} against itself {interval(frame.noise)}"
+    yield verdict(frame)
+
+
+def head(base: str, other: str) -> str:
+    return f"{'':14}{base:>9} {other:>9}    ratio, 95 %"
+
+
+def row(name: str, before: Estimate | None, now: Estimate | None, scale: float = 1.0) -> str:
+    cells = [f"{estimate.ms.value * scale:9.3f}" if estimate else f"{'-':>9}" for estimate in (before, now)]
+    return " ".join([f"{name:13}", *cells, f"  {conclusion(now)}" if before and now else ""]).rstrip()
+
+
+def conclusion(estimate: Estimate) -> str:
+    """The ratio to the base and what follows from it."""
+    if not estimate.ratio.known:
+        return f"{estimate.ratio.value:.3f}  too few blocks"
+    return f"{interval(estimate.ratio)}  {estimate.verdict}" if estimate.noise.known else interval(estimate.ratio)
+
+
+def interval(of: Interval) -> str:
+    return f"{of.value:.3f}  {of.low:.3f}-{of.high:.3f}"
+
+
+def verdict(comparison: Comparison) -> str:
+    wanted = comparison.results[comparison.base].state_hash
+    differing = ", ".join(f"{name} {comparison.results[name].state_hash}" for name in comparison.differing())
+    return f"THE CROWDS DIFFER: {comparison.base} {wanted}, {differing}" if differing else f"one state hash: {wanted}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

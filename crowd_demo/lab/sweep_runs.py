@@ -1,0 +1,83 @@
+"""What a sweep measures: crowds that differ in the value of one technique, and a second copy of the one with the default.
+
+They take turns of a few steps, in random order, after some steps to warm up; `crowd_demo.measure` says how times are compared.
+For techniques of the picture (culling, depth, blitter) pictures are drawn into memory. Counters are means over the steps;
+locality is that of memory after the last step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from crowd_demo.app.loading import Progress, load
+from crowd_demo.config.model import Config
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import Result, compare
+from crowd_demo.measure.crowd import CrowdArm, Picture
+from crowd_demo.measure.schedule import block_lengths, collect, interleave
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import is_approximate
+from crowd_demo.sim.metrics.locality import locality
+
+WARM_UP = 10  # steps
+PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
+REPEAT = "default again"
+
+
+class Contender(NamedTuple):
+    """A value, and the crowd that has it."""
+
+    value: Value
+    arm: CrowdArm
+
+
+class Swept(NamedTuple):
+    """What was measured with a value."""
+
+    value: Value
+    approximate: bool
+    result: Result
+    measures: dict[str, float]  # counters and locality
+    picture_hash: str  # empty where none was drawn
+
+    @property
+    def state_hash(self) -> str:
+        return self.result.state_hash
+
+
+def contenders(config: Config, technique: Technique, values: Iterable[Value]) -> dict[str, Contender]:
+    """One for each value, the default first, and once more last, with their kernels compiled.
+
+    Raises ValueError for a value that is not legal.
+    """
+    made = {str(value): _contender(config, technique, value) for value in dict.fromkeys((technique.default, *values))}
+    return {**made, REPEAT: _contender(config, technique, technique.default)}
+
+
+def measure(contenders: Mapping[str, Contender], steps: int) -> dict[str, list[Block]]:
+    """Make `steps` steps with each, after `WARM_UP` others."""
+    arms = {name: each.arm for name, each in contenders.items()}
+    return collect(arms, interleave(arms, block_lengths(steps), WARM_UP))
+
+
+def results(technique: Technique, contenders: Mapping[str, Contender], measured: Mapping[str, list[Block]]) -> list[Swept]:
+    """What was measured with each value, the default first."""
+    hashes = {name: each.arm.state_hash() for name, each in contenders.items()}
+    comparison = compare(measured, hashes, base=next(iter(contenders)), repeat=REPEAT)
+    return [_swept(technique, each, comparison.results[name]) for name, each in contenders.items() if name != REPEAT]
+
+
+def _contender(config: Config, technique: Technique, value: Value) -> Contender:
+    options = config.optimizations.model_copy(deep=True)
+    options.set(technique.path, value)
+    loaded = load(config.model_copy(update={"optimizations": options}), technique.path in PICTURE, Progress())
+    return Contender(value, CrowdArm(loaded.sim, Picture(loaded.scene) if loaded.scene else None))
+
+
+def _swept(technique: Technique, contender: Contender, result: Result) -> Swept:
+    value, arm = contender
+    picture = arm.picture.hash() if arm.picture else ""
+    near, misses, _ = locality(arm.sim)
+    measures = {**result.counters, "near_reads": near, "l1_misses": misses}
+    return Swept(value, is_approximate(technique, value, arm.sim.optimizations.get), result, measures, picture)

@@ -1,0 +1,167 @@
+"""What is concluded from blocks whose times are made up, and from small crowds whose counters are exact."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from crowds import FLOCK, simulation
+
+import crowd_demo
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import Comparison, compare
+from crowd_demo.measure.counters import counters_of
+from crowd_demo.measure.crowd import CrowdArm, Picture
+from crowd_demo.measure.record import VERSION, comparison_json, header
+from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.profile import HISTORY
+
+quick = pytest.mark.quick
+BLOCKS, STEPS = 20, 10
+
+
+class MadeUp:
+    """An arm whose steps take `ms` and some noise that is its own, and do as much work as `ms` says."""
+
+    def __init__(self, ms: float, seed: int, stages: tuple[str, ...] = ("see", "move")) -> None:
+        self.ms, self.rng, self.stages, self.steps = ms, np.random.default_rng(seed), stages, 0
+
+    def run(self, steps: int) -> Block:
+        times = {stage: (self.ms * self.rng.lognormal(0, 0.1, steps)).astype(np.float32) for stage in self.stages}
+        self.steps += steps
+        return Block(steps, times, [{"work": self.ms * 1000}] * steps)
+
+
+def compared(*, again: float = 2.0, hashes: dict[str, str] | None = None, **others: float) -> Comparison:
+    """Arms that take 2 ms a stage, against others; `again` is what the base takes the second time."""
+    arms = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
+    measured = collect(arms, interleave(arms, [STEPS] * BLOCKS, warm_up=STEPS))
+    return compare(measured, hashes or dict.fromkeys(arms, "same"), "base", "again")
+
+
+@quick
+def test_an_arm_against_itself_is_no_difference() -> None:
+    found = compared(same=2.0)
+    assert found.results["same"].step.verdict == found.results["again"].step.verdict == "no difference"
+    assert found.noise.low <= 1 <= found.noise.high and found.noise == found.results["again"].step.ratio
+    assert found.blocks == BLOCKS
+
+
+@quick
+def test_an_arm_that_does_more_work_is_told_apart() -> None:
+    found = compared(slower=2.6, faster=1.5)
+    slower, faster, base = (found.results[name] for name in ("slower", "faster", "base"))
+    assert (slower.step.verdict, faster.step.verdict) == ("slower", "faster")
+    assert slower.step.ratio.low < 1.3 < slower.step.ratio.high and slower.stages["see"].verdict == "slower"
+    assert (base.counters, slower.counters) == ({"work": 2000}, {"work": 2600})
+    assert base.step.ms.value == sum(base.stages_ms.values()) == pytest.approx(4, rel=0.05)
+
+
+@quick
+def test_a_difference_smaller_than_that_of_two_copies_is_none() -> None:
+    assert compared(other=2.2).results["other"].step.verdict == "slower"
+    assert compared(other=2.2, again=2.4).results["other"].step.verdict == "no difference"
+
+
+@quick
+def test_a_state_that_differs_is_reported() -> None:
+    assert compared(other=2.0).differing() == []
+    assert compared(other=2.0, hashes={"base": "a", "again": "a", "other": "b"}).differing() == ["other"]
+
+
+@quick
+def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
+    arms = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
+    found = compare(collect(arms, interleave(arms, [STEPS] * BLOCKS)), dict.fromkeys(arms, ""), "base", "again")
+    assert set(found.results["base"].stages) == {"see", "move"}
+    more = found.results["more"]
+    assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
+    assert more.step.verdict == "slower" and more.stages["see"].verdict == "no difference"
+    assert comparison_json(found)["arms"]["more"]["stages"]["links"]["ratio"] == {  # type: ignore[index]
+        "value": None, "low": None, "high": None}
+
+
+@quick
+def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
+    late = [Block(2, {"see": np.array([1, 1], np.float32)}),
+            Block(2, {"see": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
+    assert compare({"a": late}, {"a": ""}, "a", "a").results["a"].stages_ms == {"see": 1, "sort": 1}
+
+
+@quick
+def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
+    rng = np.random.default_rng(4)
+
+    def blocks(sort_ms: float) -> list[Block]:
+        sorts = [np.array([sort_ms, 0] if number in (3, 13) else [0, 0], np.float32) for number in range(BLOCKS)]
+        return [Block(2, {"see": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
+
+    found = compare({"a": blocks(20), "b": blocks(20), "c": blocks(60)}, dict.fromkeys("abc", ""), "a", "b").results["c"]
+    assert found.stages["sort"].verdict == "unknown" and found.stages["sort"].ratio.value == pytest.approx(3)
+    assert found.stages_ms["sort"] == pytest.approx(60 / BLOCKS) and not found.stages["sort"].ms.known
+    assert found.step.verdict == "slower" and found.step.ratio.value == pytest.approx(2, rel=0.1)
+
+
+@quick
+def test_nothing_measured_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no block was measured with every arm"):
+        compare({"a": [], "b": []}, {"a": "", "b": ""}, "a", "b")
+
+
+@quick
+def test_the_record_has_a_version_and_is_json() -> None:
+    found = json.loads(json.dumps({**header("test"), **comparison_json(compared(slower=3))}, allow_nan=False))
+    assert (found["version"], found["kind"]) == (VERSION, "test") == (1, "test")
+    assert found["versions"]["crowd-demo"] == crowd_demo.__version__ and {"python", "numba", "numpy"} < set(found["versions"])
+    assert set(found["machine"]) == {"cpu", "cores", "os", "simd"}
+    assert list(found["arms"]) == ["base", "again", "slower"] and (found["base"], found["repeat"]) == ("base", "again")
+    slower = found["arms"]["slower"]
+    assert slower["step"]["verdict"] == "slower" and set(slower["step"]["ratio"]) == {"value", "low", "high"}
+    assert (slower["state_hash"], slower["counters"]["work"]) == ("same", 3000)
+
+
+@quick
+def test_counters_are_of_all_steps() -> None:
+    log = [{"due": 1.0, "candidates_per_agent": 8.0, "registers": 1.0, "sorts": 1, "found_max": 5.0},
+           {"due": 3.0, "candidates_per_agent": 4.0, "registers": 2.0, "sorts": 2, "found_max": 4.0}]
+    assert counters_of(log) == {"due": 2, "candidates_per_agent": 5, "registers": 1.5, "sorts": 2, "found_max": 5}
+    assert counters_of([{"due": 0.0, "candidates_per_agent": 0.0}]) == {"due": 0, "candidates_per_agent": 0}
+    assert counters_of([]) == {}
+
+
+def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
+    arms = {"base": CrowdArm(simulation(**FLOCK)), "again": CrowdArm(simulation(**FLOCK)),
+            "brute": CrowdArm(simulation(**FLOCK, optimizations__neighbours="none"))}
+    measured = collect(arms, interleave(arms, [2] * 3, warm_up=2))
+    found = compare(measured, {name: arm.state_hash() for name, arm in arms.items()}, "base", "again")
+    alone = simulation(**FLOCK)
+    alone.step(8)
+    assert found.differing() == [] and found.results["brute"].state_hash == alone.state_hash()
+    base, brute = found.results["base"], found.results["brute"]
+    assert base.counters["neighbours_per_agent"] == brute.counters["neighbours_per_agent"] > 0
+    assert brute.counters["candidates_per_agent"] == 500 > base.counters["candidates_per_agent"]
+    assert {"see", "move", "other"} < set(base.stages)
+    assert all(len(block.counters) == block.steps == 2 for block in measured["base"])
+
+
+def test_a_picture_after_each_step_is_measured_too() -> None:
+    from crowd_demo.config.resources import assets_folder
+    from crowd_demo.render.scene import Scene
+
+    def arm(**settings: str) -> CrowdArm:
+        sim = simulation(**FLOCK, window__width=64, window__height=64, **settings)
+        return CrowdArm(sim, Picture(Scene(sim, sim.config, assets_folder())))
+
+    grid, everything = arm(), arm(optimizations__cull="off")
+    block = grid.run(2)
+    everything.run(2)
+    assert {"cull", "blit"} < set(block.times_ms) and block.counters[-1]["total"] == 500
+    assert grid.picture and everything.picture and grid.picture.hash() == everything.picture.hash()
+    assert np.ptp(np.frombuffer(grid.picture.draw().get_buffer().raw, np.uint8)) > 0
+
+
+def test_a_block_longer_than_the_profile_is_refused() -> None:
+    with pytest.raises(ValueError, match=f"a block of {HISTORY} steps: the times of at most {HISTORY - 1} are kept"):
+        CrowdArm(simulation(**FLOCK)).run(HISTORY)
