@@ -28,6 +28,8 @@ class Meters:
         self._read_at: dict[str, float] = {}
         self._read_under: dict[str, Settings] = {}
         self._pause_until = 0.0
+        self._asked: tuple[object, ...] = ()
+        self._found: set[str] = set()
 
     def readings(self, sim: Simulation) -> Readings:
         """Return the last readings, None for those that do not hold under the present settings."""
@@ -52,9 +54,16 @@ class Meters:
         self._last = self._last.with_value(name, METERS[name].measure(sim))
         self._read_under[name] = METERS[name].settings(sim)
         self._read_at[name] = self._clock()
+        self._asked = ()
 
     def _held(self, sim: Simulation) -> set[str]:
-        """Return the meters whose last reading holds. Asked in every frame: settings that several share are found once."""
+        """Return the meters whose last reading holds. Asked in every frame: looked up only when something has changed."""
+        asked = sim, sim.optimizations, sim.optimizations.changes
+        if asked != self._asked:
+            self._asked, self._found = asked, self._find_held(sim)
+        return self._found
+
+    def _find_held(self, sim: Simulation) -> set[str]:
         present = {settings: settings(sim) for settings in {meter.settings for meter in METERS.values()}}
         return {name for name, meter in METERS.items()
                 if meter.applies(sim) and self._read_under.get(name) == present[meter.settings]}

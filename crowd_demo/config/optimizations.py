@@ -23,6 +23,7 @@ class _Live(Section):
     model_config = ConfigDict(frozen=False, validate_assignment=True)
 
     prefix: ClassVar[str] = ""  # of its techniques' paths
+    changes: ClassVar[int] = 0  # assignments so far, to any: while it stays, so do all values
 
     if TYPE_CHECKING:  # the fields are made from the registry at run time
         def __getattr__(self, name: str) -> Any: ...
@@ -36,6 +37,7 @@ class _Live(Section):
         except ValidationError as error:
             (_, problem), *_ = explain(error, type(self))
             raise ValueError(f"{self.prefix}{name}: {problem}") from None
+        _Live.changes += 1
 
 
 class _Techniques(_Live):
