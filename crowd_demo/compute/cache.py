@@ -140,11 +140,11 @@ class _Results(CompileResultCacheImpl):
     _locator_classes = (_InFolder, *CompileResultCacheImpl._locator_classes)
 
 
-def keep(function: Callable[..., object], compiled: Any) -> Any:
-    """Keep on disk whatever is compiled of a function; return the compiled function."""
+def keep(function: Callable[..., object], compiled: Any) -> None:
+    """Keep on disk whatever is compiled of a function, if it is in a file."""
     if FOLDER:
-        compiled._cache = KernelCache(function)
-    return compiled
+        with suppress(RuntimeError):  # typed into a prompt
+            compiled._cache = KernelCache(function)
 
 
 def holds(compiled: Any, signature: object) -> bool:

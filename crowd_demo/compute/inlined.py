@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from numba import njit
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
-from numba.core.dispatcher import Dispatcher
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
@@ -64,6 +62,21 @@ class Compiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
+class Called(CPUDispatcher):  # type: ignore[misc]
+    """A function that Python calls, with whatever it inlines; what is compiled of it is kept on disk."""
+
+    def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
+                 targetoptions: Mapping[str, object] | None = None) -> None:
+        super().__init__(py_func, locals or {}, dict(targetoptions or {"nopython": True, **OPTIONS}))
+        cache.keep(py_func, self)
+
+    def add_overload(self, compiled: Any) -> None:
+        """Also give the inlined functions their environments, by which `print` finds its texts."""
+        super().add_overload(compiled)
+        for environment in compiled._find_referenced_environments():
+            compiled.codegen.set_env(environment.env_name, environment)
+
+
 class Inlined(CPUDispatcher):  # type: ignore[misc]
     """A function that compiled functions call. Python may call it too, in tests say: it is compiled once more for that."""
 
@@ -76,9 +89,9 @@ class Inlined(CPUDispatcher):  # type: ignore[misc]
         self.overloads[tuple(compiled.signature.args)] = compiled
 
     @cached_property
-    def from_python(self) -> Dispatcher:
+    def from_python(self) -> Called:
         """The function as Python calls it."""
-        return cache.keep(self.py_func, njit(**OPTIONS)(self.py_func))
+        return Called(self.py_func)
 
     def __call__(self, *args: object) -> object:
         return self.from_python(*args)

@@ -28,10 +28,9 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 threads.load_tbb()
 
 import numba  # noqa: E402
-from numba import njit  # noqa: E402
 
 from crowd_demo.compute import cache  # noqa: E402
-from crowd_demo.compute.inlined import OPTIONS, inlined  # noqa: E402
+from crowd_demo.compute.inlined import Called, inlined  # noqa: E402
 from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
 __all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
@@ -74,7 +73,7 @@ class Kernel(Generic[P]):
                                        co_firstlineno=share.__code__.co_firstlineno)
         entry = FunctionType(code, {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__})
         entry.__qualname__ = share.__qualname__
-        self.entry = cache.keep(entry, njit(**OPTIONS)(entry))
+        self.entry = Called(entry)
         self.share = share
         self.__name__, self.__module__, self.__doc__ = share.__name__, share.__module__, share.__doc__
 

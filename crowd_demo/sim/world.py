@@ -33,7 +33,8 @@ from crowd_demo.sim.terrain.ground import Ground, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.terrain.wall_field import WallField
 
-LIGHT = 32_768  # agents that a worker indexes, moves or culls in the time that it takes to start another one
+WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
+LIGHT_NS = 2.0  # what indexing, moving in lanes or culling takes an agent
 
 
 class Needs(NamedTuple):
@@ -97,11 +98,14 @@ class World:
         threads = self.options.threads
         return max_threads() if threads == "auto" else int(threads)
 
+    def workers_for(self, ns: float) -> int:
+        """Workers of a stage that takes about so many nanoseconds an agent: with `threads: auto`, no more than pay."""
+        few = max(1, int(self.agents.capacity * ns / WORTH_NS))
+        return min(self.workers, few) if self.options.threads == "auto" else self.workers
+
     @property
     def light_workers(self) -> int:
-        """Workers of stages that take a few nanoseconds an agent: with `threads: auto`, no more than pay."""
-        few = max(1, self.agents.capacity // LIGHT)
-        return min(self.workers, few) if self.options.threads == "auto" else self.workers
+        return self.workers_for(LIGHT_NS)
 
     @property
     def turn(self) -> Turn:

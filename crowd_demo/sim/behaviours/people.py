@@ -25,7 +25,7 @@ from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.base import Behaviour
-from crowd_demo.sim.behaviours.steering import Move
+from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
 from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
@@ -35,9 +35,10 @@ from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.line_of_sight import sees
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
-from crowd_demo.sim.world import Needs, World
+from crowd_demo.sim.world import LIGHT_NS, Needs, World
 
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
+SIGHT_NS, HEADING_NS = 170.0, 60.0  # what these two take an agent that is due
 FIXED = 4096  # steps of 1 in the sums of avoidance
 
 
@@ -129,7 +130,8 @@ class CheckSight(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.sight
         any_solid = world.ground.any_solid
-        return (call(check_sight, world.workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
+        workers = world.workers_for(SIGHT_NS / period)
+        return (call(check_sight, workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
 
 
 class MakeFlowFields(Stage):
@@ -158,7 +160,8 @@ class TakeHeadings(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.paths
         fields = world.flow_fields.fields
-        return (call(take_headings, world.workers, agents.columns, agents.count, walls, fields, world.tick, period),)
+        workers = world.workers_for(HEADING_NS / period)
+        return (call(take_headings, workers, agents.columns, agents.count, walls, fields, world.tick, period),)
 
 
 class Walk(Move):
@@ -168,7 +171,8 @@ class Walk(Move):
         self.destinations = destinations
 
     def move(self, world: World) -> Call:
-        walk, workers = (walk_lanes, world.light_workers) if world.options.simd else (walk_scalar, world.workers)
+        walk, ns = (walk_lanes, LIGHT_NS) if world.options.simd else (walk_scalar, SCALAR_NS)
+        workers = world.workers_for(ns)
         agents = people_of(world)
         return call(walk, workers, agents.columns, agents.count, rules_of(world), self.destinations, world.ground,
                     world.farthest_sq)

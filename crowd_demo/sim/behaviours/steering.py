@@ -15,7 +15,7 @@ from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide
-from crowd_demo.sim.world import World
+from crowd_demo.sim.world import LIGHT_NS, World
 
 
 @generic
@@ -55,6 +55,9 @@ def glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules:
     store(farthest_sq[worker], 0, far_sq)
 
 
+SCALAR_NS = 30.0  # what moving takes an agent without lanes
+
+
 class Move(Stage):
     """Base of the stage *move*: it also measures the longest move, which `Drift` adds up."""
 
@@ -76,5 +79,6 @@ class Glide(Move):
     """The stage *move* of a behaviour that implements `steer`."""
 
     def move(self, world: World) -> Call:
-        glide, workers = (glide_lanes, world.light_workers) if world.options.simd else (glide_scalar, world.workers)
-        return call(glide, workers, world.agents.columns, world.agents.count, world.rules, world.ground, world.farthest_sq)
+        glide, ns = (glide_lanes, LIGHT_NS) if world.options.simd else (glide_scalar, SCALAR_NS)
+        return call(glide, world.workers_for(ns), world.agents.columns, world.agents.count, world.rules, world.ground,
+                    world.farthest_sq)

@@ -36,6 +36,8 @@ from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 
+LANES_NS, SCALAR_NS = 40.0, 150.0  # what the interaction takes an agent that is due, with a structure
+PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and what one candidate takes, without one
 HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows
 
 
@@ -64,17 +66,28 @@ class Interact(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         if world.options.cap == "none":
             return self.all_calls(world, exact=False)
-        return self.memory(world).capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
+        memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
+        return memory.capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
 
     def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
         """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
-        return self.memory(world).calls(structure.candidates(), world.agents, rules, world.turn, world.options.simd)
+        simd = world.options.simd
+        ns = LANES_NS if simd else SCALAR_NS
+        if world.options.neighbours == "none":
+            ns = world.agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
+        memory = self.memory(world).for_workers(self._workers(world, ns))
+        return memory.calls(structure.candidates(), world.agents, rules, world.turn, simd)
+
+    def _workers(self, world: World, ns: float) -> int:
+        """How many share the work, which takes so many nanoseconds an agent that is due."""
+        return world.workers_for(ns / world.options.stagger.avoidance)
 
     def counters(self, world: World) -> dict[str, float]:
         """Return the counters of the work in this step; they do not depend on the machine's speed or load."""
-        by_worker = self.memory(world).strips.counters.tolist()  # Python's sums: NumPy would need longer to begin
+        memory = self.memory(world)
+        by_worker = memory.strips.counters[:memory.workers].tolist()  # Python's sums: NumPy would need longer to begin
         counted = [sum(column) for column in zip(*by_worker, strict=True)]
         due = max(counted[DUE], 1)
         return {
@@ -103,12 +116,17 @@ class Memory:
     """Working memory of `workers` workers for at most `capacity` agents."""
 
     def __init__(self, workers: int, capacity: int) -> None:
-        self.workers = workers
+        self.most_workers = self.workers = workers
         self.capacity = capacity
         self.strips: Strips = strips_of(1024, workers)
         self.kept: Kept = kept_of(workers)
         self._snapshot: Snapshot | None = None
         self._layout: ListLayout | None = None
+
+    def for_workers(self, workers: int) -> Memory:
+        """Let the next calls have so many workers, at most those that there is memory for."""
+        self.workers = min(workers, self.most_workers)
+        return self
 
     def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call,
               ...]:
@@ -143,7 +161,7 @@ class Memory:
         if not simd:
             return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
-        layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.workers)
+        layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.most_workers)
         return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strips),)
 
     def _reset(self) -> None:
@@ -152,7 +170,7 @@ class Memory:
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strips.floats.shape[2] - 2 * LANES:
-            self.strips = strips_of(needed + needed // 2, self.workers)
+            self.strips = strips_of(needed + needed // 2, self.most_workers)
 
 
 def imbalance(work: Sequence[int]) -> float:
