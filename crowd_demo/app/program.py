@@ -25,9 +25,9 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import shown
-from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.sim.actions import Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
-from crowd_demo.sim.simulation import Action, Simulation
+from crowd_demo.sim.simulation import Simulation
 
 MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)

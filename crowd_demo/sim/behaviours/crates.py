@@ -205,6 +205,9 @@ class Crates(Behaviour):
             rare *= chance
         return {"half": low + (high - low) * rare}
 
+    def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
+        return {"half": (self.settings.half_min, self.settings.half_max)}
+
     def rules(self, world: World) -> CrateRules:
         settings, walls, f = self.settings, world.terrain.walls, np.float32
         width, height = float(walls.width), float(walls.height)

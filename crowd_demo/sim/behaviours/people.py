@@ -209,6 +209,11 @@ class People(Behaviour):
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
+    def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
+        settings = self.settings
+        return {"goal": (0, max(len(terrain.destinations) - 1, 0)), "sees": (0, 1), "state": (0, len(self.states) - 1),
+                "speed": (settings.speed_min, settings.speed_max)}
+
     def rules(self, world: World) -> PeopleRules:
         settings, f = self.settings, np.float32
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
