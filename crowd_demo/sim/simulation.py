@@ -259,10 +259,10 @@ class Simulation:
         self._shared = shared = self._shared.refreshed(agents, self.terrain)
         return Snapshot(
             config=self.config, techniques={path: self.optimizations.get(path) for path in BY_PATH}, tick=self.tick,
-            columns=agents.front[:, :agents.count].copy(), generations=shared.generations, kinds=shared.kinds,
-            map_digest=self.terrain.map_digest, link_ends=self.links.ends, link_generations=self.links.generations,
-            sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units, population=self.population,
-            history=tuple(self.history))
+            names=agents.names, columns=agents.front[:, :agents.count].copy(), generations=shared.generations,
+            kinds=shared.kinds, map_digest=self.terrain.map_digest, link_ends=self.links.ends,
+            link_generations=self.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
+            population=self.population, history=tuple(self.history))
 
     def restore(self, snapshot: Snapshot) -> None:
         """Return to a snapshot, of this simulation or of another one of the same configuration; techniques come along.

@@ -28,7 +28,8 @@ class Snapshot(NamedTuple):
     config: Config
     techniques: Mapping[str, Value]  # by path
     tick: int
-    columns: Ints  # [columns, n]: the agents' rows by slot, the first of which are their ids
+    names: tuple[str, ...]  # of the columns
+    columns: Ints  # [columns, n]: by slot; the first row are the ids
     generations: Ints  # [limit]: how often each id was given up; `limit` is one above the highest id ever used
     kinds: Bytes  # [H, W]: tiles, with the walls that were built
     map_digest: str  # of what walls cannot change (terrain/tiles.py)
@@ -71,6 +72,11 @@ def differences(one: Config, other: Config) -> list[str]:
     if one is other:
         return []
     return sorted(_differing(one.model_dump(exclude=set(LOOKS)), other.model_dump(exclude=set(LOOKS))))
+
+
+def same_world(one: Config, other: Config) -> bool:
+    """Are they alike but for the number of agents and what no step depends on, so that a running program can change over?"""
+    return set(differences(one, other)) <= {"agents"}
 
 
 def _differing(one: Mapping[str, object], other: Mapping[str, object], prefix: str = "") -> Iterator[str]:

@@ -210,8 +210,9 @@ class People(Behaviour):
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
     def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
-        settings = self.settings
+        settings, walls = self.settings, terrain.walls
         return {"goal": (0, max(len(terrain.destinations) - 1, 0)), "sees": (0, 1), "state": (0, len(self.states) - 1),
+                "goal_x": (0, float(walls.width)), "goal_y": (0, float(walls.height)),
                 "speed": (settings.speed_min, settings.speed_max)}
 
     def rules(self, world: World) -> PeopleRules:
