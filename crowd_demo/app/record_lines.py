@@ -67,9 +67,10 @@ class Reached(_Line):
 
 
 class Rewind(_Line):
-    """The run went on from an earlier tick."""
+    """The run went on from an earlier tick, with the first so many of its actions."""
 
     to: Tick
+    actions: Annotated[int, Field(ge=0)]
 
 
 class End(_Line):
@@ -84,6 +85,11 @@ class End(_Line):
 Line = Begin | Act | Reached | Rewind | End
 Numbered = tuple[int, Line]  # with the number of the line in the file
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+def sealed_line(text: bytes) -> bytes:
+    """Return the line of a text: its checksum, itself, and the line's end."""
+    return hashlib.blake2b(text, digest_size=CHECKSUM_DIGITS // 2).hexdigest().encode() + b" " + text + b"\n"
 
 
 class RecordingError(ValueError):
@@ -108,9 +114,9 @@ class Part:
     def first(self) -> int:
         return 0 if isinstance(self.start, Config) else self.start.tick
 
-    def rewind(self, tick: int) -> None:
-        """Forget what came after a tick."""
-        self.actions = [(at, action) for at, action in self.actions if at <= tick]
+    def rewind(self, tick: int, actions: int) -> None:
+        """Forget what came after a tick, and all but its first actions."""
+        self.actions = self.actions[:actions]
         self.hashes = {at: found for at, found in self.hashes.items() if at <= tick}
         self.end = tick
 
@@ -174,13 +180,18 @@ class _Reader:
                 parts.append(self._begun(first))
                 if not same_world(parts[0].config, parts[-1].config):
                     raise self._error("the run goes on in another world")
-            elif not parts or not isinstance(first, Rewind) or not parts[-1].first <= first.to <= parts[-1].end:
-                raise self._error("a rewind leads nowhere")
+            elif isinstance(first, Rewind) and parts and self._leads_somewhere(first, parts[-1]):
+                parts[-1].rewind(first.to, first.actions)
             else:
-                parts[-1].rewind(first.to)
+                raise self._error("a rewind leads nowhere")
             for self.number, line in lines:
                 self._add(line, parts[-1])
         return parts
+
+    @staticmethod
+    def _leads_somewhere(line: Rewind, part: Part) -> bool:
+        return (part.first <= line.to <= part.end and line.actions <= len(part.actions)
+                and all(tick <= line.to for tick, _ in part.actions[:line.actions]))
 
     def _add(self, line: Line, part: Part) -> None:
         if isinstance(line, Act):
@@ -216,8 +227,8 @@ class _Reader:
 
     def _unsealed(self, line: bytes) -> bytes:
         """The text of a line."""
-        checksum, text = line[:CHECKSUM_DIGITS], line[CHECKSUM_DIGITS + 1:]
-        if hashlib.blake2b(text, digest_size=CHECKSUM_DIGITS // 2).hexdigest().encode() != checksum:
+        text = line[CHECKSUM_DIGITS + 1:]
+        if sealed_line(text) != line + b"\n":
             raise self._error("is damaged: its checksum is wrong")
         return text
 

@@ -8,7 +8,6 @@ snapshots: a frame pays for the copy.
 from __future__ import annotations
 
 import base64
-import hashlib
 import os
 import threading
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.record_lines import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind
+from crowd_demo.app.record_lines import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind, sealed_line
 from crowd_demo.app.worker import Worker
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import encode
@@ -60,6 +59,7 @@ class Recording:
 
     def begin(self, sim: Simulation, left: int | None = None) -> None:
         """Go on with another simulation, or another state, after a restart or a load at the tick `left`."""
+        self._actions_before = len(sim.history)
         if is_fresh(sim):
             config = sim.config.model_dump(mode="json")
             self._jump(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
@@ -71,9 +71,9 @@ class Recording:
         """An action was applied."""
         self._write(Act(tick=tick, action=as_data(action)))
 
-    def rewound(self, tick: int) -> None:
-        """The run goes on from an earlier tick of its own; what came after it did not happen."""
-        self._jump(Rewind(to=tick))
+    def rewound(self, sim: Simulation) -> None:
+        """The simulation went back to an earlier tick and goes on from there; what came after it did not happen."""
+        self._jump(Rewind(to=sim.tick, actions=len(sim.history) - self._actions_before))
 
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""
@@ -123,8 +123,3 @@ class Recording:
 def is_fresh(sim: Simulation) -> bool:
     """Is it as its configuration makes it? Then that is all there is to record."""
     return sim.tick == 0 and not sim.history and sim.terrain.version == 0
-
-
-def sealed_line(text: bytes) -> bytes:
-    """Return the line of a text: its checksum, itself, and the line's end."""
-    return hashlib.blake2b(text, digest_size=8).hexdigest().encode() + b" " + text + b"\n"

@@ -10,8 +10,9 @@ An action is a frozen dataclass of plain fields, registered under a name, so fil
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Annotated, Protocol, TypeVar
 
@@ -108,9 +109,11 @@ def from_data(data: object) -> Action:
         raise ValueError("an action must have a name")
     if name not in ACTIONS:
         raise ValueError(f"unknown action {name[:40]!r}{close_to(name, ACTIONS)}")
-    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items() if key != "name"}
+    given = {key: value for key, value in data.items() if key != "name"}
+    if unknown := given.keys() - {field.name for field in fields(ACTIONS[name])}:  # type: ignore[arg-type]
+        raise ValueError(f"action {name}: unknown field {min(map(str, unknown))[:40]!r}")
     try:
-        return _reader(name).validate_python(fields, strict=True, extra="forbid")
+        return _reader(name).validate_json(json.dumps(given), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise ValueError(f"action {name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
