@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
@@ -22,7 +22,6 @@ from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
 from crowd_demo.app.saves import SUFFIX, newest, read_save, write_save
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
-from crowd_demo.app.worker import Worker
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -34,7 +33,7 @@ from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot, same_world
+from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
@@ -73,7 +72,7 @@ class Program:
         self._look_as_configured()
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
-        self.agents_asked = self.sim.agents.count if self.sim.tick else config.agents
+        self.agents_asked = self.sim.agents.count
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
@@ -82,7 +81,7 @@ class Program:
         self.meters = Meters()
         self.recording: Recording | None = None
         self.player: Player | None = None  # of a replay
-        self._writer = Worker()
+        self._writer = ThreadPoolExecutor(1)
         self._saving: list[tuple[Path, Future[None]]] = []
         self.touched = TOUCHED_FIRST
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
@@ -194,13 +193,12 @@ class Program:
 
     def _restart(self) -> None:
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
-        self._go_on_with(Simulation(self.config.model_copy(update=again)))
+        self._go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)
 
-    def _go_on_with(self, sim: Simulation) -> None:
-        """Take another simulation of the same world in place of the present one."""
-        left, profile = self.sim.tick, self.sim.profile
+    def _go_on_with(self, sim: Simulation, left: int) -> None:
+        """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
+        sim.profile = self.sim.profile
         self.sim = sim
-        self.sim.profile = profile
         self.meters = Meters()
         if self.scene:
             self.scene.sim = self.sim
@@ -262,10 +260,11 @@ class Program:
         """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
         if not same_world(self.config, snapshot.config):
             raise SaveError("it was saved in another world: crowd-demo --load opens it")
-        sim = Simulation(snapshot.config)
+        left = self.sim.tick
+        sim = Simulation(snapshot.config) if differences(self.sim.config, snapshot.config) else self.sim
         check(snapshot, sim)
         sim.restore(snapshot)
-        self._go_on_with(sim)
+        self._go_on_with(sim, left)
         self.agents_asked = sim.agents.count
 
     def _toggle_recording(self) -> None:
@@ -300,7 +299,7 @@ class Program:
         elif not self.player.done:
             sim = self.player.step(self.sim)
             if sim is not self.sim:
-                self._go_on_with(sim)
+                self._go_on_with(sim, self.sim.tick)
             if self.player.done:
                 self.paused = True
                 self.notify(self.player.verdict(sim.tick), "replay")

@@ -11,7 +11,7 @@ import base64
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from pydantic import BaseModel
 
 from crowd_demo import __version__
 from crowd_demo.app.record_lines import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind, sealed_line
-from crowd_demo.app.worker import Worker
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import encode
 from crowd_demo.sim.simulation import Simulation
@@ -49,7 +48,7 @@ class Recording:
         self.nbytes = 0  # written so far
         self._jumps = 0  # beginnings and rewinds so far
         self._lock = threading.Lock()  # lines come from two threads
-        self._hashing = Worker()
+        self._hashing = ThreadPoolExecutor(1)
         self._hash: Future[None] | None = None
         self._file: int | None = os.open(path, FLAGS, 0o666)
         self._write(Header(magic=MAGIC, format=FORMAT, program=__version__))
@@ -85,8 +84,7 @@ class Recording:
 
     def close(self, sim: Simulation, crash: str = "") -> None:
         """End the recording with the last hash, or with what crashed it."""
-        if self._hash:
-            wait((self._hash,))
+        self._hashing.shutdown()
         self._write(End(tick=sim.tick, hash="" if crash else sim.state_hash(), crash=crash))
         with self._lock:
             file, self._file = self._file, None
@@ -122,4 +120,6 @@ class Recording:
 
 def is_fresh(sim: Simulation) -> bool:
     """Is it as its configuration makes it? Then that is all there is to record."""
-    return sim.tick == 0 and not sim.history and sim.terrain.version == 0
+    config = sim.config
+    return (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
+            and sim.optimizations == config.optimizations)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.simulation import Simulation
@@ -66,6 +66,11 @@ class Timeline:
             if tick > self.sim.tick:
                 break
             self.sim.apply(action)
+
+    def expect(self, actions: Sequence[tuple[int, Action]], newest: int) -> None:
+        """Know the future up to a tick, such as that of a recording; the actions are in the order of their ticks."""
+        self._known = [*self.sim.history, *actions]
+        self.newest = max(self.sim.tick, newest)
 
     # --- back and forth ----------------------------------------------------------------------------------------------
 
@@ -119,7 +124,7 @@ class Timeline:
 
     def _is_too_much(self) -> bool:
         """Do they take too much memory, or reach farther back than they should?"""
-        if len(self._keyframes) > 1 and self.newest - self._keyframes[1].tick >= REACH_S * self.sim.config.time.step_hz:
+        if len(self._keyframes) > 1 and self._tried - self._keyframes[1].tick >= REACH_S * self.sim.config.time.step_hz:
             return True
         return bool(self._keyframes) and self.nbytes > self.bound
 

@@ -408,7 +408,7 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     script = read_recording(path)
     program = driven.program
     program.player = Player(script)
-    program._go_on_with(program.player.start(Simulation(script.parts[0].config)))
+    program._go_on_with(program.player.start(Simulation(script.parts[0].config)), 0)
     driven.frames(3)
     tick, count = program.sim.tick, program.sim.agents.count
     for key in ("=", "r", "f9", "1", "f8", "]"):
