@@ -114,7 +114,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _replay(args: argparse.Namespace) -> int:
-    from crowd_demo.app.record_lines import RecordingError, read_recording
+    from crowd_demo.app.recording_format import RecordingError, read_recording
 
     mistakes = list(_unwritable_report(args))
     try:

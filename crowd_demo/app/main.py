@@ -16,7 +16,7 @@ from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import STDOUT, RunOptions
 from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.record_lines import RecordingError
+from crowd_demo.app.recording_format import RecordingError
 from crowd_demo.app.startup import seconds_since_start
 from crowd_demo.app.streams import OutputError
 from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
@@ -112,11 +112,10 @@ class Session:
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        recording = program.recording
-        if recording and recording.error:
-            print(f"crowd-demo: --record: cannot write {recording.path}: {recording.error.strerror}", file=sys.stderr)
-        failed = (self.player and self.player.parted) or self.record_failed or (recording and recording.error)
-        return FAILED if failed else FINE
+        broken = program.broken_recording
+        if broken and broken.error:
+            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
+        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowd_demo.app.record_lines import Script
+    from crowd_demo.app.recording_format import Script
     from crowd_demo.sim.snapshot import Snapshot
 
 STDOUT = Path("-")

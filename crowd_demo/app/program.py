@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +19,7 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
-from crowd_demo.app.saves import SUFFIX, newest, read_save, write_save
+from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.registry.entries import Technique, Value
@@ -80,9 +79,9 @@ class Program:
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
         self.recording: Recording | None = None
+        self.broken_recording: Recording | None = None  # the last one that could not be written to its end
         self.player: Player | None = None  # of a replay
-        self._writer = ThreadPoolExecutor(1)
-        self._saving: list[tuple[Path, Future[None]]] = []
+        self.saver = Saver()
         self.touched = TOUCHED_FIRST
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
         self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
@@ -227,7 +226,8 @@ class Program:
         """End the recording, and wait at most so long for what is being saved."""
         if self.recording:
             self.recording.close(self.sim)
-        wait([job for _, job in self._saving], timeout_s)
+        self._part_from_broken_recording()
+        self.saver.wait(timeout_s)
 
     def crashed(self, error: Exception) -> None:
         """End the recording with the step that crashed, and let the error name it."""
@@ -240,12 +240,10 @@ class Program:
         snapshot, camera = self.sim.snapshot(), self.camera
         view = CameraSettings(center=(camera.x, camera.y), zoom=camera.zoom if camera.zoom >= LEAST_ZOOM else None)
         snapshot = snapshot._replace(config=snapshot.config.model_copy(update={"camera": view}))
-        wait([job for _, job in self._saving])  # their names are taken once they are written
-        path = free_name(Path(), SUFFIX)
-        self._saving.append((path, self._writer.submit(partial(write_save, path, snapshot))))
+        self.saver.save(snapshot)
 
     def _load_newest(self) -> None:
-        wait([job for _, job in self._saving])
+        self.saver.wait()
         try:
             path = newest(Path())
             if not path:
@@ -271,7 +269,9 @@ class Program:
         try:
             if self.recording:
                 self.recording.close(self.sim)
-                self.notify(f"recorded {self.recording.path}", "record")
+                self._part_from_broken_recording()
+                if self.recording:
+                    self.notify(f"recorded {self.recording.path}", "record")
                 self.recording = None
             else:
                 self.start_recording(free_name(Path(), RECORDING_SUFFIX))
@@ -279,14 +279,11 @@ class Program:
         except OSError as error:
             self.notify(f"cannot record: {error.strerror or error}", "record")
 
-    def _tell_saved(self) -> None:
-        """Tell what has been written since the last call, and what could not be."""
-        for path, job in [(path, job) for path, job in self._saving if job.done()]:
-            error = job.exception()
-            self.notify(f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}")
-        self._saving = [(path, job) for path, job in self._saving if not job.done()]
+    def _part_from_broken_recording(self) -> None:
+        """Tell that a recording could not be written, and go on without it."""
         if self.recording and self.recording.error:
             self.notify(f"the recording ends: {self.recording.error.strerror}", "record")
+            self.recording, self.broken_recording = None, self.recording
 
     # --- time --------------------------------------------------------------------------------------------------------
 
@@ -353,7 +350,9 @@ class Program:
         self._notices = dict(list(self._notices.items())[-NOTICES:])
 
     def status(self) -> Status:
-        self._tell_saved()
+        self._part_from_broken_recording()
+        for line in self.saver.finished():
+            self.notify(line)
         now = time.monotonic()
         self._notices = {about: notice for about, notice in self._notices.items() if notice[0] > now}
         notices = [text for _, text in self._notices.values()]

@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.record_lines import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind, sealed_line
+from crowd_demo.app.recording_format import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind, sealed_line
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import encode
 from crowd_demo.sim.simulation import Simulation

@@ -6,8 +6,8 @@ such a recording is replayed for as long as it may have gone on after its last l
 
 from __future__ import annotations
 
-from crowd_demo.app.record_lines import Part, RecordingError, Script
 from crowd_demo.app.recording import hash_interval
+from crowd_demo.app.recording_format import Part, RecordingError, Script
 from crowd_demo.app.saves import one_line
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation

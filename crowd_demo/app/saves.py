@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from crowd_demo import __version__
-from crowd_demo.app.files import write_file
+from crowd_demo.app.files import free_name, write_file
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
 from crowd_demo.sim.save_format import SaveError, decode, encode
@@ -52,6 +53,31 @@ def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override
     if other := differences(snapshot.config, config):
         raise source.refuse(other, "cannot be changed, because the saved crowd depends on it")
     return snapshot._replace(config=config, techniques={path: config.optimizations.get(path) for path in snapshot.techniques})
+
+
+class Saver:
+    """Writes save files of free names into the working folder, in a thread of its own."""
+
+    def __init__(self) -> None:
+        self._writer = ThreadPoolExecutor(1)
+        self._jobs: list[tuple[Path, Future[None]]] = []
+
+    def save(self, snapshot: Snapshot) -> None:
+        """Write it beside what follows; waits for the file before, which has its name once it is written."""
+        self.wait()
+        path = free_name(Path(), SUFFIX)
+        self._jobs.append((path, self._writer.submit(write_save, path, snapshot)))
+
+    def wait(self, timeout_s: float | None = None) -> None:
+        """Wait until all is written, or at most so long."""
+        wait([job for _, job in self._jobs], timeout_s)
+
+    def finished(self) -> Iterator[str]:
+        """Yield a line for each file that was written since the last call, or could not be."""
+        done, self._jobs = ([(path, job) for path, job in self._jobs if job.done() == over] for over in (True, False))
+        for path, job in done:
+            error = job.exception()
+            yield f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}"
 
 
 def newest(folder: Path) -> Path | None:

@@ -18,8 +18,18 @@ from crowds import BIRTHS_AND_DEATHS, open_world, simulation
 from damages import damages
 from driven import Driven
 
-from crowd_demo.app.record_lines import Act, End, Header, Reached, RecordingError, Rewind, Script, read_recording, sealed_line
 from crowd_demo.app.recording import Recording
+from crowd_demo.app.recording_format import (
+    Act,
+    End,
+    Header,
+    Reached,
+    RecordingError,
+    Rewind,
+    Script,
+    read_recording,
+    sealed_line,
+)
 from crowd_demo.app.replay import Player
 from crowd_demo.app.window import close_window
 from crowd_demo.cli import main
