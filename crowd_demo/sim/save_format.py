@@ -78,12 +78,16 @@ def encode(snapshot: Snapshot, program: str) -> bytes:
         history=[(tick, as_data(action)) for tick, action in snapshot.history],
         shapes={name: list(array.shape) for name, array in arrays.items()})
     text = header.model_dump_json().encode()
-    return sealed(b"".join((_HEAD.pack(MAGIC, FORMAT, len(text)), text, *(array.tobytes() for array in arrays.values()))))
+    raw = (array.reshape(-1).view(np.uint8).data for array in arrays.values())
+    return sealed(_HEAD.pack(MAGIC, FORMAT, len(text)), text, *raw)
 
 
-def sealed(content: bytes) -> bytes:
-    """Return the content and its checksum."""
-    return content + hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).digest()
+def sealed(*parts: bytes | memoryview) -> bytes:
+    """Return the parts, one behind the other, and their checksum."""
+    digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    for part in parts:
+        digest.update(part)
+    return b"".join((*parts, digest.digest()))
 
 
 def decode(data: bytes) -> Snapshot:

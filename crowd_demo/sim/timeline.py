@@ -36,7 +36,7 @@ class Timeline:
     def __init__(self, sim: Simulation, bound: int) -> None:
         self.sim, self.bound = sim, bound
         self._keyframes: list[Snapshot] = []
-        self._known = list(sim.history)  # all actions up to `newest`; those of the future are not in the simulation's history
+        self._known = sim.history  # all actions up to `newest`; a simulation that is restored gets another list
         self.newest = sim.tick  # the last tick that is known
         self._tried = sim.tick  # the last tick at which there was to be a keyframe
         self._keep()
@@ -56,16 +56,14 @@ class Timeline:
         """Do something now; what was known of the future is dropped. Raises ValueError, and changes nothing then."""
         self.sim.apply(action)
         self.newest = self.sim.tick
-        self._known = list(self.sim.history)
+        self._known = self.sim.history
         self._keyframes = [keyframe for keyframe in self._keyframes if keyframe.tick <= self.newest]
         self._tried = min(self._tried, self.newest)
 
     def _follow(self) -> None:
         """Do what was done at this tick."""
-        for tick, action in self._known[len(self.sim.history):]:
-            if tick > self.sim.tick:
-                break
-            self.sim.apply(action)
+        while (done := len(self.sim.history)) < len(self._known) and self._known[done][0] <= self.sim.tick:
+            self.sim.apply(self._known[done][1])
 
     def expect(self, actions: Sequence[tuple[int, Action]], newest: int) -> None:
         """Know the future up to a tick, such as that of a recording; the actions are in the order of their ticks."""
