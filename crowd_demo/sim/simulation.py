@@ -278,8 +278,10 @@ class Simulation:
             self.optimizations.set(path, value)
         world.tick = snapshot.tick
         drift.sorts, drift.steps, drift.units = snapshot.sorts, snapshot.steps_since_sort, snapshot.drift
+        version = self.terrain.version
         self.terrain.set_kinds(snapshot.kinds)
-        world.read_terrain()
+        if self.terrain.version != version:
+            world.read_terrain()
         self.agents.restore(snapshot.columns, snapshot.generations)
         self._shared = Shared(snapshot.generations, self.agents.handles.deaths, snapshot.kinds, self.terrain.version)
         if self.links.ends is not snapshot.link_ends:

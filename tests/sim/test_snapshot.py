@@ -111,9 +111,9 @@ def test_what_did_not_change_is_shared_and_not_made_again() -> None:
     sim.step()
     second = sim.snapshot()
     assert first.kinds is second.kinds and first.generations is second.generations
-    front, field, version = sim.agents.front, sim.world.wall_field.away, sim.terrain.version
+    front, ground, version = sim.agents.front, sim.world.ground, sim.terrain.version
     sim.restore(first)
-    assert sim.agents.front is front and sim.world.wall_field.away is field and sim.terrain.version == version
+    assert sim.agents.front is front and sim.world.ground is ground and sim.terrain.version == version
     assert sim.snapshot().kinds is first.kinds
     sim.set_walls((20, 20, 23, 23), True)
     assert sim.snapshot().kinds is not first.kinds
