@@ -30,9 +30,11 @@ from crowd_demo.app.streams import OutputError, discard_output, standard_streams
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
+    from crowd_demo.sim.snapshot import Snapshot
 
 FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
 DEFAULT_CONFIG = "20k"
+RUN = "run"  # the command if none is named
 
 
 def command() -> NoReturn:
@@ -44,7 +46,9 @@ def command() -> NoReturn:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit code (argparse leaves with SystemExit, of the same codes)."""
-    return exit_code(lambda: _main(_parser().parse_args(argv)))
+    name, *rest = arguments = list(sys.argv[1:] if argv is None else argv) or [RUN]
+    parser, do = COMMANDS.get(name, COMMANDS[RUN])
+    return exit_code(lambda: _main(parser().parse_args(rest if name in COMMANDS else arguments), do))
 
 
 def exit_code(run: Callable[[], int]) -> int:
@@ -76,25 +80,26 @@ def _exit_code(run: Callable[[], int]) -> int:
     except Exception as error:
         if os.environ.get("CROWD_DEMO_DEBUG"):
             raise
-        _say(f"crashed: {_first_line(error)} ({_log()})")
+        _say(f"crashed: {_first_line(error)} ({'; '.join([_log(), *getattr(error, '__notes__', ())])})")
         return CRASHED
 
 
-def _main(args: argparse.Namespace) -> int:
+def _main(args: argparse.Namespace, do: Callable[[argparse.Namespace], int]) -> int:
     try:
-        return _do(args)
+        return do(args)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
-        say_not_written("before loading", {"--screenshot": args.screenshot, "--report": args.report})
+        say_not_written("before loading", {f"--{name}": getattr(args, name, None) for name in ("screenshot", "report")})
         raise
 
 
-def _do(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     if args.list_configs:
         return _list_configs()
     if args.print_schema:
         return _print_schema()
     mistakes = list(_mistakes(args))
-    config = _config(args, mistakes)
+    snapshot = _snapshot(args, mistakes) if args.load else None
+    config = snapshot.config if snapshot else None if args.load else _config(args, mistakes)
     if config is None or mistakes:
         _print_error(*mistakes)
         return MISTAKEN
@@ -104,7 +109,27 @@ def _do(args: argparse.Namespace) -> int:
         return _print_config(config)
     from crowd_demo.app.main import run
 
-    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report))
+    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report, args.record,
+                                  snapshot))
+
+
+def _replay(args: argparse.Namespace) -> int:
+    from crowd_demo.app.recording_format import RecordingError, read_recording
+
+    mistakes = list(_unwritable_report(args))
+    try:
+        script = read_recording(args.recording)
+        if args.start_at > (last := max(part.end for part in script.parts)):
+            mistakes.append(f"--from: the recording ends at tick {last:,}")
+    except RecordingError as error:
+        mistakes.append(str(error))
+    if mistakes:
+        _print_error(*mistakes)
+        return MISTAKEN
+    from crowd_demo.app.main import run
+
+    return run(script.parts[0].config, RunOptions(args.headless, render=not args.headless, report=args.report, replay=script,
+                                                  replay_from=args.start_at))
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,10 +147,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="crowd-demo", allow_abbrev=False, description=(
             "An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see "
-            "what it costs, what it buys and that the crowd did not change. F1 shows all keys."))
+            "what it costs, what it buys and that the crowd did not change. F1 shows all keys."),
+        epilog="Other commands: crowd-demo replay FILE (a run that --record has recorded; replay --help says more).")
     what = parser.add_argument_group("what to run")
-    what.add_argument("--config", metavar="NAME|PATH", default=DEFAULT_CONFIG,
-                      help="a path, a file of ./configs, or a shipped name (default: %(default)s)")
+    what.add_argument("--config", metavar="NAME|PATH",
+                      help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})")
+    what.add_argument("--load", metavar="FILE.crowd", type=Path, help="start from a saved crowd, with its configuration")
     what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                       help="replace a value of the configuration; may be given several times")
     what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
@@ -138,12 +165,24 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
     how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
     how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
+    how.add_argument("--record", metavar="FILE.replay", type=Path, help="record the run, for crowd-demo replay")
     show = parser.add_argument_group("instead of running").add_mutually_exclusive_group()
     show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
     show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
     show.add_argument("--print-config", action="store_true", help="the effective configuration as YAML")
     show.add_argument("--print-schema", action="store_true", help="the JSON schema of configurations")
     show.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    return parser
+
+
+def _replay_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="crowd-demo replay", allow_abbrev=False, description=(
+        "Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part."))
+    parser.add_argument("recording", metavar="FILE", type=Path, help="what --record or a key has written")
+    parser.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
+    parser.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters, and how the replay went")
+    parser.add_argument("--from", metavar="TICK", type=tick, default=0, dest="start_at",
+                        help="show and compare nothing before this tick")
     return parser
 
 
@@ -161,8 +200,15 @@ def count(text: str) -> int:
     return int(text)
 
 
+def tick(text: str) -> int:
+    """A tick, for argparse."""
+    return 0 if text == "0" else count(text)
+
+
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
+    if args.load and args.config:
+        yield "--config: not with --load, which brings its own configuration"
     if not args.render and not args.headless:
         yield "--no-render: only with --headless, for a window shows a picture"
     if not args.render and args.screenshot:
@@ -172,6 +218,13 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
         yield from mistakes
+    if args.record:
+        mistakes = list(unwritable("--record", args.record))
+        yield from mistakes or ([f"--record: {args.record} is no regular file"] if is_special(args.record) else [])
+    yield from _unwritable_report(args)
+
+
+def _unwritable_report(args: argparse.Namespace) -> Iterator[str]:
     if args.report and args.report != STDOUT:
         yield from unwritable("--report", args.report)
 
@@ -187,10 +240,27 @@ def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
     from crowd_demo.config.loader import ConfigError, Source, parse_overrides
 
     try:
-        return Source.read(args.config, [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]).config
+        overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+        return Source.read(args.config or DEFAULT_CONFIG, overrides).config
     except ConfigError as error:
         mistakes += error.lines
         return None
+
+
+def _snapshot(args: argparse.Namespace, mistakes: list[str]) -> Snapshot | None:
+    """The saved crowd, with the options' techniques and looks; or None and lines added to the mistakes."""
+    from crowd_demo.app.saves import read_save, with_overrides
+    from crowd_demo.config.loader import ConfigError, parse_overrides
+    from crowd_demo.sim.save_format import SaveError
+
+    try:
+        overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+        return with_overrides(read_save(args.load), str(args.load), overrides)
+    except ConfigError as error:
+        mistakes += error.lines
+    except SaveError as error:
+        mistakes.append(str(error))
+    return None
 
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
@@ -261,3 +331,7 @@ def _say(text: str) -> None:
 def _print_error(*lines: str) -> None:
     with suppress(OSError):  # there is nowhere else to tell that standard error is full
         print(*lines, sep="\n", file=sys.stderr)
+
+
+COMMANDS: dict[str, tuple[Callable[[], argparse.ArgumentParser], Callable[[argparse.Namespace], int]]] = {
+    RUN: (_parser, _run), "replay": (_replay_parser, _replay)}

@@ -38,6 +38,7 @@ WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
 STEPS_S = 0.1  # after this time no further step is begun in a frame
+UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 60  # while a technique waits for its kernels: what is left of a frame's time belongs to the compiler
@@ -49,7 +50,7 @@ class Loop:
 
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
-        self.frames = options.frames or (HEADLESS_FRAMES if options.headless else sys.maxsize)
+        self.frames = options.frames or (HEADLESS_FRAMES if options.headless and not options.replay else sys.maxsize)
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
@@ -80,11 +81,16 @@ class Loop:
                 self._precompiler.close()
 
     def _run(self) -> None:
-        while self.program.running and self._frame < self.frames:
+        while self.program.running and self._frame < self.frames and not (self.options.headless and self._played):
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
+
+    @property
+    def _played(self) -> bool:
+        """Is this a replay, and over?"""
+        return self.program.player is not None and self.program.player.done
 
     def _record(self) -> None:
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
@@ -137,6 +143,8 @@ class Loop:
     def _steps(self, elapsed_s: float) -> int:
         """How many steps to make in this frame."""
         program = self.program
+        if program.player and not program.player.begun:
+            return UNSEEN_STEPS
         asked, program.steps_asked = program.steps_asked, 0
         if asked or program.paused:
             return asked
@@ -148,7 +156,7 @@ class Loop:
         program.carry_out_changes()
         start = time.perf_counter()
         for _ in range(steps):
-            program.sim.step()
+            program.step()
             if time.perf_counter() - start > STEPS_S or not program.running:
                 break
         if program.scene and (program.running or self.options.screenshot):

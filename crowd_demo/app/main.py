@@ -14,20 +14,24 @@ import pygame
 
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
-from crowd_demo.app.options import RunOptions
+from crowd_demo.app.options import STDOUT, RunOptions
 from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
+from crowd_demo.app.recording_format import RecordingError
 from crowd_demo.app.startup import seconds_since_start
 from crowd_demo.app.streams import OutputError
 from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.app.worker import Worker
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
+from crowd_demo.sim.save_format import SaveError, check
 
 if TYPE_CHECKING:
     from crowd_demo.app.loop import Loop
+    from crowd_demo.app.program import Program
+    from crowd_demo.app.replay import Player
     from crowd_demo.app.switching import Switcher
 
-FINE, FAILED, NO_DISPLAY = 0, 1, 3
+FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
@@ -44,6 +48,9 @@ def run(config: Config, options: RunOptions) -> int:
                 return NO_DISPLAY
         try:
             return session.leave(session.run())
+        except (SaveError, RecordingError) as error:  # found only once there is a simulation
+            print(error, file=sys.stderr)
+            return session.leave(MISTAKEN)
         except BaseException:
             session.finish_compiling()
             raise
@@ -58,6 +65,8 @@ class Session:
         self.quitting = Quitting()
         self.worker = Worker()
         self.switcher: Switcher | None = None
+        self.player: Player | None = None
+        self.record_failed = False
         asked = {"--screenshot": options.screenshot, "--report": options.report}
         self.unwritten = {option: path for option, path in asked.items() if path}
 
@@ -70,14 +79,43 @@ class Session:
         from crowd_demo.app.program import Program
 
         program = Program(self.config, loaded, self.quitting)
+        program.player = self.player
         self.switcher = program.switcher
         loop = Loop(self.config, self.options, program, self.worker)
+        if self.options.record:
+            self._start_recording(program, self.options.record)
+        try:
+            return self._play(loop, program, loaded)
+        except Exception as error:
+            program.crashed(error)
+            raise
+
+    def _play(self, loop: Loop, program: Program, loaded: Loaded) -> int:
+        """Run the loop to its end, and write what was asked for."""
         loop.frame()
         startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
         loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
-        return self._write_files(loop, startup_s)
+        code = self._write_files(loop, startup_s)
+        return self._told(program) or code
+
+    def _start_recording(self, program: Program, path: Path) -> None:
+        try:
+            program.start_recording(path)
+        except OSError as error:
+            print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
+            self.record_failed = True
+
+    def _told(self, program: Program) -> int:
+        """Say how a replay went, and whether the recording was written; return an exit code."""
+        if self.player:
+            aside = self.options.report == STDOUT
+            print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
+        broken = program.broken_recording
+        if broken and broken.error:
+            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
+        return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
@@ -97,7 +135,7 @@ class Session:
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""
         progress = Progress()
-        job = self.worker.submit(lambda: load(self.config, self.options.render, progress))
+        job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
             if self.options.headless:
                 print_progress(job, progress, self.quitting)
@@ -105,6 +143,22 @@ class Session:
                 events = Input(bindings(self.config.keys), pygame.display.get_window_size())
                 show_progress(job, progress, events.quits, self.quitting, self.config.keys)
         return None if self.quitting.asked else job.result()
+
+    def _loaded(self, progress: Progress) -> Loaded:
+        """Load, and put the crowd into the state in which the run begins."""
+        loaded = load(self.config, self.options.render, progress)
+        if saved := self.options.load:
+            check(saved, loaded.sim)
+            loaded.sim.restore(saved)
+        if self.options.replay:
+            from crowd_demo.app.replay import Player
+
+            self.player = Player(self.options.replay, self.options.replay_from)
+            sim = self.player.start(loaded.sim)
+            if loaded.scene:
+                loaded.scene.sim = sim
+            loaded = loaded._replace(sim=sim)
+        return loaded
 
     def _left(self, when: str, code: int) -> int:
         """Say which files there will not be; return the code, or 0 if nobody asked for files."""
@@ -122,6 +176,7 @@ class Session:
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
         code = FINE
+        loop.program.finish_files(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:
                 self._write_file(option, path, loop, startup_s)
@@ -144,4 +199,6 @@ class Session:
         else:
             interrupted = self.quitting.interrupted
             content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+            if self.player:
+                content["replay"] = self.player.report()
             write_report(content, path)

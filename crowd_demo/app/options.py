@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crowd_demo.app.recording_format import Script
+    from crowd_demo.sim.snapshot import Snapshot
 
 STDOUT = Path("-")
 
@@ -13,7 +18,8 @@ class RunOptions:
     """`frames` None runs until the window closes; a `report` to `STDOUT` goes to standard output.
 
     `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
-    The folders of `screenshot` and `report` exist when the run begins.
+    The folders of `screenshot`, `report` and `record` exist when the run begins. With `load` the run begins in a saved state;
+    with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`.
     """
 
     headless: bool = False
@@ -21,3 +27,7 @@ class RunOptions:
     render: bool = True
     screenshot: Path | None = None
     report: Path | None = None
+    record: Path | None = None
+    load: Snapshot | None = None
+    replay: Script | None = None
+    replay_from: int = 0

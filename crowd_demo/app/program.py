@@ -11,28 +11,35 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
-from crowd_demo.app.pictures import free_name
 from crowd_demo.app.quitting import Quitting
+from crowd_demo.app.recording import Recording
+from crowd_demo.app.replay import Player
+from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
-from crowd_demo.config.model import Config
+from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.camera import LEAST_ZOOM, Camera, Rect
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import shown
-from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
-from crowd_demo.sim.simulation import Action, Simulation
+from crowd_demo.sim.save_format import SaveError, check
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
-MOST_AGENTS = 2_000_000
 SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
+RECORDING_SUFFIX = ".replay"
+WATCHING = {"pause", "step", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit", "save", "freeze",
+            *OVERLAYS}  # actions that leave a replay as it is
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
 
 
@@ -64,13 +71,17 @@ class Program:
         self._look_as_configured()
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
-        self.agents_asked = config.agents
+        self.agents_asked = self.sim.agents.count
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.picture_asked: Path | None = None
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
+        self.recording: Recording | None = None
+        self.broken_recording: Recording | None = None  # the last one that could not be written to its end
+        self.player: Player | None = None  # of a replay
+        self.saver = Saver()
         self.touched = TOUCHED_FIRST
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
         self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
@@ -82,12 +93,15 @@ class Program:
             "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
             "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
+            "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
             "screenshot": self.ask_picture, "quit": self.close_or_quit,
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
         }
 
     def perform(self, command: Command) -> None:
         match command:
+            case Do(action, _) if self.player and action not in WATCHING:
+                self.notify("this is a replay: it takes no changes", "replay")
             case Do(action, backwards) if action in BY_PATH:
                 self.switch(BY_PATH[action], backwards)
             case Do(action, _):
@@ -172,17 +186,120 @@ class Program:
             self.sim.apply(action)
         except ValueError as error:
             self.notify(str(error))
+            return
+        if self.recording:
+            self.recording.acted(self.sim.tick, action)
 
     def _restart(self) -> None:
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
-        profile = self.sim.profile
-        self.sim = Simulation(self.config.model_copy(update=again))
-        self.sim.profile = profile
+        self._go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)
+
+    def _go_on_with(self, sim: Simulation, left: int) -> None:
+        """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
+        sim.profile = self.sim.profile
+        self.sim = sim
         self.meters = Meters()
         if self.scene:
             self.scene.sim = self.sim
+        if self.recording:
+            self.recording.begin(sim, left)
+
+    # --- files -------------------------------------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Save the crowd to a file of a free name in the working folder; it is written beside the next frames."""
+        self.changes.append(self._save)
+
+    def load_newest(self) -> None:
+        """Load what was saved last in the working folder."""
+        self.changes.append(self._load_newest)
+
+    def toggle_recording(self) -> None:
+        """Begin a recording in a file of a free name, or end the present one."""
+        self.changes.append(self._toggle_recording)
+
+    def start_recording(self, path: Path) -> None:
+        """Record from now on. Raises OSError."""
+        self.recording = Recording(path, self.sim)
+
+    def finish_files(self, timeout_s: float) -> None:
+        """End the recording, and wait at most so long for what is being saved."""
+        if self.recording:
+            self.recording.close(self.sim)
+        self._part_from_broken_recording()
+        self.saver.wait(timeout_s)
+
+    def crashed(self, error: Exception) -> None:
+        """End the recording with the step that crashed, and let the error name it."""
+        if self.recording:
+            what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            self.recording.close(self.sim, crash=what)
+            error.add_note(f"crowd-demo replay {self.recording.path} leads there again")
+
+    def _save(self) -> None:
+        snapshot, camera = self.sim.snapshot(), self.camera
+        view = CameraSettings(center=(camera.x, camera.y), zoom=camera.zoom if camera.zoom >= LEAST_ZOOM else None)
+        snapshot = snapshot._replace(config=snapshot.config.model_copy(update={"camera": view}))
+        self.saver.save(snapshot)
+
+    def _load_newest(self) -> None:
+        self.saver.wait()
+        try:
+            path = newest(Path())
+            if not path:
+                self.notify(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
+                return
+            self._load(read_save(path))
+            self.notify(f"loaded {path}", "load")
+        except (SaveError, OSError) as error:
+            self.notify(str(error), "load")
+
+    def _load(self, snapshot: Snapshot) -> None:
+        """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
+        if not same_world(self.config, snapshot.config):
+            raise SaveError("it was saved in another world: crowd-demo --load opens it")
+        left = self.sim.tick
+        sim = Simulation(snapshot.config) if differences(self.sim.config, snapshot.config) else self.sim
+        check(snapshot, sim)
+        sim.restore(snapshot)
+        self._go_on_with(sim, left)
+        self.agents_asked = sim.agents.count
+
+    def _toggle_recording(self) -> None:
+        try:
+            if self.recording:
+                self.recording.close(self.sim)
+                self._part_from_broken_recording()
+                if self.recording:
+                    self.notify(f"recorded {self.recording.path}", "record")
+                self.recording = None
+            else:
+                self.start_recording(free_name(Path(), RECORDING_SUFFIX))
+                self.notify("recording", "record")
+        except OSError as error:
+            self.notify(f"cannot record: {error.strerror or error}", "record")
+
+    def _part_from_broken_recording(self) -> None:
+        """Tell that a recording could not be written, and go on without it."""
+        if self.recording and self.recording.error:
+            self.notify(f"the recording ends: {self.recording.error.strerror}", "record")
+            self.recording, self.broken_recording = None, self.recording
 
     # --- time --------------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """Make a step, of the replay if this is one. Call from the thread that makes the steps."""
+        if not self.player:
+            self.sim.step()
+            if self.recording:
+                self.recording.stepped(self.sim)
+        elif not self.player.done:
+            sim = self.player.step(self.sim)
+            if sim is not self.sim:
+                self._go_on_with(sim, self.sim.tick)
+            if self.player.done:
+                self.paused = True
+                self.notify(self.player.verdict(sim.tick), "replay")
 
     def pause(self) -> None:
         self.paused = not self.paused
@@ -208,7 +325,7 @@ class Program:
         self.overlays ^= {name}
 
     def ask_picture(self) -> None:
-        self.picture_asked = free_name(Path())
+        self.picture_asked = free_name(Path(), ".png")
 
     def close_or_quit(self) -> None:
         if self.help_shown:
@@ -233,6 +350,9 @@ class Program:
         self._notices = dict(list(self._notices.items())[-NOTICES:])
 
     def status(self) -> Status:
+        self._part_from_broken_recording()
+        for line in self.saver.finished():
+            self.notify(line)
         now = time.monotonic()
         self._notices = {about: notice for about, notice in self._notices.items() if notice[0] > now}
         notices = [text for _, text in self._notices.values()]

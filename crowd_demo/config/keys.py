@@ -36,6 +36,9 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "hud": (("tab",), "show or hide the HUD"),
     "help": (("f1",), "show or hide all keys"),
     "fullscreen": (("f11",), "full screen or window"),
+    "save": (("f5",), "save the crowd"),
+    "load": (("f9",), "load the crowd saved last"),
+    "record": (("f8",), "begin or end a recording"),
     "screenshot": (("f12",), "save a picture"),
     "quit": (("escape",), "close what is open, then quit"),
 }

@@ -116,6 +116,23 @@ class Source(NamedTuple):
         return cls(config, locations)
 
 
+    @classmethod
+    def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
+        """The same for keys and values that were read elsewhere; their mistakes name the origin."""
+        locations: dict[KeyPath, Location] = {(): Location(origin)}
+        for override in overrides:
+            _apply(override, data, locations)
+        config, found = _validate(data, Path())
+        if config is None or found:
+            raise ConfigError(Mistake(_location(locations, key), key, text) for key, text in found)
+        return cls(config, locations)
+
+    def refuse(self, paths: Iterable[str], text: str) -> ConfigError:
+        """Return an error that says the same of several keys, where each was given."""
+        keys = (_split(path) for path in paths)
+        return ConfigError(Mistake(_location(self.locations, key), key, text) for key in keys)
+
+
 def _read(name: str | Path) -> tuple[Path, dict[str, object], yaml12.Document]:
     """The file, its keys and values, and the document they come from."""
     try:

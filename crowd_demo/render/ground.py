@@ -91,7 +91,7 @@ class TileLayer:
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
         self._set = tile_set
         self._marks = marks
-        self._version = -1
+        self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -148,8 +148,8 @@ class TileLayer:
         return pygame.Rect(left, top, int(xs[tiles.column1]) - left, int(ys[tiles.row1]) - top)
 
     def _read(self, terrain: Terrain) -> None:
-        if terrain.version != self._version:
-            self._version = terrain.version
+        if terrain is not self._seen[0] or terrain.version != self._seen[1]:
+            self._seen = terrain, terrain.version
             marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
             self._numbers = tile_numbers(terrain.kinds, marks)
             self._used = np.unique(self._numbers).tolist()

@@ -1,28 +1,75 @@
 """Actions: what changes a crowd from outside. `Simulation.history` records each with its tick.
 
 A step is a function of state, actions and configuration, so a list of (tick, action) replays a run from `Simulation(config)`
-at tick 0. A restart (a key of the program) is not an action: it makes another `Simulation` of the same seed, with the present
-number of agents and the present techniques, and an empty history.
+at tick 0, or from a snapshot. A restart (a key of the program) is not an action: it makes another `Simulation` of the same
+seed, with the present number of agents and the present techniques, and an empty history.
+
+An action is a frozen dataclass of plain fields, registered under a name, so files can hold it: `as_data(Populate(5))` is
+`{"name": "populate", "count": 5}`. A plugin registers one of its own in the same way.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from typing import Annotated, Protocol, TypeVar
 
+from pydantic import Field, TypeAdapter, ValidationError
+
+from crowd_demo.config.explain import close_to
+from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
-from crowd_demo.sim.simulation import Simulation
+
+MOST_AGENTS = 2_000_000
+Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 
+class Crowd(Protocol):
+    """What actions change: a `Simulation`."""
+
+    @property
+    def optimizations(self) -> Optimizations: ...
+
+    def populate(self, count: int) -> None: ...
+
+    def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None: ...
+
+
+class Action(Protocol):
+    """Something done to a crowd from outside."""
+
+    def apply(self, sim: Crowd) -> None:
+        """Change the simulation. Raises ValueError when that is impossible, and changes nothing then."""
+
+
+Kind = TypeVar("Kind", bound=type[Action])
+ACTIONS: dict[str, type[Action]] = {}
+
+
+def action(name: str) -> Callable[[Kind], Kind]:
+    """Register a dataclass as the action of that name. Raises ValueError for a name that is taken."""
+    def register(kind: Kind) -> Kind:
+        if name in ACTIONS:
+            raise ValueError(f"there is an action {name!r} already")
+        ACTIONS[name] = kind
+        return kind
+    return register
+
+
+@action("populate")
 @dataclass(frozen=True)
 class Populate:
     """Add or remove agents until there are `count`."""
 
-    count: int
+    count: Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
-    def apply(self, sim: Simulation) -> None:
+    def apply(self, sim: Crowd) -> None:
         sim.populate(self.count)
 
 
+@action("switch")
 @dataclass(frozen=True)
 class Switch:
     """Give a technique a value. Raises ValueError for one that it cannot have."""
@@ -30,17 +77,48 @@ class Switch:
     path: str
     value: Value
 
-    def apply(self, sim: Simulation) -> None:
+    def apply(self, sim: Crowd) -> None:
         sim.optimizations.set(self.path, self.value)
 
 
+@action("set_walls")
 @dataclass(frozen=True)
 class SetWalls:
     """Build (or tear down) walls on tiles [left, top, right, bottom)."""
 
-    rectangle: tuple[int, int, int, int]
+    rectangle: tuple[Tile, Tile, Tile, Tile]
     wall: bool
 
-    def apply(self, sim: Simulation) -> None:
+    def apply(self, sim: Crowd) -> None:
         sim.set_walls(self.rectangle, self.wall)
 
+
+# --- as plain data ---------------------------------------------------------------------------------------------------
+
+def as_data(action: Action) -> dict[str, object]:
+    """Return the action's registered name and its fields. Raises ValueError for an action that nobody registered."""
+    for name, kind in ACTIONS.items():
+        if type(action) is kind:
+            return {"name": name, **asdict(action)}  # type: ignore[call-overload]  # all of them are dataclasses
+    raise ValueError(f"{type(action).__name__} is no registered action")
+
+
+def from_data(data: object) -> Action:
+    """Return the action of plain data, as JSON gives it. Raises ValueError, in one line, for anything else."""
+    if not isinstance(data, Mapping) or not isinstance(name := data.get("name"), str):
+        raise ValueError("an action must have a name")
+    if name not in ACTIONS:
+        raise ValueError(f"unknown action {name[:40]!r}{close_to(name, ACTIONS)}")
+    given = {key: value for key, value in data.items() if key != "name"}
+    if unknown := given.keys() - {field.name for field in fields(ACTIONS[name])}:  # type: ignore[arg-type]
+        raise ValueError(f"action {name}: unknown field {min(map(str, unknown))[:40]!r}")
+    try:
+        return _reader(name).validate_json(json.dumps(given), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(f"action {name}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+@cache
+def _reader(name: str) -> TypeAdapter[Action]:
+    return TypeAdapter(ACTIONS[name])

@@ -9,9 +9,8 @@ number of workers or on the width of a register. `Simulation` has no global stat
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
-from typing import Protocol, TypedDict
+from typing import NamedTuple, Self
 from weakref import proxy
 
 import numpy as np
@@ -23,6 +22,8 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation, load
 from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour
 from crowd_demo.sim.interaction.stage import Interact
 from crowd_demo.sim.neighbours.structure import Structure
@@ -30,38 +31,32 @@ from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
+from crowd_demo.sim.snapshot import Snapshot, differences, state_hash
 from crowd_demo.sim.stage import Stage, run_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
-from crowd_demo.sim.store.reorder import Drift
-from crowd_demo.sim.store.sparse_set import SparseSet
 from crowd_demo.sim.terrain.step_out import step_out
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.world import World
 
 
-class State(TypedDict):
-    """What pickles and copies of a simulation hold."""
+class Shared(NamedTuple):
+    """Arrays that snapshots share until what they were copied from changes: until an agent dies, or a wall is built."""
 
-    config: Config
-    options: Optimizations
-    tick: int
-    capacity: int
-    columns: Ints
-    ids: SparseSet
-    kinds: Bytes
-    drift: Drift
-    population: tuple[Ints, int]
-    links: tuple[Ints, Ints]
-    history: list[tuple[int, Action]]
+    generations: Ints = np.zeros(0, np.int32)
+    deaths: int = -1
+    kinds: Bytes = np.zeros((0, 0), np.uint8)
+    version: int = -1  # of the terrain
 
-
-class Action(Protocol):
-    """Something done to a crowd from outside (actions.py)."""
-
-    def apply(self, sim: Simulation) -> None:
-        """Change the simulation. Raises ValueError when that is impossible."""
+    def refreshed(self, agents: Agents[Columns], terrain: Terrain) -> Shared:
+        """Return the arrays for the present state."""
+        handles, kept = agents.handles, self
+        if kept.deaths != handles.deaths or len(kept.generations) != handles.limit:
+            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.deaths)
+        if kept.version != terrain.version:
+            kept = kept._replace(kinds=terrain.kinds.copy(), version=terrain.version)
+        return kept
 
 
 class Simulation:
@@ -89,6 +84,7 @@ class Simulation:
             self.links, *self.behaviour.stages(world), HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
+        self._shared = Shared()
         self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
 
     # --- the step ----------------------------------------------------------------------------------------------------
@@ -126,9 +122,9 @@ class Simulation:
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        """Apply an action before the next step, and record it with its tick."""
-        self.history.append((self.tick, action))
+        """Apply an action before the next step, and record it with its tick. Raises ValueError if it is impossible."""
         action.apply(self)
+        self.history.append((self.tick, action))
 
     def populate(self, count: int) -> None:
         """Add or remove agents until there are `count`: newcomers take the lowest free ids, the highest ids leave.
@@ -212,9 +208,7 @@ class Simulation:
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
-        digest = hashlib.blake2b(f"{self.tick} {self.agents.count}".encode(), digest_size=16)
-        digest.update(self.agents.rows_by_id().tobytes())
-        return digest.hexdigest()
+        return state_hash(self.tick, self.agents.rows_by_id())
 
     @property
     def population(self) -> Ints:
@@ -253,27 +247,62 @@ class Simulation:
         self._own_counters = self.see.structure_counters(self.world)
         counters.update(self._own_counters)
 
-    # --- pickles and copies ------------------------------------------------------------------------------------------
+    # --- snapshots, pickles and copies -------------------------------------------------------------------------------
 
-    def __getstate__(self) -> State:
-        """Return all that the next step depends on. Memory of stages is made again, and the profile starts empty."""
-        agents, world = self.agents, self.world
-        return State(config=self.config, options=self.optimizations.model_copy(deep=True), tick=self.tick,
-                     capacity=agents.capacity, columns=agents.front[:, :agents.count].copy(), ids=agents.handles.ids,
-                     kinds=self.terrain.kinds.copy(), drift=world.drift, population=self.life.recorded,
-                     links=(self.links.ends, self.links.generations), history=list(self.history))
+    def snapshot(self) -> Snapshot:
+        """Return all that the next step depends on; a copy, but for arrays that did not change since the last snapshot.
 
-    def __setstate__(self, state: State) -> None:
-        self._build(state["config"])
-        world = self.world
-        world.options, world.tick, world.drift = state["options"], state["tick"], state["drift"]
-        world.terrain.set_kinds(state["kinds"])
-        world.read_terrain()
-        world.agents.restore(state["columns"], state["ids"], state["capacity"])
-        self.life.recorded = state["population"]
-        self.links.restore(*state["links"])
-        self.history = state["history"]
+        Costs little more than copying the columns. Gaps of removed agents are closed first.
+        """
+        world, agents, drift = self.world, self.agents, self.world.drift
+        agents.close_gaps(world.workers)
+        self._shared = shared = self._shared.refreshed(agents, self.terrain)
+        return Snapshot(
+            config=self.config, techniques={path: self.optimizations.get(path) for path in BY_PATH}, tick=self.tick,
+            names=agents.names, columns=agents.front[:, :agents.count].copy(), generations=shared.generations,
+            kinds=shared.kinds, map_digest=self.terrain.map_digest, link_ends=self.links.ends,
+            link_generations=self.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
+            population=self.population, history=tuple(self.history))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Return to a snapshot, of this simulation or of another one of the same configuration; techniques come along.
+
+        Nothing that did not change is made again. The profile goes on. Raises ValueError for another configuration.
+        """
+        if other := differences(self.config, snapshot.config):
+            raise ValueError(f"the snapshot is of another crowd: {', '.join(other)} differ")
+        if snapshot.map_digest != self.terrain.map_digest:
+            raise ValueError("the snapshot is of another map")
+        world, drift = self.world, self.world.drift
+        for path, value in snapshot.techniques.items():
+            self.optimizations.set(path, value)
+        world.tick = snapshot.tick
+        drift.sorts, drift.steps, drift.units = snapshot.sorts, snapshot.steps_since_sort, snapshot.drift
+        version = self.terrain.version
+        self.terrain.set_kinds(snapshot.kinds)
+        if self.terrain.version != version:
+            world.read_terrain()
+        self.agents.restore(snapshot.columns, snapshot.generations)
+        self._shared = Shared(snapshot.generations, self.agents.handles.deaths, snapshot.kinds, self.terrain.version)
+        if self.links.ends is not snapshot.link_ends:
+            self.links.restore(snapshot.link_ends, snapshot.link_generations)
+        self.life.restore(snapshot.population)
+        self.history = list(snapshot.history)
         world.fit()
+
+    @classmethod
+    def from_snapshot(cls, snapshot: Snapshot) -> Self:
+        """Return a new simulation in that state; its profile starts empty."""
+        sim = cls.__new__(cls)
+        sim.__setstate__(snapshot)
+        return sim
+
+    def __getstate__(self) -> Snapshot:
+        return self.snapshot()
+
+    def __setstate__(self, snapshot: Snapshot) -> None:
+        self._build(snapshot.config)
+        self.restore(snapshot)
 
 
 def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:

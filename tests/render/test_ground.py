@@ -135,3 +135,13 @@ def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
     scaled.ensure([0])
     mean = tile_set.masters[0].mean(axis=(0, 1)).round().astype(int)
     assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
+
+
+def test_another_terrain_is_read_though_its_walls_were_changed_as_often(tile_set):
+    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    ground = grounds.TileLayer(tile_set, marks=True)
+    for seed in (0, 1):
+        ground.prepare("off", terrain(seed), camera, camera.view_rect())
+        fresh = grounds.TileLayer(tile_set, marks=True)
+        fresh.prepare("off", terrain(seed), camera, camera.view_rect())
+        assert np.array_equal(ground._numbers, fresh._numbers)

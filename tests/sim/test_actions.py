@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from crowds import open_world, simulation
 
-from crowd_demo.sim.actions import Populate, SetWalls, Switch
-from crowd_demo.sim.simulation import Action
+from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
 
 
 @pytest.mark.quick

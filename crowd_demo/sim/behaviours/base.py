@@ -44,6 +44,10 @@ class Behaviour(Protocol):
         """Return columns of newcomers other than id, x and y; those left out start at zero."""
         return {}
 
+    def bounds(self, terrain: Terrain) -> Mapping[str, tuple[float, float]]:
+        """Return the least and greatest value of columns that kernels rely on, such as an index: save files are checked."""
+        return {}
+
     def rules(self, world: World) -> object:
         """Return the constants of a step: a NamedTuple of typed numbers, which the kernels get."""
 

@@ -206,6 +206,9 @@ class Crates(Behaviour):
             rare *= chance
         return {"half": low + (high - low) * rare}
 
+    def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
+        return {"half": (self.settings.half_min, self.settings.half_max)}
+
     def rules(self, world: World) -> CrateRules:
         self._rules = self._rules or self._all_rules(world)
         return self._rules

@@ -214,6 +214,12 @@ class People(Behaviour):
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
+    def bounds(self, terrain: Terrain) -> dict[str, tuple[float, float]]:
+        settings, walls = self.settings, terrain.walls
+        return {"goal": (0, max(len(terrain.destinations) - 1, 0)), "sees": (0, 1), "state": (0, len(self.states) - 1),
+                "goal_x": (0, float(walls.width)), "goal_y": (0, float(walls.height)),
+                "speed": (settings.speed_min, settings.speed_max)}
+
     def rules(self, world: World) -> PeopleRules:
         self._rules = self._rules or self._first_rules(world)
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)

@@ -59,6 +59,12 @@ class BirthsDeaths(Stage):
         ring[steps % HISTORY] = count
         self.recorded = ring, steps + 1
 
+    def restore(self, population: Ints) -> None:
+        """Have this history, as `population` returns it."""
+        ring = np.zeros(HISTORY, np.int32)
+        ring[:len(population)] = population
+        self.recorded = ring, len(population)
+
     def population(self, last: int = HISTORY) -> Ints:
         """Return int32[at most `last`]: the number of agents after each of the last steps, oldest first."""
         ring, steps = self.recorded

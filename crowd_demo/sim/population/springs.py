@@ -147,8 +147,9 @@ class Springs(Stage):
             self.tie(np.concatenate(pairs))
 
     def restore(self, ends: Ints, generations: Ints) -> None:
-        """Take over the links of a saved state."""
+        """Have the links of a snapshot; those of dead agents are dropped by the next step, as they would have been."""
         self.ends, self.generations = ends, generations
+        self._deaths = -1
         self._sort_links()
 
     def cut_dead(self) -> None:

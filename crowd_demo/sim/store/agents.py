@@ -17,7 +17,6 @@ from crowd_demo.compute.jit import Call, call, kernel, run
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
-from crowd_demo.sim.store.sparse_set import SparseSet
 
 
 @kernel
@@ -119,9 +118,14 @@ class Agents(Generic[Kind]):
         matrix.setflags(write=False)
         return matrix
 
-    def restore(self, rows: Ints, ids: SparseSet, capacity: int) -> None:
-        """Take over the agents of a saved state: `rows` int32[columns, n] by slot, and their ids."""
-        self._allocate(capacity)
-        self.front[:, :rows.shape[1]] = rows
-        self.handles.ids = ids
-        self._resize(rows.shape[1])
+    def restore(self, rows: Ints, generations: Ints) -> None:
+        """Become the agents of a snapshot: `rows` int32[columns, n] by slot, and how often each id was given up, int32[limit].
+
+        Memory is kept where there is enough of it.
+        """
+        count = rows.shape[1]
+        if count > self.capacity:
+            self._allocate(count)
+        self.front[:, :count] = rows
+        self.handles.restore(self.columns.id[:count], generations)
+        self._resize(count)

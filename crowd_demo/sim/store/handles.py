@@ -72,6 +72,10 @@ class Handles:
         """Remove ids and return how the columns have to move; unknown ids are ignored."""
         return self._fresh().discard_many(ids, mode)
 
+    def restore(self, ids: Ints, generations: Ints) -> None:
+        """Become the ids of a snapshot (`SparseSet.restore`)."""
+        self.ids.restore(ids, generations)
+
     @property
     def gaps(self) -> int:
         """Number of gaps that removed agents have left."""

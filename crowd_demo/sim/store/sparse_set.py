@@ -171,6 +171,16 @@ class SparseSet:
         self._sparse[ids] = np.arange(len(ids), dtype=np.int32)
         self._without_gaps(len(ids))
 
+    def restore(self, ids: Ints, generations: Ints) -> None:
+        """Have these members, int32[n] by slot without gaps, and these generations, int32[limit]. O(limit)."""
+        self.limit = len(generations)
+        self._grow(self.limit, len(ids))
+        self.generations[:self.limit] = generations
+        self.generations[self.limit:] = 0
+        self.removed = int(generations.sum(dtype=np.int64))
+        self._sparse[:] = -1
+        self.adopt(ids)
+
     def free_ids(self, count: int) -> Ints:
         """The `count` lowest ids that are no members, int32[count]. O(ids)."""
         free = np.flatnonzero(self._sparse < 0)[:count]

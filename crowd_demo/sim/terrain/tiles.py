@@ -9,8 +9,10 @@ A point (x, y) is on tile (int(x * inv_tile), int(y * inv_tile)), in float32; fo
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -97,10 +99,23 @@ class Terrain:
             self.version += 1
 
     def set_kinds(self, kinds: Bytes) -> None:
-        """Take over the tiles of a saved state, uint8[H, W]."""
-        self.kinds[:] = kinds
-        self.blocked[:] = np.isin(kinds, (WALL, WATER))
-        self.version += 1
+        """Have the tiles of a snapshot, uint8[H, W]."""
+        if not np.array_equal(self.kinds, kinds):
+            self.kinds[:] = kinds
+            self.blocked[:] = np.isin(kinds, (WALL, WATER))
+            self.version += 1
+
+    def allows(self, kinds: Bytes) -> bool:
+        """Can walls be built and torn down so that the tiles are these, uint8[H, W]?"""
+        return kinds.shape == self.kinds.shape and bool(((kinds == WALL) | (kinds == self._under)).all())
+
+    @cached_property
+    def map_digest(self) -> str:
+        """Hash of what walls cannot change, the ground and the destinations: 16 hex digits."""
+        digest = hashlib.blake2b(np.float32(self.walls.tile).tobytes(), digest_size=8)
+        digest.update(self._under.tobytes())
+        digest.update(self.marks.tobytes())
+        return digest.hexdigest()
 
     @property
     def labels(self) -> Ints:

@@ -1,0 +1,202 @@
+"""Save files: a snapshot as bytes, and back. Nothing in a file is trusted; docs/design/time.md has the format to the byte.
+
+    magic, format version, length of the header, header (JSON), arrays (little-endian, in the order of `ARRAYS`), checksum
+
+`decode` checks all that can be checked without the simulation, and needs neither Numba nor the map; `check` the rest, before
+the simulation is restored. A decoded snapshot needs about as much memory as its file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from crowd_demo.compute.arrays import Ints
+from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.model import Config
+from crowd_demo.profile import HISTORY
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.actions import Action, as_data, from_data
+from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.sim.store.columns import dtypes_of
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation
+
+MAGIC = b"crowd-demo save\n"
+FORMAT = 1
+_HEAD = struct.Struct("<16sII")  # magic, format, bytes of the header
+CHECKSUM_BYTES = 32
+MOST_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
+ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.uint8, 2), "link_ends": (np.int32, 2),
+          "link_generations": (np.int32, 2), "population": (np.int32, 1)}
+"""Name -> (type, number of axes), in their order in a file."""
+
+
+class SaveError(ValueError):
+    """What is wrong with a save file, in one line without its name."""
+
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class Header(BaseModel):
+    """What a file says beside its arrays."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+    program: str
+    config: dict[str, object]
+    techniques: dict[str, Value]
+    tick: Annotated[int, Field(ge=0, lt=MOST_TICKS)]
+    names: list[str]
+    map_digest: str
+    sorts: Count
+    steps_since_sort: Count
+    drift: Annotated[float, Field(ge=0)]
+    history: list[tuple[Count, dict[str, object]]]
+    shapes: dict[str, list[Count]]
+
+
+def encode(snapshot: Snapshot, program: str) -> bytes:
+    """Return the bytes of a save file, which names the version of the program.
+
+    Raises ValueError for a history with an action that nobody registered.
+    """
+    arrays = {name: np.ascontiguousarray(getattr(snapshot, name), np.dtype(kind).newbyteorder("<"))
+              for name, (kind, _) in ARRAYS.items()}
+    header = Header(
+        program=program, config=snapshot.config.model_dump(mode="json"), techniques=dict(snapshot.techniques),
+        tick=snapshot.tick, names=list(snapshot.names), map_digest=snapshot.map_digest, sorts=snapshot.sorts,
+        steps_since_sort=snapshot.steps_since_sort, drift=snapshot.drift,
+        history=[(tick, as_data(action)) for tick, action in snapshot.history],
+        shapes={name: list(array.shape) for name, array in arrays.items()})
+    text = header.model_dump_json().encode()
+    raw = (array.reshape(-1).view(np.uint8).data for array in arrays.values())
+    return sealed(_HEAD.pack(MAGIC, FORMAT, len(text)), text, *raw)
+
+
+def sealed(*parts: bytes | memoryview) -> bytes:
+    """Return the parts, one behind the other, and their checksum."""
+    digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
+    for part in parts:
+        digest.update(part)
+    return b"".join((*parts, digest.digest()))
+
+
+def decode(data: bytes) -> Snapshot:
+    """Return the snapshot in a save file. Raises SaveError for what is no such file, damaged, newer, or inconsistent."""
+    header, start = _header(data)
+    arrays = _arrays(header.shapes, memoryview(data)[start:-CHECKSUM_BYTES])
+    snapshot = Snapshot(
+        config=_config(header.config), techniques=header.techniques, tick=header.tick, names=tuple(header.names),
+        map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
+        history=_history(header.history, header.tick), **arrays)
+    _check_ids(snapshot)
+    return _with_techniques(snapshot)
+
+
+def check(snapshot: Snapshot, sim: Simulation) -> None:
+    """Raise SaveError if the simulation, made from the snapshot's configuration, could not go on from there."""
+    _require(snapshot.names == sim.agents.names, f"the columns are not those of {sim.config.behaviour}")
+    _require(snapshot.map_digest == sim.terrain.map_digest, f"the map {sim.config.map} has changed since")
+    _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
+    _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
+    walls = sim.terrain.walls
+    last_x, last_y = (float(np.nextafter(side, np.float32(0))) for side in (walls.width, walls.height))
+    bounds = {"x": (0.0, last_x), "y": (0.0, last_y), **sim.behaviour.bounds(sim.terrain)}
+    for row, (name, kind) in zip(snapshot.columns, dtypes_of(sim.agents.kind).items(), strict=True):
+        column = row.view(kind)
+        _require(bool(np.isfinite(column).all()), f"column {name} has a value that is no number")
+        if name in bounds and column.size:
+            low, high = (kind.type(bound) for bound in bounds[name])
+            _require(bool(low <= column.min() and column.max() <= high), f"column {name} has a value outside {low} to {high}")
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise SaveError(otherwise)
+
+
+# --- the parts of a file ---------------------------------------------------------------------------------------------
+
+def _header(data: bytes) -> tuple[Header, int]:
+    """(header, where the arrays begin), once the checksum is right."""
+    _require(data.startswith(MAGIC), "is no save file of crowd-demo")
+    _require(len(data) >= _HEAD.size + CHECKSUM_BYTES, "is damaged: it ends too early")
+    _, version, size = _HEAD.unpack_from(data)
+    _require(version <= FORMAT, f"has format {version}, newer than this program reads ({FORMAT}); a newer crowd-demo wrote it")
+    _require(version == FORMAT, f"has format {version}, which no crowd-demo has written")
+    right = hashlib.blake2b(memoryview(data)[:-CHECKSUM_BYTES], digest_size=CHECKSUM_BYTES).digest()
+    _require(data[-CHECKSUM_BYTES:] == right, "is damaged: its checksum is wrong")
+    start = _HEAD.size + size
+    _require(start <= len(data) - CHECKSUM_BYTES, "is damaged: its header is too long")
+    try:
+        return Header.model_validate_json(data[_HEAD.size:start]), start
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise SaveError(f"is damaged: header: {'.'.join(map(str, first['loc']))[:80]}: {first['msg']}"[:300]) from None
+
+
+def _arrays(shapes: Mapping[str, Sequence[int]], data: memoryview) -> dict[str, Any]:
+    """The arrays by name, as read-only views of the data where this machine is little-endian."""
+    _require(list(shapes) == list(ARRAYS), "is damaged: header: shapes: not those of a snapshot")
+    found, start = {}, 0
+    for (name, (kind, axes)), shape in zip(ARRAYS.items(), shapes.values(), strict=True):
+        size = math.prod(shape) * np.dtype(kind).itemsize
+        _require(len(shape) == axes and start + size <= len(data), f"is damaged: {name} has another shape")
+        array = np.frombuffer(data[start:start + size], np.dtype(kind).newbyteorder("<")).reshape(shape)
+        found[name], start = array.astype(kind, copy=False), start + size
+    _require(start == len(data), "is damaged: it is longer than its arrays")
+    return found
+
+
+def _config(data: dict[str, object]) -> Config:
+    try:
+        return Source.of(data, "config").config
+    except ConfigError as error:
+        raise SaveError(error.lines[0]) from None
+
+
+def _history(entries: Sequence[tuple[int, dict[str, object]]], now: int) -> tuple[tuple[int, Action], ...]:
+    ticks = [tick for tick, _ in entries]
+    _require(ticks == sorted(ticks) and (not ticks or ticks[-1] <= now), "history: ticks are not in order")
+    try:
+        return tuple((tick, from_data(data)) for tick, data in entries)
+    except ValueError as error:
+        raise SaveError(f"history: {error}") from None
+
+
+def _check_ids(snapshot: Snapshot) -> None:
+    """Raise SaveError for ids, links or counts that contradict each other."""
+    limit, columns = len(snapshot.generations), snapshot.columns
+    _require(len(columns) == len(set(snapshot.names)) == len(snapshot.names) > 0 and snapshot.names[0] == "id",
+             "is damaged: columns and their names differ")
+    ids = columns[0]
+    _require(_all_within(ids, limit) and np.bincount(ids).max(initial=0) <= 1, "column id: not each once, from 0")
+    _require(not (snapshot.generations < 0).any(), "generations: there is one below 0")
+    ends, when = snapshot.link_ends, snapshot.link_generations
+    _require(ends.shape == when.shape == (len(ends), 2), "links: not two ends each")
+    _require(_all_within(ends, limit) and bool((ends[:, 0] < ends[:, 1]).all()), "links: not two ids each, the lower first")
+    _require(len(snapshot.population) <= HISTORY, "population: too long")
+
+
+def _all_within(ids: Ints, limit: int) -> bool:
+    return not ids.size or bool(ids.min() >= 0 and ids.max() < limit)
+
+
+def _with_techniques(snapshot: Snapshot) -> Snapshot:
+    """The snapshot, its techniques also those of its configuration, so that a program starts with them."""
+    options = snapshot.config.optimizations.model_copy(deep=True)
+    for path, value in snapshot.techniques.items():
+        try:
+            options.set(path, value)
+        except ValueError as error:
+            raise SaveError(f"techniques: {error}") from None
+    return snapshot._replace(config=snapshot.config.model_copy(update={"optimizations": options}))

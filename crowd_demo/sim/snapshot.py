@@ -1,0 +1,88 @@
+"""A snapshot: all that the next step depends on, as plain arrays and values (docs/design/time.md says why).
+
+`Simulation.snapshot()` takes one and `Simulation.restore(snapshot)` returns to it; pickles and copies of a simulation are
+snapshots too. Nobody writes into its arrays, so snapshots share those that did not change between them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.config.model import Config
+from crowd_demo.registry.entries import Value
+from crowd_demo.sim.actions import Action
+
+HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
+LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache"})  # sections that no step reads
+PACE = frozenset({"speed", "catch_up", "rewind_mb"})  # the same of `time`; techniques are the snapshot's own
+
+
+class Snapshot(NamedTuple):
+    """The state of a simulation between two steps."""
+
+    config: Config
+    techniques: Mapping[str, Value]  # by path
+    tick: int
+    names: tuple[str, ...]  # of the columns
+    columns: Ints  # [columns, n]: by slot; the first row are the ids
+    generations: Ints  # [limit]: how often each id was given up; `limit` is one above the highest id ever used
+    kinds: Bytes  # [H, W]: tiles, with the walls that were built
+    map_digest: str  # of what walls cannot change (terrain/tiles.py)
+    link_ends: Ints  # [links, 2]: ids
+    link_generations: Ints  # [links, 2]
+    sorts: int  # so far, and since the last one:
+    steps_since_sort: int
+    drift: float  # world units
+    population: Ints  # [at most 1024]: number of agents after each of the last steps, oldest first
+    history: tuple[tuple[int, Action], ...]  # (tick, action)
+
+    @property
+    def agents(self) -> int:
+        return int(self.columns.shape[1])
+
+    @property
+    def parts(self) -> Iterator[Ints | Bytes]:
+        """The arrays, some of which other snapshots may share."""
+        yield from (self.columns, self.generations, self.kinds, self.link_ends, self.link_generations, self.population)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its memory, about, if it shares nothing."""
+        return sum(part.nbytes for part in self.parts) + len(self.history) * HISTORY_ENTRY
+
+    def state_hash(self) -> str:
+        """Return what `Simulation.state_hash` returned when the snapshot was taken."""
+        return state_hash(self.tick, self.columns[:, np.argsort(self.columns[0], kind="stable")])
+
+
+def state_hash(tick: int, rows: Ints) -> str:
+    """Return the hash of a tick and all columns, int32[columns, n] in id order: 32 hex digits."""
+    digest = hashlib.blake2b(f"{tick} {rows.shape[1]}".encode(), digest_size=16)
+    digest.update(np.ascontiguousarray(rows).data)
+    return digest.hexdigest()
+
+
+def differences(one: Config, other: Config) -> list[str]:
+    """Return the paths of the keys that steps depend on and that differ, such as `agents` and `crowd.radius`."""
+    if one is other:
+        return []
+    return sorted(_differing(one.model_dump(exclude=set(LOOKS)), other.model_dump(exclude=set(LOOKS))))
+
+
+def same_world(one: Config, other: Config) -> bool:
+    """Are they alike but for the number of agents and what no step depends on, so that a running program can change over?"""
+    return set(differences(one, other)) <= {"agents"}
+
+
+def _differing(one: Mapping[str, object], other: Mapping[str, object], prefix: str = "") -> Iterator[str]:
+    for key in one:
+        mine, yours = one[key], other.get(key)
+        if isinstance(mine, Mapping) and isinstance(yours, Mapping):
+            yield from _differing(mine, yours, f"{prefix}{key}.")
+        elif mine != yours and not (prefix == "time." and key in PACE):
+            yield prefix + key
