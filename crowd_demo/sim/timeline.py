@@ -47,6 +47,10 @@ class Timeline:
         """Make a step, and do what was done at the tick that it leads to, if that is known."""
         self.sim.step()
         self._follow()
+        self.stepped()
+
+    def stepped(self) -> None:
+        """Call after a step that somebody else has made, at the newest tick."""
         if self.sim.tick > self.newest:
             self.newest = self.sim.tick
         if self.sim.tick - self._tried >= self.every:

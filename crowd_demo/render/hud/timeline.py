@@ -1,0 +1,119 @@
+"""The timeline: a bar at the lower edge that shows how far back one can go, and what each tick cost to make.
+
+The bar spans the last minute. What can be returned to is lighter; a line marks the present tick. A press or a drag on it goes
+there. The bar is rendered a few times a second, and only the line moves in between.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pygame
+
+from crowd_demo.compute.arrays import Floats
+from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, MUTED, SMALL, TEXT, WARM, Pen, panel
+
+HEIGHT = 30  # of the bar
+MARGIN = 12
+TEXT_PX = 16  # the line above it
+REFRESH_HZ = 4.0
+REACHED, OUT_OF_REACH = (38, 48, 62), (52, 60, 72)  # the ground of what can be returned to, a column of what cannot
+
+
+class Past(NamedTuple):
+    """What a timeline knows, in ticks, and the times of the frames in which ticks were made."""
+
+    oldest: int
+    newest: int
+    tick: int  # the present one
+    span: int  # ticks that the bar shows
+    hz: float
+    nbytes: int
+    bound: int
+    frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
+
+    @property
+    def first(self) -> int:
+        """The tick at the left end; below 0 in the first minute."""
+        return self.newest - self.span
+
+
+def bar_of(size: tuple[int, int]) -> pygame.Rect:
+    """Where the bar is in a window of that size."""
+    width, height = size
+    margin = min(MARGIN, width // 50)
+    return pygame.Rect(margin, height - margin - HEIGHT, width - 2 * margin, HEIGHT)
+
+
+def height_of(size: tuple[int, int]) -> int:
+    """Pixels at the lower edge that the timeline takes, with the text above it."""
+    return size[1] - bar_of(size).top + TEXT_PX
+
+
+def tick_at(past: Past, x: float, size: tuple[int, int]) -> int:
+    """The tick that is shown at a pixel's column, or the nearest that can be returned to."""
+    bar = bar_of(size)
+    tick = past.first + round((x - bar.left) / max(bar.width - 1, 1) * past.span)
+    return min(max(tick, past.oldest), past.newest)
+
+
+def column_of(past: Past, tick: int, width: int) -> int:
+    """The column of a bar so wide at which a tick is shown."""
+    return round((tick - past.first) / past.span * (width - 1))
+
+
+def label(past: Past) -> str:
+    """Where one is, how far back one can go, and what that takes."""
+    reach = f"back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB"
+    if past.tick == past.newest:
+        return reach
+    ago_s = (past.newest - past.tick) / past.hz
+    return f"{ago_s:.2f} s ago, tick {past.tick:,}: what you change begins a new future   ({reach})"
+
+
+class TimelineBar:
+    """Draws the bar."""
+
+    def __init__(self, pen: Pen) -> None:
+        self._pen = pen
+        self._sheet = pygame.Surface((1, 1))
+        self._drawn_at = -1.0
+
+    def draw(self, on: pygame.Surface, past: Past, now_s: float) -> None:
+        bar = bar_of(on.get_size())
+        if self._sheet.get_size() != bar.size or not 0 <= now_s - self._drawn_at < 1 / REFRESH_HZ:
+            self._sheet, self._drawn_at = rendered(past, bar.size), now_s
+        on.blit(self._sheet, bar)
+        at = bar.left + column_of(past, past.tick, bar.width)
+        pygame.draw.line(on, ACCENT, (at, bar.top), (at, bar.bottom - 1), 3)
+        self._write(on, past, bar)
+
+    def _write(self, on: pygame.Surface, past: Past, bar: pygame.Rect) -> None:
+        text = self._pen.fitted(label(past), bar.width - 16, SMALL)
+        backing = panel((self._pen.width(text, SMALL) + 16, TEXT_PX))
+        on.blit(backing, (bar.left, bar.top - TEXT_PX))
+        colour = TEXT if past.tick == past.newest else WARM
+        self._pen.left(on, text, bar.left + 8, bar.top - TEXT_PX // 2, SMALL, colour)
+
+
+def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
+    """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
+    width, height = size
+    edges = np.linspace(0, past.span, width + 1).astype(int)[:-1]
+    slowest = np.maximum.reduceat(past.frame_ms, edges)
+    full_ms = scale_ms(past.frame_ms[past.frame_ms > 0])
+    above_ms = (np.arange(height, 0, -1, dtype=np.float32) - 0.5) * np.float32(full_ms / height)
+    filled = above_ms[None, :] <= slowest[:, None]
+    within = np.arange(width) >= column_of(past, past.oldest, width)
+    pixels = np.full((width, height, 3), GROUND, np.uint8)
+    pixels[within] = REACHED
+    pixels[filled] = OUT_OF_REACH
+    pixels[filled & within[:, None]] = MUTED[:3]
+    budget = height - round(height * BUDGET_MS / full_ms)
+    if 0 < budget < height:
+        pixels[::2, budget] = DIM[:3]
+    sheet = pygame.surfarray.make_surface(pixels)
+    pygame.draw.rect(sheet, EDGE, sheet.get_rect(), 1)
+    return sheet
