@@ -36,7 +36,6 @@ HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
-STEPS_S = 0.1  # after this time no further step is begun in a frame
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 60  # while a technique waits for its kernels: what is left of a frame's time belongs to the compiler
@@ -53,6 +52,7 @@ class Loop:
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
         self.pace = Pace(program.sim.dt, config.time.catch_up)
+        program.unpaced = options.headless
         self._frame = 0
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
@@ -93,20 +93,21 @@ class Loop:
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
-        profile = self.program.sim.profile
+        program, profile = self.program, self.program.sim.profile
         profile.begin_frame()
         now = time.perf_counter()
         elapsed_s, self._last = now - self._last, now
         if self.options.render:
             with profile.stage("events"):
                 self._read_events(elapsed_s)
-        if not self.program.running:
+        if not program.running:
             self._save_asked()
             return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
+        program.rate.add(now, profile.steps)
         if self.options.render:
             self._finish_picture()
         profile.end_frame()
@@ -139,16 +140,16 @@ class Loop:
         asked, program.steps_asked = program.steps_asked, 0
         if asked or program.paused:
             return asked
-        return 1 if self.options.headless else self.pace.steps(elapsed_s, program.speed)
+        return 1 if program.unpaced else self.pace.steps(elapsed_s, program.speed)
 
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program = self.program
         program.carry_out_changes()
         start = time.perf_counter()
-        for _ in range(steps):
+        for made in range(1, steps + 1):
             program.sim.step()
-            if time.perf_counter() - start > STEPS_S or not program.running:
+            if self.pace.is_enough(made, time.perf_counter() - start) or not program.running:
                 break
         if program.scene and (program.running or self.options.screenshot):
             alpha = self.pace.owed_s / self.pace.dt

@@ -15,6 +15,7 @@ from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
+from crowd_demo.app.pace import StepRate
 from crowd_demo.app.pictures import free_name
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
@@ -23,14 +24,14 @@ from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import Clock, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.simulation import Action, Simulation
 
 MOST_AGENTS = 2_000_000
-SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
@@ -64,6 +65,8 @@ class Program:
         self._look_as_configured()
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
+        self.rate = StepRate()
+        self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = config.agents
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
         self.overlays: set[str] = set()  # names of those that are shown
@@ -186,6 +189,7 @@ class Program:
 
     def pause(self) -> None:
         self.paused = not self.paused
+        self.rate.clear()
 
     def step_once(self) -> None:
         self.paused = True
@@ -195,7 +199,8 @@ class Program:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
             self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
-        self.notify(f"speed x{self.speed:g}", "speed")
+            self.rate.clear()
+        self.notify(f"speed {speed_text(self.speed)}", "speed")
 
     # --- the view ----------------------------------------------------------------------------------------------------
 
@@ -238,4 +243,7 @@ class Program:
         notices = [text for _, text in self._notices.values()]
         if self.switcher.pending:
             notices.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched)
+        real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)
+        clock = Clock(self.rate.per_s, real, self.sim.tick, self.sim.tick * self.sim.dt)
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
+                      clock)

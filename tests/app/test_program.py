@@ -13,7 +13,7 @@ from driven import Driven
 
 from crowd_demo.app.ahead import Ahead
 from crowd_demo.app.input import Do
-from crowd_demo.app.loop import STEPS_S
+from crowd_demo.app.pace import CATCH_UP_S
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
 from crowd_demo.app.window import close_window
 from crowd_demo.compute.jit import is_compiled
@@ -198,7 +198,10 @@ def test_speed(driven: Driven) -> None:
     assert driven.program.speed == 2
     for _ in range(20):
         driven.press(",")
-    assert driven.program.speed == 0.1
+    assert driven.program.speed == 1 / 8
+    for _ in range(20):
+        driven.press("/")
+    assert driven.program.speed == 64
 
 
 def test_panning_and_fitting(driven: Driven) -> None:
@@ -351,7 +354,7 @@ def seen_after(seconds: float) -> str:
 
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(STEPS_S * 1.1)))
+    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
     driven.program.steps_asked = 5
     driven.frames()
     assert len(steps) == 1
