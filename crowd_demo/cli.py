@@ -84,7 +84,8 @@ def _main(args: argparse.Namespace) -> int:
     try:
         return _do(args)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
-        say_not_written("before loading", {"--screenshot": args.screenshot, "--report": args.report})
+        say_not_written("before loading", {"--screenshot": args.screenshot, "--report": args.report,
+                                              "--trace": args.trace})
         raise
 
 
@@ -104,7 +105,8 @@ def _do(args: argparse.Namespace) -> int:
         return _print_config(config)
     from crowd_demo.app.main import run
 
-    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report))
+    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report,
+                                  config_name=args.config or DEFAULT_CONFIG, trace=args.trace))
 
 
 class Parser(argparse.ArgumentParser):
@@ -138,6 +140,7 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
     how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
     how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
+    how.add_argument("--trace", metavar="FILE.json", type=Path, help="write the run as a Chrome trace, for ui.perfetto.dev")
     show = parser.add_argument_group("instead of running").add_mutually_exclusive_group()
     show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
     show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
@@ -172,6 +175,9 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
         yield from mistakes
+    if args.trace:
+        mistakes = list(unwritable("--trace", args.trace))
+        yield from mistakes or ([f"--trace: {args.trace} is no regular file"] if is_special(args.trace) else [])
     if args.report and args.report != STDOUT:
         yield from unwritable("--report", args.report)
 

@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import tempfile
+from itertools import count
 from pathlib import Path
 
 DESCRIPTORS = Path("/dev/fd")
@@ -48,6 +49,12 @@ def why_unwritable(path: Path) -> str | None:
             return None
     except OSError as error:  # raised also for an impossible name
         return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
+
+
+def free_name(folder: Path, suffix: str) -> Path:
+    """crowd-0001, or the first number after it that is not taken, not even by a link that leads nowhere."""
+    names = (folder / f"crowd-{number:04}{suffix}" for number in count(1))
+    return next(path for path in names if not os.path.lexists(path))
 
 
 def is_special(path: Path) -> bool:

@@ -20,6 +20,7 @@ from crowd_demo.app.pictures import save_picture
 from crowd_demo.app.program import Program
 from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
+from crowd_demo.app.slow_frames import Changes, noting_collections
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
 from crowd_demo.compute.jit import CACHE_LASTS
@@ -51,6 +52,7 @@ class Loop:
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
+        self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
         program.unpaced = options.headless
         self._frame = 0
@@ -73,7 +75,8 @@ class Loop:
     def run(self) -> None:
         """Run all frames."""
         try:
-            self._run()
+            with noting_collections(self.program.sim.profile.note):
+                self._run()
         finally:
             if self._precompiler:
                 self._precompiler.close()
@@ -110,7 +113,9 @@ class Loop:
         program.rate.add(now, profile.steps)
         if self.options.render:
             self._finish_picture()
-        profile.end_frame()
+        if program.switcher.busy:
+            profile.note("compiling")
+        profile.end_frame(tick=program.sim.tick)
         self._frame += 1
         self._record()
 
@@ -146,11 +151,13 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program = self.program
         program.carry_out_changes()
+        self._changes.note(program.sim)
         start = time.perf_counter()
         for made in range(1, steps + 1):
             program.sim.step()
             if self.pace.is_enough(made, time.perf_counter() - start) or not program.running:
                 break
+        self._changes.note(program.sim)
         if program.scene and (program.running or self.options.screenshot):
             alpha = self.pace.owed_s / self.pace.dt
             program.sim.prepare_picture()

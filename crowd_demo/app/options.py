@@ -13,7 +13,8 @@ class RunOptions:
     """`frames` None runs until the window closes; a `report` to `STDOUT` goes to standard output.
 
     `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
-    The folders of `screenshot` and `report` exist when the run begins.
+    The folders of `screenshot` and `report` exist when the run begins. `config_name` is what --config named; `trace` is where
+    the run is written as a Chrome trace.
     """
 
     headless: bool = False
@@ -21,3 +22,5 @@ class RunOptions:
     render: bool = True
     screenshot: Path | None = None
     report: Path | None = None
+    config_name: str | None = None
+    trace: Path | None = None

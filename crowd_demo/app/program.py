@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
@@ -18,6 +19,7 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.pictures import free_name
 from crowd_demo.app.quitting import Quitting
+from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Technique, Value
@@ -54,15 +56,14 @@ def _two_digits(count: float) -> int:
 class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
-    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None) -> None:
-        self.config = config
+    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
+                 config_name: str | None = None) -> None:
+        self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        walls = self.sim.terrain.walls
-        self.camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
-        self._look_as_configured()
+        self.camera = self._configured_view((config.window.width, config.window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.rate = StepRate()
@@ -85,7 +86,7 @@ class Program:
             "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
             "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
-            "screenshot": self.ask_picture, "quit": self.close_or_quit,
+            "screenshot": self.ask_picture, "slow_frames": self.save_slow_frames, "quit": self.close_or_quit,
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
         }
 
@@ -93,6 +94,8 @@ class Program:
         match command:
             case Do(action, backwards) if action in BY_PATH:
                 self.switch(BY_PATH[action], backwards)
+            case Do("copy", shifted):
+                self.copy(as_yaml=shifted)
             case Do(action, _):
                 self._actions[action]()
             case Pan(dx, dy):
@@ -215,6 +218,22 @@ class Program:
     def ask_picture(self) -> None:
         self.picture_asked = free_name(Path())
 
+    def copy(self, as_yaml: bool = False) -> None:
+        """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
+        asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
+        shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
+                      self.speed, self.fullscreen, self.hud_shown, self.frozen is not None)
+        text, about = copy(shown, self.config_name, as_yaml)
+        to_terminal(text)
+        self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
+
+    def save_slow_frames(self) -> None:
+        """Save the last second, frame by frame, and tell the slowest."""
+        try:
+            self.notify(save_last_second(self.sim.profile, Path()), "slow frames")
+        except (OSError, ValueError) as error:
+            self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
+
     def close_or_quit(self) -> None:
         if self.help_shown:
             self.help_shown = False
@@ -224,10 +243,13 @@ class Program:
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
 
-    def _look_as_configured(self) -> None:
-        view = self.config.camera
-        x, y = view.center or (self.camera.x, self.camera.y)
-        self.camera.look_at(x, y, view.zoom or self.camera.zoom)
+    def _configured_view(self, size: tuple[int, int]) -> Camera:
+        """A camera that shows what the configuration says in a window of that size."""
+        walls, view = self.sim.terrain.walls, self.config.camera
+        camera = Camera((float(walls.width), float(walls.height)), size)
+        x, y = view.center or (camera.x, camera.y)
+        camera.look_at(x, y, view.zoom or camera.zoom)
+        return camera
 
     # --- notices -----------------------------------------------------------------------------------------------------
 

@@ -290,8 +290,9 @@ def test_a_speed_that_is_not_reached_is_told_in_a_warning_colour() -> None:
 
 def test_a_number_of_the_header_moves_nothing_else() -> None:
     before = header(Status(clock=Clock(60.0, None, 59, 0.9)))
-    for other, width in ((Clock(9.0, None, 59, 0.9), 40), (Clock(3840.0, None, 59, 0.9), 40), (Clock(60.0, None, 123_456, 0.9), 80),
-                         (Clock(60.0, None, 59, 3599.9), 60), (Clock(60.0, 0.47, 59, 0.9), 60)):
+    others = {Clock(9.0, None, 59, 0.9): 40, Clock(3840.0, None, 59, 0.9): 40, Clock(60.0, None, 123_456, 0.9): 80,
+              Clock(60.0, None, 59, 3599.9): 60, Clock(60.0, 0.47, 59, 0.9): 60}
+    for other, width in others.items():
         box = changed(before, header(Status(clock=other)))
         assert 0 < box.width < width and box.height < 15
 
