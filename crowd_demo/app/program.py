@@ -94,7 +94,7 @@ class Program:
         match command:
             case Do(action, backwards) if action in BY_PATH:
                 self.switch(BY_PATH[action], backwards)
-            case Do("copy", shifted):
+            case Do("copy_command", shifted):
                 self.copy(as_yaml=shifted)
             case Do(action, _):
                 self._actions[action]()

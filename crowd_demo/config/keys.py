@@ -37,7 +37,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "help": (("f1",), "show or hide all keys"),
     "fullscreen": (("f11",), "full screen or window"),
     "screenshot": (("f12",), "save a picture"),
-    "copy": (("y",), "copy the command that shows this; with Shift the YAML"),
+    "copy_command": (("y",), "copy the command that shows this; with Shift the YAML"),
     "slow_frames": (("f3",), "save the last second's frames as CSV, and what was different in the slowest"),
     "quit": (("escape",), "close what is open, then quit"),
 }
