@@ -5,7 +5,7 @@ need not be closed: each frame is written as it ends, so what a crash leaves can
 and stages on the threads that they ran on, counters where they change, and instants for what is noted (actions, collections).
 
 A traced run has another profile, `TracedProfile`; one that is not traced pays nothing. Times are whole nanoseconds. A frame
-of a crowd of people takes about 5 kB; at `MOST_BYTES` the trace ends, and the run goes on without.
+of people takes about 2 kB; at `MOST_BYTES` the trace ends, and the run goes on without.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import BinaryIO
 
 from crowd_demo.profile import Profile
 
-MOST_BYTES = 256_000_000  # a quarter of an hour of people at 60 frames a second; Perfetto opens it within a minute
+MOST_BYTES = 256_000_000  # half an hour at 60 frames a second
 END = b"\n]\n"
 
 

@@ -102,3 +102,43 @@ def test_nothing_is_told_within_the_first_moments_of_a_speed() -> None:
     counted.clear()
     assert counted.real_speed(16.0, DT) is None and counted.per_s == 0.0
     assert rate(64, [4] * 20).real_speed(16.0, DT) is None
+
+
+def run(speed: float, step_s: float, picture_s: float) -> tuple[StepRate, float]:
+    """Two seconds on a machine with a clock of its own; the steps a second at the end, and the longest frame."""
+    pace, counted, made, now_s, longest_s, frame_s = started(), StepRate(), 0, 0.0, 0.0, picture_s
+    while now_s < 2.0:
+        now_s += frame_s
+        steps = pace.steps(frame_s, speed)
+        done = next((done for done in range(1, steps + 1) if pace.is_enough(done, done * step_s)), steps)
+        made += done
+        frame_s = picture_s + done * step_s
+        longest_s = max(longest_s, frame_s)
+        counted.add(now_s, made)
+    return counted, longest_s
+
+
+@pytest.mark.parametrize(("speed", "step_s", "picture_s"), [
+    (1.0, 0.010, 0.004), (4.0, 0.0025, 0.005), (16.0, 0.0005, 0.005), (64.0, 0.0001, 0.005), (64.0, 0.00015, 0.008),
+])
+def test_a_machine_that_is_fast_enough_reaches_the_speed(speed: float, step_s: float, picture_s: float) -> None:
+    counted, _ = run(speed, step_s, picture_s)
+    assert counted.real_speed(speed, DT) is None
+    assert counted.per_s == pytest.approx(speed / DT, rel=0.05)
+
+
+@pytest.mark.parametrize(("speed", "step_s"), [(16.0, 0.005), (64.0, 0.001), (64.0, 0.03)])
+def test_on_any_other_the_picture_still_moves_and_the_real_speed_is_told(speed: float, step_s: float) -> None:
+    counted, longest_s = run(speed, step_s, picture_s=0.008)
+    most_s = max(STEPS_S, min(4 * step_s, CATCH_UP_S)) + step_s + 0.008
+    assert longest_s <= most_s + 1e-9
+    real = counted.real_speed(speed, DT)
+    assert real and real == pytest.approx(counted.per_s * DT) and real < speed / 2
+
+
+def test_a_slow_machine_makes_what_it_made_before_there_were_higher_speeds() -> None:
+    """At x1 a frame makes at most `catch_up` steps, and begins none after a tenth of a second."""
+    pace = started(catch_up=4)
+    for step_s, steps in ((0.001, 4), (0.02, 4), (0.03, 4), (0.04, 3), (0.2, 1)):
+        due = pace.steps(0.2, 1.0)
+        assert next((done for done in range(1, due + 1) if pace.is_enough(done, done * step_s)), due) == steps
