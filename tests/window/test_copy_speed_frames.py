@@ -23,15 +23,17 @@ print(pygame.scrap.get_text(), end="")
 """
 
 
-def clipboard(display: str) -> str:
-    """What another program finds on the clipboard."""
-    env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
-    return subprocess.run([sys.executable, "-c", READ_CLIPBOARD], env=env, capture_output=True, text=True, check=True).stdout
+def clipboard(running: Any) -> str:
+    """What another program finds on the clipboard; its window takes the keyboard and gives it back."""
+    env = {**os.environ, "DISPLAY": running.display, "SDL_VIDEODRIVER": "x11", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
+    found = subprocess.run([sys.executable, "-c", READ_CLIPBOARD], env=env, capture_output=True, text=True, check=True).stdout
+    running.tool("windowfocus", "--sync", running.window)
+    return found
 
 
 def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running: Any) -> None:
     running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "Tab", "y")
-    copied = running.until(lambda: clipboard(running.display))
+    copied = running.until(lambda: clipboard(running))
     assert running.leave() == 0
     assert running.process.stderr.read().endswith(copied)
     program, *arguments = shlex.split(copied, comments=True)
@@ -39,14 +41,14 @@ def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running
     config = cli._config(cli._parser().parse_args(arguments), mistakes)
     assert program == "crowd-demo" and config and not mistakes
     assert config.optimizations.model_dump() == running.report()["optimizations"]
-    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1250, 64.0, False, None)
+    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, False, None)
     assert (config.window.width, config.window.height) == (640, 360)
     assert copied.splitlines()[-1].startswith("# the screen was at tick ")
 
 
 def test_shift_copies_yaml_that_the_program_starts_with(running: Any, start: Callable[..., Any], tmp_path: Path) -> None:
     running.press("9", "shift+y")
-    yaml = running.until(lambda: clipboard(running.display))
+    yaml = running.until(lambda: clipboard(running))
     assert running.leave() == 0
     (tmp_path / "copied.yaml").write_text(yaml)
     again = start("--config", "copied.yaml")
