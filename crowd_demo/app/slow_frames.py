@@ -87,7 +87,8 @@ def to_csv(frames: Frames) -> str:
 def summary(frames: Frames) -> list[str]:
     """Lines about the slowest frame, compared with the median of each number."""
     at, record = frames.slowest, frames.records[frames.slowest]
-    stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames) if excess_ms > 0)
+    stages = (f"{stage} {excess_ms:+.2f} ({ms:.2f})" for stage, excess_ms, ms in stages_by_excess(frames)
+              if round(excess_ms, 2) > 0)
     return [
         f"crowd-demo {__version__}: the last {len(frames.records)} frames",
         f"slowest: frame {frames.first + at}, tick {record.tick}, {frames.frame_ms[at]:.2f} ms, {record.steps} steps; median: "

@@ -37,8 +37,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "help": (("f1",), "show or hide all keys"),
     "fullscreen": (("f11",), "full screen or window"),
     "screenshot": (("f12",), "save a picture"),
-    "copy_command": (("y",), "copy the command that shows this; with Shift the YAML"),
-    "slow_frames": (("f3",), "save the last second's frames as CSV, and what was different in the slowest"),
+    "copy_command": (("y",), "copy as command; with Shift as YAML"),
+    "slow_frames": (("f3",), "save the last second's times as CSV"),
     "quit": (("escape",), "close what is open, then quit"),
 }
 
