@@ -21,6 +21,7 @@ from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.render.hud.status import Clock
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
@@ -202,6 +203,24 @@ def test_speed(driven: Driven) -> None:
     for _ in range(20):
         driven.press("/")
     assert driven.program.speed == 64
+
+
+def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
+    program = driven.program
+    program.unpaced, program.paused = False, True
+    driven.frames()
+    program.paused = False
+    program.rate.clear()
+    for now_s, steps in ((0.0, 0), (1.0, 28)):
+        program.rate.add(now_s, steps)
+    assert program.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
+    driven.press("/")  # the next second is one of another speed
+    assert program.status().clock.real_speed is None
+    program.unpaced = True
+    program.rate.clear()
+    for now_s, steps in ((0.0, 0), (1.0, 28)):
+        program.rate.add(now_s, steps)
+    assert program.status().clock.real_speed is None
 
 
 def test_panning_and_fitting(driven: Driven) -> None:
