@@ -88,7 +88,8 @@ def _main(args: argparse.Namespace, do: Callable[[argparse.Namespace], int]) -> 
     try:
         return do(args)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
-        say_not_written("before loading", {f"--{name}": getattr(args, name, None) for name in ("screenshot", "report")})
+        options = ("screenshot", "report", "trace")
+        say_not_written("before loading", {f"--{name}": getattr(args, name, None) for name in options})
         raise
 
 
@@ -109,8 +110,8 @@ def _run(args: argparse.Namespace) -> int:
         return _print_config(config)
     from crowd_demo.app.main import run
 
-    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report, args.record,
-                                  snapshot))
+    return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report, args.record, snapshot,
+                                  config_name=args.config or DEFAULT_CONFIG, trace=args.trace))
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -166,6 +167,7 @@ def _parser() -> argparse.ArgumentParser:
     how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
     how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
     how.add_argument("--record", metavar="FILE.replay", type=Path, help="record the run, for crowd-demo replay")
+    how.add_argument("--trace", metavar="FILE.json", type=Path, help="write the run as a Chrome trace, for ui.perfetto.dev")
     show = parser.add_argument_group("instead of running").add_mutually_exclusive_group()
     show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
     show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
@@ -218,9 +220,10 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
         if args.screenshot.suffix.lower() != ".png" and (mistakes or not is_special(args.screenshot)):
             yield f"--screenshot: must end in .png, not {str(args.screenshot)!r}"
         yield from mistakes
-    if args.record:
-        mistakes = list(unwritable("--record", args.record))
-        yield from mistakes or ([f"--record: {args.record} is no regular file"] if is_special(args.record) else [])
+    for option, path in (("--record", args.record), ("--trace", args.trace)):
+        if path:
+            mistakes = list(unwritable(option, path))
+            yield from mistakes or ([f"{option}: {path} is no regular file"] if is_special(path) else [])
     yield from _unwritable_report(args)
 
 

@@ -1,4 +1,4 @@
-"""The record of a frame: milliseconds of each named stage, and work counters.
+"""The record of a frame: milliseconds of each named stage, work counters, and notes of what happened in it.
 
 HUD, graph and `--report` all read this; nothing else keeps times. The times of a stage that runs several times in a
 frame (catch-up steps) are added; a stage that does not run counts as zero in that frame.
@@ -7,8 +7,10 @@ frame (catch-up steps) are added; a stage that does not run counts as zero in th
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +24,16 @@ def other_ms(frames_ms: NDArray[np.float32], stages_ms: Iterable[NDArray[np.floa
     return frames_ms - sum(stages_ms, np.zeros(len(frames_ms), np.float32))
 
 
+class FrameRecord(NamedTuple):
+    """What is kept of a frame beside its times. Keeping it costs about a microsecond."""
+
+    tick: int
+    steps: int  # made in this frame
+    end_s: float  # of `time.perf_counter`
+    counters: Mapping[str, float]  # as they were at its end
+    notes: tuple[str, ...]  # what happened in it
+
+
 class Profile:
     """Ring buffers of the last `HISTORY` frames, one for each stage, float32 milliseconds; and this frame's counters."""
 
@@ -31,6 +43,9 @@ class Profile:
         self._frame_ms: NDArray[np.float32] = np.zeros(HISTORY, np.float32)
         self._stage_ms: dict[str, NDArray[np.float32]] = {}
         self._frame_start = time.perf_counter()
+        self._records: deque[FrameRecord] = deque(maxlen=HISTORY - 1)
+        self._notes: list[str] = []
+        self._steps_before = 0  # this frame
         self.steps = 0
         self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
         self._step_stage_ms: dict[str, NDArray[np.float32]] = {}
@@ -53,9 +68,18 @@ class Profile:
     def begin_frame(self) -> None:
         self._frame_start = time.perf_counter()
 
-    def end_frame(self, ms: float | None = None) -> None:
+    def note(self, text: str) -> None:
+        """Note something that happens in the present frame and may make it slow."""
+        self._notes.append(text)
+
+    def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
-        self._frame_ms[self.frames % HISTORY] = (time.perf_counter() - self._frame_start) * 1e3 if ms is None else ms
+        now = time.perf_counter()
+        self._frame_ms[self.frames % HISTORY] = (now - self._frame_start) * 1e3 if ms is None else ms
+        steps = self.steps - self._steps_before
+        self._records.append(FrameRecord(tick, steps, now, self.counters.copy(), tuple(self._notes)))
+        self._steps_before = self.steps
+        self._notes.clear()
         self.frames += 1
         for ring in self._stage_ms.values():
             ring[self.frames % HISTORY] = 0.0
@@ -105,6 +129,10 @@ class Profile:
     def other_ms(self, last: int = HISTORY) -> NDArray[np.float32]:
         """Milliseconds of frames that lie in no stage, as `frame_ms` has them."""
         return other_ms(self.frame_ms(last), (self.stage_ms(name, last) for name in self.stages))
+
+    def records(self, last: int = HISTORY) -> list[FrameRecord]:
+        """What else is known of the frames of `frame_ms`."""
+        return list(self._records)[-last:]
 
     def last_run_ms(self, name: str) -> float:
         """Milliseconds of a stage in the latest frame in which it ran; 0 if it has not run recently."""

@@ -58,27 +58,28 @@ def errors_of(capsys, *args):
 
 @quick
 def test_the_program_gets_what_the_command_line_says(started, tmp_path):
-    picture, report = tmp_path / "a.png", tmp_path / "a.json"
+    picture, report, trace = tmp_path / "a.png", tmp_path / "a.json", tmp_path / "b.json"
     assert main(["--config", "20k-flock", "--set", "agents=50", "--set", "flock.sight=1e1", "--seed", "7",
                  "--threads", "2", "--size", "640x480", "--fullscreen", "--headless", "--frames", "3",
-                 "--screenshot", str(picture), "--report", str(report)]) == 0
+                 "--screenshot", str(picture), "--report", str(report), "--trace", str(trace)]) == 0
     ((config, options),) = started
     assert config == load_config("20k-flock", {
         "agents": 50, "flock.sight": 10, "seed": 7, "optimizations.threads": 2,
         "window": {"width": 640, "height": 480, "fullscreen": True}})
-    assert options == RunOptions(headless=True, frames=3, render=True, screenshot=picture, report=report)
+    assert options == RunOptions(headless=True, frames=3, render=True, screenshot=picture, report=report,
+                                 config_name="20k-flock", trace=trace)
 
 
 @quick
 def test_without_arguments_it_runs_20k_until_it_is_closed(started):
     assert main([]) == 0
-    assert started == [(load_config("20k"), RunOptions())]
+    assert started == [(load_config("20k"), RunOptions(config_name="20k"))]
 
 
 @quick
 def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
     assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
-    assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT)
+    assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT, config_name="20k-flock")
 
 
 @quick

@@ -21,6 +21,7 @@ from crowd_demo.app.pictures import save_picture
 from crowd_demo.app.program import Program
 from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
+from crowd_demo.app.slow_frames import Changes, noting_collections
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
 from crowd_demo.compute.jit import CACHE_LASTS
@@ -37,7 +38,6 @@ HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
-STEPS_S = 0.1  # after this time no further step is begun in a frame
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
@@ -54,7 +54,9 @@ class Loop:
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
+        self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
+        program.unpaced = options.headless
         self._frame = 0
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
@@ -75,7 +77,8 @@ class Loop:
     def run(self) -> None:
         """Run all frames."""
         try:
-            self._run()
+            with noting_collections(self.program.sim.profile.note):
+                self._run()
         finally:
             if self._precompiler:
                 self._precompiler.close()
@@ -100,23 +103,26 @@ class Loop:
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
-        profile = self.program.sim.profile
+        program, profile = self.program, self.program.sim.profile
         profile.begin_frame()
         now = time.perf_counter()
         elapsed_s, self._last = now - self._last, now
         if self.options.render:
             with profile.stage("events"):
                 self._read_events(elapsed_s)
-        if not self.program.running:
+        if not program.running:
             self._save_asked()
             return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
+        program.rate.add(now, profile.steps)
         if self.options.render:
             self._finish_picture()
-        profile.end_frame()
+        if program.switcher.busy:
+            profile.note("compiling")
+        profile.end_frame(tick=program.sim.tick)
         self._frame += 1
         self._record()
 
@@ -148,17 +154,19 @@ class Loop:
         asked, program.steps_asked = program.steps_asked, 0
         if asked or program.paused:
             return asked
-        return 1 if self.options.headless else self.pace.steps(elapsed_s, program.speed)
+        return 1 if program.unpaced else self.pace.steps(elapsed_s, program.speed)
 
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program = self.program
         program.carry_out_changes()
+        self._changes.note(program.sim)
         start = time.perf_counter()
-        for _ in range(steps):
+        for made in range(1, steps + 1):
             program.step()
-            if time.perf_counter() - start > STEPS_S or not program.running:
+            if self.pace.is_enough(made, time.perf_counter() - start) or not program.running:
                 break
+        self._changes.note(program.sim)
         if program.scene and (program.running or self.options.screenshot):
             alpha = self.pace.owed_s / self.pace.dt
             program.sim.prepare_picture()

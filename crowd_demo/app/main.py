@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crowd_demo.app.program import Program
     from crowd_demo.app.replay import Player
     from crowd_demo.app.switching import Switcher
+    from crowd_demo.app.trace import Trace
 
 FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
@@ -67,7 +68,8 @@ class Session:
         self.switcher: Switcher | None = None
         self.player: Player | None = None
         self.record_failed = False
-        asked = {"--screenshot": options.screenshot, "--report": options.report}
+        self.trace: Trace | None = None
+        asked = {"--screenshot": options.screenshot, "--report": options.report, "--trace": options.trace}
         self.unwritten = {option: path for option, path in asked.items() if path}
 
     def run(self) -> int:
@@ -78,8 +80,9 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting)
+        program = Program(self.config, loaded, self.quitting, self.options.config_name)
         program.player = self.player
+        self._start_trace(program)
         self.switcher = program.switcher
         loop = Loop(self.config, self.options, program, self.worker)
         if self.options.record:
@@ -119,7 +122,7 @@ class Session:
 
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
-        code = self.quitting.code or code
+        code = self.quitting.code or self._end_trace(code)
         if self.switcher:
             self.switcher.close()
         if self.worker.busy or (self.switcher and self.switcher.busy):
@@ -129,6 +132,7 @@ class Session:
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
+        self._end_trace(FAILED)
         if self.switcher:
             self.switcher.close(LAST_KERNEL_S)
 
@@ -159,6 +163,19 @@ class Session:
                 loaded.scene.sim = sim
             loaded = loaded._replace(sim=sim)
         return loaded
+    def _start_trace(self, program: Program) -> None:
+        """Measure with a profile that writes a trace, if that was asked for."""
+        if path := self.unwritten.pop("--trace", None):
+            from crowd_demo.app.trace import Trace, TracedProfile
+
+            self.trace = Trace(path)
+            program.sim.profile = TracedProfile(self.trace)
+
+    def _end_trace(self, code: int) -> int:
+        """End the trace; return the code, or 1 if the trace is not whole."""
+        if self.trace:
+            self.trace.close()
+        return code or (FAILED if self.trace and self.trace.error else FINE)
 
     def _left(self, when: str, code: int) -> int:
         """Say which files there will not be; return the code, or 0 if nobody asked for files."""

@@ -19,7 +19,8 @@ class RunOptions:
 
     `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
     The folders of `screenshot`, `report` and `record` exist when the run begins. With `load` the run begins in a saved state;
-    with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`.
+    with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`. `config_name` is what
+    --config named; `trace` is where the run is written as a Chrome trace.
     """
 
     headless: bool = False
@@ -31,3 +32,5 @@ class RunOptions:
     load: Snapshot | None = None
     replay: Script | None = None
     replay_from: int = 0
+    config_name: str | None = None
+    trace: Path | None = None

@@ -1,12 +1,20 @@
-"""How many steps to make in a frame, so that the crowd keeps up with the clock.
+"""How many steps to make in a frame, so that the crowd keeps up with the clock; and how well it does.
 
 Steps are always `dt` long; time that does not fill a step is kept for the next frame, and the picture is drawn so far
-ahead. A slow frame makes at most `catch_up` steps: beyond that the crowd's time passes more slowly than the clock.
+ahead. A slow frame catches up `catch_up` steps of the clock's time (at a speed of x16, 16 times as many of the crowd's) and
+forgets the rest: beyond that the crowd's time passes more slowly than the clock. So does it where the steps do not fit into
+the time that a frame has for them.
 """
 
 from __future__ import annotations
 
+from collections import deque
+
 LONGEST_FRAME_S = 0.25  # longer frames (the window was moved, the machine was suspended) count as this
+CATCH_UP_S = 0.1  # after this time in a frame no further step is begun
+STEPS_S = 1 / 30  # after this time none beyond the first `catch_up`: a high speed leaves 20 to 30 frames a second
+WINDOW_S = 1.0  # over which steps a second are counted
+LEAST_LAG = 0.05  # of the asked speed; less is not told
 
 
 class Pace:
@@ -22,4 +30,48 @@ class Pace:
         self.owed_s += min(elapsed_s, LONGEST_FRAME_S) * speed
         due = int(self.owed_s / self.dt)
         self.owed_s = min(max(self.owed_s - due * self.dt, 0.0), self.dt)
-        return min(due, self.catch_up)
+        return min(due, int(self.catch_up * max(speed, 1.0)))
+
+    def is_enough(self, made: int, spent_s: float) -> bool:
+        """After `made` steps that took `spent_s` seconds: is this all that a frame has time for?"""
+        return spent_s > (CATCH_UP_S if made < self.catch_up else STEPS_S)
+
+
+class StepRate:
+    """Steps a second of the clock, counted over the last second."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, int]] = deque()  # (time, steps made by then), oldest first
+
+    def add(self, now_s: float, steps: int) -> None:
+        """Call once a frame, with the moment up to which its steps go and all steps that were made by then."""
+        self._seen.append((now_s, steps))
+        while len(self._seen) > 2 and now_s - self._seen[1][0] >= WINDOW_S:
+            self._seen.popleft()
+
+    def clear(self) -> None:
+        """Count afresh: the speed has changed."""
+        self._seen.clear()
+
+    @property
+    def per_s(self) -> float:
+        """Steps a second; 0 before there were two frames."""
+        spent_s, steps = self._counted()
+        return steps / spent_s if spent_s > 0 else 0.0
+
+    def real_speed(self, asked: float, dt: float) -> float | None:
+        """The speed that is reached, if it is told from the asked one within a second; None if it is not.
+
+        Steps are whole, so a second may hold one less than it should.
+        """
+        spent_s, steps = self._counted()
+        due = asked * spent_s / dt
+        if spent_s < WINDOW_S / 2 or due - steps <= max(1.0, LEAST_LAG * due):
+            return None
+        return steps * dt / spent_s
+
+    def _counted(self) -> tuple[float, int]:
+        if not self._seen:
+            return 0.0, 0
+        (first_s, before), (last_s, after) = self._seen[0], self._seen[-1]
+        return last_s - first_s, after - before

@@ -11,22 +11,25 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
+from crowd_demo.app.pace import StepRate
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import LEAST_ZOOM, Camera, Rect
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import Clock, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
@@ -34,7 +37,7 @@ from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
-SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 RECORDING_SUFFIX = ".replay"
@@ -60,17 +63,18 @@ def _two_digits(count: float) -> int:
 class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
-    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None) -> None:
-        self.config = config
+    def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
+                 config_name: str | None = None) -> None:
+        self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        walls = self.sim.terrain.walls
-        self.camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
-        self._look_as_configured()
+        self.camera = self._configured_view((config.window.width, config.window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
+        self.rate = StepRate()
+        self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = self.sim.agents.count
         self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
         self.overlays: set[str] = set()  # names of those that are shown
@@ -94,7 +98,7 @@ class Program:
             "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
-            "screenshot": self.ask_picture, "quit": self.close_or_quit,
+            "screenshot": self.ask_picture, "slow_frames": self.save_slow_frames, "quit": self.close_or_quit,
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
         }
 
@@ -104,6 +108,8 @@ class Program:
                 self.notify("this is a replay: it takes no changes", "replay")
             case Do(action, backwards) if action in BY_PATH:
                 self.switch(BY_PATH[action], backwards)
+            case Do("copy_command", shifted):
+                self.copy(as_yaml=shifted)
             case Do(action, _):
                 self._actions[action]()
             case Pan(dx, dy):
@@ -303,6 +309,7 @@ class Program:
 
     def pause(self) -> None:
         self.paused = not self.paused
+        self.rate.clear()
 
     def step_once(self) -> None:
         self.paused = True
@@ -312,7 +319,8 @@ class Program:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
             self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
-        self.notify(f"speed x{self.speed:g}", "speed")
+            self.rate.clear()
+        self.notify(f"speed {speed_text(self.speed)}", "speed")
 
     # --- the view ----------------------------------------------------------------------------------------------------
 
@@ -327,6 +335,22 @@ class Program:
     def ask_picture(self) -> None:
         self.picture_asked = free_name(Path(), ".png")
 
+    def copy(self, as_yaml: bool = False) -> None:
+        """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
+        asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
+        shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
+                      self.speed, self.fullscreen, self.hud_shown, self.frozen is not None)
+        text, about = copy(shown, self.config_name, as_yaml)
+        to_terminal(text)
+        self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
+
+    def save_slow_frames(self) -> None:
+        """Save the last second, frame by frame, and tell the slowest."""
+        try:
+            self.notify(save_last_second(self.sim.profile, Path()), "slow frames")
+        except (OSError, ValueError) as error:
+            self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
+
     def close_or_quit(self) -> None:
         if self.help_shown:
             self.help_shown = False
@@ -336,10 +360,13 @@ class Program:
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
 
-    def _look_as_configured(self) -> None:
-        view = self.config.camera
-        x, y = view.center or (self.camera.x, self.camera.y)
-        self.camera.look_at(x, y, view.zoom or self.camera.zoom)
+    def _configured_view(self, size: tuple[int, int]) -> Camera:
+        """A camera that shows what the configuration says in a window of that size."""
+        walls, view = self.sim.terrain.walls, self.config.camera
+        camera = Camera((float(walls.width), float(walls.height)), size)
+        x, y = view.center or (camera.x, camera.y)
+        camera.look_at(x, y, view.zoom or camera.zoom)
+        return camera
 
     # --- notices -----------------------------------------------------------------------------------------------------
 
@@ -358,4 +385,7 @@ class Program:
         notices = [text for _, text in self._notices.values()]
         if self.switcher.pending:
             notices.append(self.switcher.text or "compiling")
-        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched)
+        real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)
+        clock = Clock(self.rate.per_s, real, self.sim.tick, self.sim.tick * self.sim.dt)
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
+                      clock)

@@ -40,6 +40,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "load": (("f9",), "load the crowd saved last"),
     "record": (("f8",), "begin or end a recording"),
     "screenshot": (("f12",), "save a picture"),
+    "copy_command": (("y",), "copy as command; with Shift as YAML"),
+    "slow_frames": (("f4",), "save the last second's times as CSV"),
     "quit": (("escape",), "close what is open, then quit"),
 }
 

@@ -13,7 +13,7 @@ from driven import Driven
 
 from crowd_demo.app.ahead import Ahead
 from crowd_demo.app.input import Do
-from crowd_demo.app.loop import STEPS_S
+from crowd_demo.app.pace import CATCH_UP_S
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
 from crowd_demo.app.window import close_window
 from crowd_demo.compute.jit import is_compiled
@@ -21,6 +21,7 @@ from crowd_demo.config.keys import PROGRAM, keys_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.render.hud.status import Clock
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
@@ -198,7 +199,28 @@ def test_speed(driven: Driven) -> None:
     assert driven.program.speed == 2
     for _ in range(20):
         driven.press(",")
-    assert driven.program.speed == 0.1
+    assert driven.program.speed == 1 / 8
+    for _ in range(20):
+        driven.press("/")
+    assert driven.program.speed == 64
+
+
+def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
+    program = driven.program
+    program.unpaced, program.paused = False, True
+    driven.frames()
+    program.paused = False
+    program.rate.clear()
+    for now_s, steps in ((0.0, 0), (1.0, 28)):
+        program.rate.add(now_s, steps)
+    assert program.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
+    driven.press("/")  # the next second is one of another speed
+    assert program.status().clock.real_speed is None
+    program.unpaced = True
+    program.rate.clear()
+    for now_s, steps in ((0.0, 0), (1.0, 28)):
+        program.rate.add(now_s, steps)
+    assert program.status().clock.real_speed is None
 
 
 def test_panning_and_fitting(driven: Driven) -> None:
@@ -351,7 +373,7 @@ def seen_after(seconds: float) -> str:
 
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
-    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(STEPS_S * 1.1)))
+    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
     driven.program.steps_asked = 5
     driven.frames()
     assert len(steps) == 1

@@ -17,7 +17,7 @@ import pygame
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.profile import OTHER, Profile
 from crowd_demo.render.hud.graph import GROUND, REST, StageColours, draw_curve, draw_graph
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import (
     ACCENT,
     DIM,
@@ -45,6 +45,7 @@ INNER = WIDTH - 2 * PAD
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles
 GRAPH_HEIGHT, LINE = 60, 15
+STEPS_RIGHT = 178  # where "steps/s" ends
 FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35, 54, 44, 32
 BARS = pygame.Rect(PAD, 16, INNER * 2 // 3 - 14, 22)  # of the histogram, from the top of its section
 DIAL_RADIUS, DIAL_FULL = 15, 0.5  # pixels; the length of the bias that reaches the rim
@@ -114,7 +115,7 @@ class FrameSections:
     def sections(self, profile: Profile, status: Status) -> list[Section]:
         table = -(-(len(profile.stages) + 1) // 2) * LINE + 6
         return [
-            Section(46, 0, lambda on, top: self._header(on, top, profile, status)),
+            Section(61, 0, lambda on, top: self._header(on, top, profile, status)),
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
                 on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
             Section(table, 2, lambda on, top: self._stages(on, top, profile)),
@@ -124,16 +125,34 @@ class FrameSections:
         frames = profile.frame_ms(RECENT)
         mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
         p50, p95, p99 = np.percentile(frames, (50, 95, 99)) if len(frames) else (0.0, 0.0, 0.0)
-        end = self.pen.left(on, f"{1e3 / mean if mean else 0:.0f}", PAD, top + 14, HUGE)
-        end = self.pen.left(on, "FPS", end + 6, top + 19, NORMAL, DIM)
-        start = self.pen.right(on, "ms", WIDTH - PAD, top + 19, NORMAL, DIM)
-        start = self.pen.right(on, f"{mean:.2f}", start - 5, top + 17, LARGE)
-        pace = "paused" if status.paused else f"x{status.speed:g}"
-        self.pen.left(on, pace, (end + start - self.pen.width(pace)) // 2, top + 19, NORMAL, WARM if pace != "x1" else FAINT)
+        self._rates(on, top + 19, 1e3 / mean if mean else 0.0, status.clock.steps_per_s, mean)
         for name, ms, x in (("p50", p50, 0), ("p95", p95, 1), ("p99", p99, 2)):
             at = PAD + x * INNER // 3
             end = self.pen.left(on, name, at, top + 36, SMALL, FAINT)
             self.pen.left(on, f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
+        self._clock(on, top + 51, status)
+
+    def _rates(self, on: pygame.Surface, middle: int, frames_per_s: float, steps_per_s: float, mean_ms: float) -> None:
+        """Draw frames and steps a second and the time of a frame; units stay where they are while numbers change."""
+        frames = f"{frames_per_s:.0f}"
+        unit = PAD + self.pen.width("0" * max(len(frames), 3), HUGE) + 6
+        self.pen.left(on, frames, unit - 6 - self.pen.width(frames, HUGE), middle - 5, HUGE)
+        self.pen.left(on, "FPS", unit, middle, NORMAL, DIM)
+        self.pen.right(on, "ms", WIDTH - PAD, middle, NORMAL, DIM)
+        self.pen.right(on, f"{mean_ms:.2f}", WIDTH - PAD - 5 - self.pen.width("ms"), middle - 2, LARGE)
+        unit = STEPS_RIGHT - self.pen.width("steps/s", SMALL)
+        self.pen.right(on, f"{steps_per_s:,.0f}", unit - 4, middle, NORMAL)
+        self.pen.left(on, "steps/s", unit, middle, SMALL, DIM)
+
+    def _clock(self, on: pygame.Surface, middle: int, status: Status) -> None:
+        """Draw the speed, the real one where it is another, tick and time of the crowd."""
+        speed = "paused" if status.paused else speed_text(status.speed)
+        end = self.pen.left(on, speed, PAD, middle, SMALL, WARM if status.paused else DIM)
+        if status.clock.real_speed is not None:
+            self.pen.left(on, f"real {real_speed_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
+        time = time_text(status.clock.time_s)
+        self.pen.right(on, time, WIDTH - PAD, middle, SMALL, DIM)
+        self.pen.right(on, f"tick {status.clock.tick:,}", WIDTH - PAD - 12 - self.pen.width(time, SMALL), middle, SMALL, FAINT)
 
     def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
         rows = [(stage, profile.stage_ms(stage, SMOOTHED), self.stage_colours[stage]) for stage in profile.stages]

@@ -9,6 +9,15 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.sim.metrics.readings import Readings
 
 
+class Clock(NamedTuple):
+    """How fast the crowd's time passes, and how far it has come."""
+
+    steps_per_s: float = 0.0  # of the clock, over the last second
+    real_speed: float | None = None  # what is reached, where it is less than the speed that is asked for
+    tick: int = 0
+    time_s: float = 0.0  # of the crowd
+
+
 class Status(NamedTuple):
     """The state of the program in one frame."""
 
@@ -18,3 +27,22 @@ class Status(NamedTuple):
     notices: Sequence[str] = ()
     readings: Readings = Readings()
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
+    clock: Clock = Clock()
+
+
+def speed_text(speed: float) -> str:
+    """x16, x1/8, x0.3."""
+    slower = 1 / speed
+    return f"x1/{slower:.0f}" if slower >= 2 and slower.is_integer() else f"x{speed:g}"
+
+
+def real_speed_text(speed: float) -> str:
+    """A measured speed: two decimals below 1, one below 10."""
+    return f"x{speed:.{2 if speed < 0.995 else 1 if speed < 9.95 else 0}f}"
+
+
+def time_text(seconds: float) -> str:
+    """h:mm:ss.t"""
+    tenths = int(seconds * 10 + 1e-6)  # 0.3 / 0.1 is a little less than 3
+    minutes, tenths = divmod(tenths, 600)
+    return f"{minutes // 60}:{minutes % 60:02}:{tenths // 10:02}.{tenths % 10}"

@@ -34,7 +34,7 @@ from crowd_demo.render.hud.left_panel import (
     sorting_facts,
     work_facts,
 )
-from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.status import Clock, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.switchboard import ROW, shown
 from crowd_demo.render.hud.theme import KEY, PAD, WARM, Pen, draw_key, key_width
 from crowd_demo.sim.inactive import inactive, partly_inactive
@@ -267,6 +267,34 @@ def test_counts_times_and_states_are_on_the_left() -> None:
     more.agents.count = 101
     assert 0 < changed(before, drawn(Hud(KEYS), more)).right < 300
     assert 0 < changed(before, drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2), Status(paused=True))).right < 300
+
+
+def test_speeds_and_times_are_written_as_people_do() -> None:
+    assert [speed_text(speed) for speed in (1 / 8, 0.3, 0.5, 1.0, 1.5, 64.0)] == ["x1/8", "x0.3", "x1/2", "x1", "x1.5", "x64"]
+    assert [real_speed_text(speed) for speed in (0.467, 0.999, 4.06, 9.96, 41.7)] == ["x0.47", "x1.0", "x4.1", "x10", "x42"]
+    assert [time_text(seconds) for seconds in (0.0, 59.99, 3 * 0.1, 61.2, 7325.9)] == [
+        "0:00:00.0", "0:00:59.9", "0:00:00.3", "0:01:01.2", "2:02:05.9"]
+
+
+def header(status: Status) -> NDArray[np.uint8]:
+    return drawn(Hud(KEYS), crowd(), status)[:300, :80]
+
+
+def test_a_speed_that_is_not_reached_is_told_in_a_warning_colour() -> None:
+    for asked, real in ((16.0, 4.0), (1.0, 0.47)):
+        reached, missed = header(Status(speed=asked)), header(Status(speed=asked, clock=Clock(real_speed=real)))
+        assert not (reached == WARM).all(axis=2).any() and (missed == WARM).all(axis=2).any()
+        assert 0 < changed(reached, missed).height < 15
+    assert (header(Status(paused=True)) == WARM).all(axis=2).any()
+
+
+def test_a_number_of_the_header_moves_nothing_else() -> None:
+    before = header(Status(clock=Clock(60.0, None, 59, 0.9)))
+    others = {Clock(9.0, None, 59, 0.9): 40, Clock(3840.0, None, 59, 0.9): 40, Clock(60.0, None, 123_456, 0.9): 80,
+              Clock(60.0, None, 59, 3599.9): 60, Clock(60.0, 0.47, 59, 0.9): 60}
+    for other, width in others.items():
+        box = changed(before, header(Status(clock=other)))
+        assert 0 < box.width < width and box.height < 15
 
 
 def test_panels_are_rendered_eight_times_a_second_and_not_in_the_same_frame() -> None:
