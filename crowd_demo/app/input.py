@@ -15,9 +15,10 @@ ZOOM_STEP = 1.15
 OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # shortcuts of the system use these
 PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
-REPEATED = ("lower", "higher")  # actions that are repeated while their key is held
+REPEATED = ("lower", "higher", "step", "step_back")  # actions that are repeated while their key is held
 REPEAT_AFTER_S, REPEAT_EVERY_S = 0.35, 0.06
-MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"))
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"),
+         ("click", "on the timeline: go back to that time"))
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,20 @@ class Zoom:
 
 
 @dataclass(frozen=True)
+class Point:
+    """The left button is pressed at a pixel, or is still and the cursor has moved there."""
+
+    x: float
+    y: float
+    began: bool
+
+
+@dataclass(frozen=True)
 class Close:
     """The window's close button."""
 
 
-Command = Do | Pan | Zoom | Close
+Command = Do | Pan | Zoom | Point | Close
 
 
 class Input:
@@ -62,6 +72,7 @@ class Input:
         self._repeats_in_s: dict[str, float | None] = {}  # None in the frame in which the key went down
         self._cursor = size[0] / 2, size[1] / 2
         self._dragging: set[int] = set()
+        self._pointing = False
 
     def read(self, event: pygame.Event) -> Iterator[Command]:
         """Yield the commands for an event."""
@@ -76,6 +87,7 @@ class Input:
             self._held.clear()
             self._repeats_in_s.clear()
             self._dragging.clear()
+            self._pointing = False
         elif event.type == pygame.MOUSEWHEEL:
             yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION):
@@ -114,8 +126,14 @@ class Input:
     def _mouse(self, event: pygame.Event) -> Iterator[Command]:
         if event.type == pygame.MOUSEMOTION and self._dragging:
             yield Pan(self._cursor[0] - event.pos[0], self._cursor[1] - event.pos[1])
+        elif event.type == pygame.MOUSEMOTION and self._pointing:
+            yield Point(event.pos[0], event.pos[1], False)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button in DRAG_BUTTONS:
             self._dragging.add(event.button)
+        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == pygame.BUTTON_LEFT:
+            self._pointing = True
+            yield Point(event.pos[0], event.pos[1], True)
         elif event.type == pygame.MOUSEBUTTONUP:
             self._dragging.discard(event.button)
+            self._pointing &= event.button != pygame.BUTTON_LEFT
         self._cursor = event.pos

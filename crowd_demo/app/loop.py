@@ -32,6 +32,7 @@ from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.timeline import height_of
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 HEADLESS_FRAMES = 600
@@ -123,6 +124,7 @@ class Loop:
         if program.switcher.busy:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
+        program.rewind.frame_took(float(profile.frame_ms(1)[-1]))
         self._frame += 1
         self._record()
 
@@ -188,7 +190,7 @@ class Loop:
                 self.help.draw(picture)
         self._save_asked()
         with profile.stage("hud"):
-            draw_notices(picture, status.notices, self.pen)
+            draw_notices(picture, status.notices, self.pen, height_of(picture.get_size()) if status.past else 0)
         with profile.stage("present"):
             pygame.display.flip()
 

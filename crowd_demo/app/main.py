@@ -80,7 +80,7 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting, self.options.config_name)
+        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless)
         program.player = self.player
         self._start_trace(program)
         self.switcher = program.switcher

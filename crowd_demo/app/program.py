@@ -14,13 +14,14 @@ from pathlib import Path
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
-from crowd_demo.app.input import Close, Command, Do, Pan, Zoom
+from crowd_demo.app.input import Close, Command, Do, Pan, Point, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
+from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
@@ -31,6 +32,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import LEAST_ZOOM, Camera, Rect
 from crowd_demo.render.hud.status import Clock, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.render.hud.timeline import bar_of, tick_at
 from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.save_format import SaveError, check
@@ -41,8 +43,8 @@ SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
 RECORDING_SUFFIX = ".replay"
-WATCHING = {"pause", "step", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit", "save", "freeze",
-            *OVERLAYS}  # actions that leave a replay as it is
+WATCHING = {"pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot",
+            "quit", "save", "freeze", "copy_command", "slow_frames", *OVERLAYS}  # actions that leave a replay as it is
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
 
 
@@ -64,7 +66,8 @@ class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
-                 config_name: str | None = None) -> None:
+                 config_name: str | None = None, rewind: bool = True) -> None:
+        """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
         self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
@@ -86,17 +89,21 @@ class Program:
         self.broken_recording: Recording | None = None  # the last one that could not be written to its end
         self.player: Player | None = None  # of a replay
         self.saver = Saver()
+        self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
+        self.timeline_shown = True
+        self._scrubbing = False
         self.touched = TOUCHED_FIRST
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
         self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
         self._actions: dict[str, Callable[[], None]] = {
-            "pause": self.pause, "step": self.step_once, "restart": self.restart,
+            "pause": self.pause, "step": self.step_once, "step_back": self.step_back, "restart": self.restart,
             "fewer": lambda: self.populate(fewer(self.agents_asked)),
             "more": lambda: self.populate(more(self.agents_asked)),
             "slower": partial(self.change_speed, -1), "faster": partial(self.change_speed, 1),
             "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
             "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
+            "timeline": partial(self._toggle, "timeline_shown"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
             "screenshot": self.ask_picture, "slow_frames": self.save_slow_frames, "quit": self.close_or_quit,
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
@@ -116,6 +123,8 @@ class Program:
                 self.camera.pan(dx, dy)
             case Zoom(x, y, factor):
                 self.camera.zoom_at(x, y, factor)
+            case Point(x, y, began):
+                self._point(x, y, began)
             case Close():
                 self.quitting.ask()
 
@@ -180,6 +189,8 @@ class Program:
 
     def carry_out_changes(self) -> None:
         """Apply what was asked for. Call from the thread that makes the steps, between two steps."""
+        if self.rewind.go(lambda: self.running):
+            self.agents_asked = self.sim.agents.count
         changes, self.changes = self.changes, []
         for change in changes:
             change()
@@ -188,12 +199,15 @@ class Program:
         self._unapplied.clear()
 
     def _apply(self, action: Action) -> None:
+        in_past, newest, before = self.rewind.in_past, self.rewind.timeline.newest, len(self.sim.history)
         try:
-            self.sim.apply(action)
+            self.rewind.timeline.apply(action)
         except ValueError as error:
             self.notify(str(error))
             return
         if self.recording:
+            if in_past:
+                self.recording.rewound(newest, self.sim.tick, before)
             self.recording.acted(self.sim.tick, action)
 
     def _restart(self) -> None:
@@ -204,6 +218,7 @@ class Program:
         """Go on with another simulation of the same world, or with the present one in another state, after the tick `left`."""
         sim.profile = self.sim.profile
         self.sim = sim
+        self.rewind.begin(sim)
         self.meters = Meters()
         if self.scene:
             self.scene.sim = self.sim
@@ -230,8 +245,7 @@ class Program:
 
     def finish_files(self, timeout_s: float) -> None:
         """End the recording, and wait at most so long for what is being saved."""
-        if self.recording:
-            self.recording.close(self.sim)
+        self._close_recording()
         self._part_from_broken_recording()
         self.saver.wait(timeout_s)
 
@@ -239,7 +253,7 @@ class Program:
         """End the recording with the step that crashed, and let the error name it."""
         if self.recording:
             what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            self.recording.close(self.sim, crash=what)
+            self._close_recording(crash=what)
             error.add_note(f"crowd-demo replay {self.recording.path} leads there again")
 
     def _save(self) -> None:
@@ -274,7 +288,7 @@ class Program:
     def _toggle_recording(self) -> None:
         try:
             if self.recording:
-                self.recording.close(self.sim)
+                self._close_recording()
                 self._part_from_broken_recording()
                 if self.recording:
                     self.notify(f"recorded {self.recording.path}", "record")
@@ -284,6 +298,13 @@ class Program:
                 self.notify("recording", "record")
         except OSError as error:
             self.notify(f"cannot record: {error.strerror or error}", "record")
+
+    def _close_recording(self, crash: str = "") -> None:
+        """End it at the present tick, which may be in the past."""
+        if self.recording:
+            if self.rewind.in_past:
+                self.recording.rewound(self.rewind.timeline.newest, self.sim.tick, len(self.sim.history))
+            self.recording.close(self.sim, crash)
 
     def _part_from_broken_recording(self) -> None:
         """Tell that a recording could not be written, and go on without it."""
@@ -295,14 +316,20 @@ class Program:
 
     def step(self) -> None:
         """Make a step, of the replay if this is one. Call from the thread that makes the steps."""
-        if not self.player:
-            self.sim.step()
+        timeline = self.rewind.timeline
+        if self.rewind.in_past:
+            timeline.step()
+        elif not self.player:
+            timeline.step()
             if self.recording:
                 self.recording.stepped(self.sim)
         elif not self.player.done:
+            part, left = self.player.part, self.sim.tick
             sim = self.player.step(self.sim)
-            if sim is not self.sim:
-                self._go_on_with(sim, self.sim.tick)
+            if self.player.part is part:
+                timeline.stepped()
+            else:
+                self._go_on_with(sim, left)
             if self.player.done:
                 self.paused = True
                 self.notify(self.player.verdict(sim.tick), "replay")
@@ -314,6 +341,30 @@ class Program:
     def step_once(self) -> None:
         self.paused = True
         self.steps_asked += 1
+
+    def step_back(self) -> None:
+        self._go_back()
+        self.rewind.seek_by(-1)
+
+    def _point(self, x: float, y: float, began: bool) -> None:
+        """Go to the tick that was pressed on the timeline; the press holds it until the button is released."""
+        size = self.camera.size
+        if began:
+            self._scrubbing = self._has_timeline and bar_of(size).collidepoint(x, y)
+        if self._scrubbing:
+            self._go_back()
+            self.rewind.seek(tick_at(self.rewind.past(), x, size))
+
+    def _go_back(self) -> None:
+        """Pause, or say that there is nothing to go back to."""
+        self.paused = True
+        if not self.rewind.timeline.nbytes:
+            self.notify(f"there is no going back: the crowd needs more than {self.config.time.rewind_mb} MB (time.rewind_mb)",
+                        "rewind")
+
+    @property
+    def _has_timeline(self) -> bool:
+        return self.timeline_shown and self.hud_shown and self.rewind.possible
 
     def change_speed(self, direction: int) -> None:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
@@ -387,5 +438,6 @@ class Program:
             notices.append(self.switcher.text or "compiling")
         real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)
         clock = Clock(self.rate.per_s, real, self.sim.tick, self.sim.tick * self.sim.dt)
+        past = self.rewind.past() if self._has_timeline else None
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
-                      clock)
+                      clock, past)

@@ -70,9 +70,9 @@ class Recording:
         """An action was applied."""
         self._write(Act(tick=tick, action=as_data(action)))
 
-    def rewound(self, sim: Simulation) -> None:
-        """The simulation went back to an earlier tick and goes on from there; what came after it did not happen."""
-        self._jump(Rewind(to=sim.tick, actions=len(sim.history) - self._actions_before))
+    def rewound(self, left: int, tick: int, actions: int) -> None:
+        """The simulation went back from the tick `left`, and goes on from an earlier one with so many of its actions."""
+        self._jump(Rewind(left=left, to=tick, actions=actions - self._actions_before))
 
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""

@@ -67,8 +67,9 @@ class Reached(_Line):
 
 
 class Rewind(_Line):
-    """The run went on from an earlier tick, with the first so many of its actions."""
+    """The run went back from the tick `left`, and on from an earlier one with the first so many of its actions."""
 
+    left: Tick
     to: Tick
     actions: Annotated[int, Field(ge=0)]
 
@@ -190,7 +191,7 @@ class _Reader:
 
     @staticmethod
     def _leads_somewhere(line: Rewind, part: Part) -> bool:
-        return (part.first <= line.to <= part.end and line.actions <= len(part.actions)
+        return (part.first <= line.to <= max(part.end, line.left) and line.actions <= len(part.actions)
                 and all(tick <= line.to for tick, _ in part.actions[:line.actions]))
 
     def _add(self, line: Line, part: Part) -> None:

@@ -21,6 +21,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pause": (("space",), "pause or continue"),
     "step": ((".",), "one step, then pause"),
+    "step_back": (("backspace",), "one step back, then pause"),
     "restart": (("r",), "start again with the same seed"),
     "fewer": (("-",), "fewer agents"),
     "more": (("=",), "more agents"),
@@ -35,6 +36,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "fit": (("home",), "fit the whole world into the window"),
     "hud": (("tab",), "show or hide the HUD"),
     "help": (("f1",), "show or hide all keys"),
+    "timeline": (("f7",), "show or hide the timeline"),
     "fullscreen": (("f11",), "full screen or window"),
     "save": (("f5",), "save the crowd"),
     "load": (("f9",), "load the crowd saved last"),

@@ -111,7 +111,7 @@ class Timeline:
         if self._keyframes:
             last = self._keyframes[-1]
             own = last.columns.nbytes + last.population.nbytes  # what it surely shares with no other
-            fit = max((self.bound - last.nbytes) // own, 1)  # beside the last one
+            fit = max((self.bound - last.nbytes) // max(own, 1), 1)  # beside the last one; there may be nobody
             gap_s = min(max(REACH_S / fit, LEAST_GAP_S), LONGEST_GAP_S)
         return max(math.ceil(gap_s * self.sim.config.time.step_hz), 1)
 

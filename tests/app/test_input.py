@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygame
 import pytest
 
-from crowd_demo.app.input import PAN_PX_PER_S, REPEAT_AFTER_S, REPEAT_EVERY_S, Close, Command, Do, Input, Pan, Zoom
+from crowd_demo.app.input import PAN_PX_PER_S, REPEAT_AFTER_S, REPEAT_EVERY_S, Close, Command, Do, Input, Pan, Point, Zoom
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
@@ -106,8 +106,10 @@ def test_dragging_pulls_the_picture_along(reader: Input, button: int) -> None:
     assert commands == [Pan(-30, 10), Pan(-1, 0)]
 
 
-def test_the_left_button_drags_nothing(reader: Input) -> None:
-    assert read(reader, mouse(pygame.MOUSEBUTTONDOWN, (100, 100), button=1), mouse(pygame.MOUSEMOTION, (130, 90))) == []
+def test_the_left_button_points_and_does_not_move_the_picture(reader: Input) -> None:
+    commands = read(reader, mouse(pygame.MOUSEBUTTONDOWN, (100, 100), button=1), mouse(pygame.MOUSEMOTION, (130, 90)),
+                    mouse(pygame.MOUSEBUTTONUP, (130, 90), button=1), mouse(pygame.MOUSEMOTION, (200, 200)))
+    assert commands == [Point(100, 100, True), Point(130, 90, False)]
 
 
 def test_closing_the_window_quits(reader: Input) -> None:

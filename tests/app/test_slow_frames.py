@@ -142,14 +142,14 @@ def test_changes_of_a_crowd_are_noted_once() -> None:
 
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    driven.press("f3")  # there is no frame yet
+    driven.press("f4")  # there is no frame yet
     assert driven.program.status().notices == ["cannot save the last second: there was no frame yet"]
     driven.press("8")
     driven.settle()
     driven.press("r")
     driven.frames(4)
     driven.press("=")
-    driven.press("f3")
+    driven.press("f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text())
     assert "saved crowd-0001.csv: " in driven.program.status().notices[-1]
     profile = driven.program.sim.profile
@@ -174,5 +174,5 @@ def test_a_folder_that_cannot_be_written_is_told(driven: Driven, tmp_path: Path,
     monkeypatch.chdir(folder)
     folder.rmdir()
     driven.frames(2)
-    driven.press("f3")
+    driven.press("f4")
     assert driven.program.status().notices == ["cannot save the last second: No such file or directory"]

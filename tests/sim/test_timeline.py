@@ -153,3 +153,11 @@ def test_seeking_can_be_stopped_between_steps() -> None:
     timeline.seek(0)
     assert timeline.seek(9, lambda: next(asked)) == 2
     assert timeline.sim.state_hash() == hashes[2] and timeline.newest == 30
+
+
+def test_nobody_can_be_rewound_too() -> None:
+    sim = simulation(agents=0)
+    timeline = Timeline(sim, 1 << 20)
+    for _ in range(200):
+        timeline.step()
+    assert timeline.seek(10) == 10 and sim.agents.count == 0

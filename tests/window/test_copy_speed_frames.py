@@ -58,7 +58,7 @@ def test_shift_copies_yaml_that_the_program_starts_with(running: Any, start: Cal
 
 
 def test_f3_saves_the_last_second(running: Any) -> None:
-    running.press("F3")
+    running.press("F4")
     (path,) = running.until(lambda: list(running.folder.glob("*.csv")))
     assert running.leave() == 0
     lines = path.read_text().splitlines()

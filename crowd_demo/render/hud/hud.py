@@ -1,4 +1,4 @@
-"""The HUD: two panels over the picture, and notices below.
+"""The HUD: two panels over the picture, the timeline at the lower edge, and notices above it.
 
 The left panel shows what a frame costs and what the crowd does, in sections (left_panel.py); the right one shows the
 techniques and their keys (switchboard.py). A panel is rendered to a sheet of its own `REFRESH_HZ` times a second, the two by
@@ -15,6 +15,7 @@ from crowd_demo.render.hud.left_panel import WIDTH, CrowdSections, FrameSections
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import Keys, draw_switchboard
 from crowd_demo.render.hud.theme import PAD, Colour, Pen, panel
+from crowd_demo.render.hud.timeline import TimelineBar, height_of
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -38,13 +39,18 @@ class Hud:
         self.pen = pen or Pen()
         self.frame_sections = FrameSections(self.pen)
         self.crowd_sections = CrowdSections(self.pen, colours)
+        self._bar = TimelineBar(self.pen)
         self._sheets: list[pygame.Surface] = []
         self._drawn_at: list[float] = []
         self._size = (0, 0)
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
-        """Draw both panels; the right one only where there is room for it beside the left one."""
-        self._refresh(on.get_size(), sim, status, now_s)
+        """Draw the timeline and both panels; the right one only where there is room for it beside the left one."""
+        width, height = on.get_size()
+        if status.past:
+            height -= height_of((width, height))
+            self._bar.draw(on, status.past, now_s)
+        self._refresh((width, height), sim, status, now_s)
         margin = min(12, on.get_width() // 50)
         left, right = self._sheets
         on.blit(left, (margin, margin))
@@ -81,9 +87,9 @@ class Hud:
         return draw_switchboard(size[1] - 24, sim, status, self.keys, self.pen)
 
 
-def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen) -> None:
-    """Draw the notices above the lower edge, the newest lowest; they are shown whether the HUD is or not."""
-    bottom = on.get_height() - 14
+def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen, above: int = 0) -> None:
+    """Draw the notices `above` the lower edge, the newest lowest; they are shown whether the HUD is or not."""
+    bottom = on.get_height() - 14 - above
     for notice in reversed(notices):
         text = pen.fitted(notice, on.get_width() - 60)
         sheet = panel((pen.width(text) + 28, 26))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.registry.entries import Value
+from crowd_demo.render.hud.timeline import Past
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -28,6 +29,7 @@ class Status(NamedTuple):
     readings: Readings = Readings()
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
     clock: Clock = Clock()
+    past: Past | None = None  # where a timeline is shown
 
 
 def speed_text(speed: float) -> str:
