@@ -6,11 +6,12 @@ The worker's thread makes the steps and goes to what is sought; the main thread 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 import numpy as np
 
-from crowd_demo.render.hud.timeline import Past
+from crowd_demo.render.hud.timeline import REFRESH_HZ, Past
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.timeline import REACH_S, Timeline
 
@@ -31,7 +32,10 @@ class Rewind:
         self.timeline = Timeline(sim, self._bound)
         self.sought: int | None = None
         self._frame_ms = np.zeros(self.span, np.float32)  # of tick t at t % span
+        self._ticks = np.full(self.span, -1, np.int64)  # which tick that is
         self._told = sim.tick
+        self._past = self._whole_past()
+        self._found_at = time.monotonic()
 
     @property
     def possible(self) -> bool:
@@ -70,13 +74,20 @@ class Rewind:
         """Call after each frame: so long took the frame in which the last ticks were made."""
         tick = self.timeline.sim.tick
         for made in range(max(self._told + 1, tick - self.span + 1), tick + 1):
-            self._frame_ms[made % self.span] = ms
+            self._frame_ms[made % self.span], self._ticks[made % self.span] = ms, made
         self._told = tick
 
     def past(self) -> Past:
-        """What the bar shows."""
+        """What the bar shows; its bytes and times are found a few times a second."""
+        now = time.monotonic()
+        if now - self._found_at > 1 / REFRESH_HZ:
+            self._past, self._found_at = self._whole_past(), now
         timeline = self.timeline
-        newest = timeline.newest
-        ticks = np.arange(newest - self.span + 1, newest + 1) % self.span
-        return Past(timeline.oldest, newest, timeline.sim.tick, self.span, self.hz, timeline.nbytes, self._bound,
-                    self._frame_ms[ticks])
+        return self._past._replace(oldest=timeline.oldest, newest=timeline.newest, tick=timeline.sim.tick)
+
+    def _whole_past(self) -> Past:
+        timeline, newest = self.timeline, self.timeline.newest
+        ticks = np.arange(newest - self.span + 1, newest + 1)
+        slots = ticks % self.span
+        times = np.where(self._ticks[slots] == ticks, self._frame_ms[slots], np.float32(0))
+        return Past(timeline.oldest, newest, timeline.sim.tick, self.span, self.hz, timeline.nbytes, self._bound, times)

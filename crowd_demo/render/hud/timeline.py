@@ -13,7 +13,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, MUTED, SMALL, TEXT, WARM, Pen, panel
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, MUTED, SMALL, TEXT, WARM, Colour, Pen, panel
 
 HEIGHT = 30  # of the bar
 MARGIN = 12
@@ -80,6 +80,7 @@ class TimelineBar:
         self._pen = pen
         self._sheet = pygame.Surface((1, 1))
         self._drawn_at = -1.0
+        self._line, self._written = pygame.Surface((1, 1)), ("", TEXT)
 
     def draw(self, on: pygame.Surface, past: Past, now_s: float) -> None:
         bar = bar_of(on.get_size())
@@ -88,14 +89,16 @@ class TimelineBar:
         on.blit(self._sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, ACCENT, (at, bar.top), (at, bar.bottom - 1), 3)
-        self._write(on, past, bar)
+        wanted = label(past), TEXT if past.tick == past.newest else WARM
+        if self._written != wanted:
+            self._line, self._written = self._rendered_line(*wanted, bar.width), wanted
+        on.blit(self._line, (bar.left, bar.top - TEXT_PX))
 
-    def _write(self, on: pygame.Surface, past: Past, bar: pygame.Rect) -> None:
-        text = self._pen.fitted(label(past), bar.width - 16, SMALL)
-        backing = panel((self._pen.width(text, SMALL) + 16, TEXT_PX))
-        on.blit(backing, (bar.left, bar.top - TEXT_PX))
-        colour = TEXT if past.tick == past.newest else WARM
-        self._pen.left(on, text, bar.left + 8, bar.top - TEXT_PX // 2, SMALL, colour)
+    def _rendered_line(self, text: str, colour: Colour, width: int) -> pygame.Surface:
+        fitted = self._pen.fitted(text, width - 16, SMALL)
+        line = panel((self._pen.width(fitted, SMALL) + 16, TEXT_PX))
+        self._pen.left(line, fitted, 8, TEXT_PX // 2, SMALL, colour)
+        return line
 
 
 def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
@@ -115,5 +118,7 @@ def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
     if 0 < budget < height:
         pixels[::2, budget] = DIM[:3]
     sheet = pygame.surfarray.make_surface(pixels)
+    if pygame.display.get_surface():
+        sheet = sheet.convert()  # else each blit would do it
     pygame.draw.rect(sheet, EDGE, sheet.get_rect(), 1)
     return sheet
