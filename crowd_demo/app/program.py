@@ -438,6 +438,7 @@ class Program:
             notices.append(self.switcher.text or "compiling")
         real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)
         clock = Clock(self.rate.per_s, real, self.sim.tick, self.sim.tick * self.sim.dt)
-        past = self.rewind.past() if self._has_timeline else None
+        recorded = self.recording.nbytes if self.recording else None
+        past = self.rewind.past()._replace(recorded=recorded) if self._has_timeline else None
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
                       clock, past)

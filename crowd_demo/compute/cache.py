@@ -167,9 +167,12 @@ class KernelCache(FunctionCache):
         self._cache_file = KernelFiles(Path(self.cache_path), self._impl.filename_base, self._impl.locator.get_source_stamp())
 
     def load_overload(self, sig: object, target_context: object) -> object:
-        """Return the compiled function or, whatever is wrong with its file, None."""
+        """Return the compiled function or, whatever is wrong with its file, None.
+
+        Numba would first make its compiler ready (0.4 s), which a start that compiles nothing does not need.
+        """
         try:
-            return super().load_overload(sig, target_context)
+            return self._load_overload(sig, target_context)
         except Exception as error:
             _say_once(f"a damaged file in {self.cache_path} is compiled again, like any other ({error})", "damaged")
             return None

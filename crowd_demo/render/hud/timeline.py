@@ -33,6 +33,7 @@ class Past(NamedTuple):
     nbytes: int
     bound: int
     frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
+    recorded: int | None = None  # bytes of the recording under way
 
     @property
     def first(self) -> int:
@@ -67,6 +68,8 @@ def column_of(past: Past, tick: int, width: int) -> int:
 def label(past: Past) -> str:
     """Where one is, how far back one can go, and what that takes."""
     reach = f"back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB"
+    if past.recorded is not None:
+        reach += f"; recording, {past.recorded / 1e3:,.0f} kB"
     if past.tick == past.newest:
         return reach
     ago_s = (past.newest - past.tick) / past.hz
