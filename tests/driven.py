@@ -13,6 +13,12 @@ from crowd_demo.app.worker import Worker
 from crowd_demo.config.loader import load_config
 
 
+def without_progress(stderr: str) -> str:
+    """What a program said, but for what it was compiling, which depends on the cache and on the machine."""
+    progress = ("crowd-demo: compiling ", "crowd-demo: importing ", "crowd-demo: building ")
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.startswith(progress))
+
+
 class Driven:
     """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
 

@@ -72,7 +72,7 @@ class Input:
         self._repeats_in_s: dict[str, float | None] = {}  # None in the frame in which the key went down
         self._cursor = size[0] / 2, size[1] / 2
         self._dragging: set[int] = set()
-        self._pointing = False
+        self.pointing = False  # is the left button pressed?
 
     def read(self, event: pygame.Event) -> Iterator[Command]:
         """Yield the commands for an event."""
@@ -87,7 +87,7 @@ class Input:
             self._held.clear()
             self._repeats_in_s.clear()
             self._dragging.clear()
-            self._pointing = False
+            self.pointing = False
         elif event.type == pygame.MOUSEWHEEL:
             yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION):
@@ -126,14 +126,14 @@ class Input:
     def _mouse(self, event: pygame.Event) -> Iterator[Command]:
         if event.type == pygame.MOUSEMOTION and self._dragging:
             yield Pan(self._cursor[0] - event.pos[0], self._cursor[1] - event.pos[1])
-        elif event.type == pygame.MOUSEMOTION and self._pointing:
+        elif event.type == pygame.MOUSEMOTION and self.pointing:
             yield Point(event.pos[0], event.pos[1], False)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button in DRAG_BUTTONS:
             self._dragging.add(event.button)
         elif event.type == pygame.MOUSEBUTTONDOWN and event.button == pygame.BUTTON_LEFT:
-            self._pointing = True
+            self.pointing = True
             yield Point(event.pos[0], event.pos[1], True)
         elif event.type == pygame.MOUSEBUTTONUP:
             self._dragging.discard(event.button)
-            self._pointing &= event.button != pygame.BUTTON_LEFT
+            self.pointing &= event.button != pygame.BUTTON_LEFT
         self._cursor = event.pos

@@ -236,9 +236,17 @@ class Loop:
 
     def _keep_events(self) -> None:
         events = pygame.event.get()
-        self._waiting += events
+        self._waiting += [event for event in events if not self._scrubs(event)]
         if any(self.input.quits(event) for event in events):
             self.program.quitting.ask()
+
+    def _scrubs(self, event: pygame.Event) -> bool:
+        """If the event moves along the timeline, let what is sought at present follow it at once."""
+        if not (self.program.scrubbing and self.input.pointing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
+            return False
+        for command in self.input.read(event):
+            self.program.perform(command)
+        return True
 
     def end_window_frame(self) -> None:
         """Start the compiler in the background once the first frames are over; wait if the frame was very short."""

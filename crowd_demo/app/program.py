@@ -32,7 +32,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import LEAST_ZOOM, Camera, Rect
 from crowd_demo.render.hud.status import Clock, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
-from crowd_demo.render.hud.timeline import bar_of, tick_at
+from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
 from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.save_format import SaveError, check
@@ -91,7 +91,7 @@ class Program:
         self.saver = Saver()
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
-        self._scrubbing = False
+        self.scrubbing = False  # is the timeline being pressed?
         self.touched = TOUCHED_FIRST
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
         self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
@@ -199,16 +199,24 @@ class Program:
         self._unapplied.clear()
 
     def _apply(self, action: Action) -> None:
-        in_past, newest, before = self.rewind.in_past, self.rewind.timeline.newest, len(self.sim.history)
+        self._begin_new_future()
         try:
             self.rewind.timeline.apply(action)
         except ValueError as error:
             self.notify(str(error))
             return
         if self.recording:
-            if in_past:
-                self.recording.rewound(newest, self.sim.tick, before)
             self.recording.acted(self.sim.tick, action)
+
+    def _begin_new_future(self) -> None:
+        """If this is the past: what came after it did not happen."""
+        timeline = self.rewind.timeline
+        if self.rewind.in_past:
+            left = timeline.newest
+            timeline.drop_future()
+            if self.recording:
+                self.recording.rewound(self.sim, left)
+            self.notify(f"a new future: {(left - self.sim.tick) * self.sim.dt:.1f} s dropped", "rewind")
 
     def _restart(self) -> None:
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
@@ -241,6 +249,7 @@ class Program:
 
     def start_recording(self, path: Path) -> None:
         """Record from now on. Raises OSError."""
+        self._begin_new_future()
         self.recording = Recording(path, self.sim)
 
     def finish_files(self, timeout_s: float) -> None:
@@ -294,16 +303,16 @@ class Program:
                     self.notify(f"recorded {self.recording.path}", "record")
                 self.recording = None
             else:
-                self.start_recording(free_name(Path(), RECORDING_SUFFIX))
-                self.notify("recording", "record")
+                path = free_name(Path(), RECORDING_SUFFIX)
+                self.start_recording(path)
+                self.notify(f"recording {path}", "record")
         except OSError as error:
             self.notify(f"cannot record: {error.strerror or error}", "record")
 
     def _close_recording(self, crash: str = "") -> None:
         """End it at the present tick, which may be in the past."""
         if self.recording:
-            if self.rewind.in_past:
-                self.recording.rewound(self.rewind.timeline.newest, self.sim.tick, len(self.sim.history))
+            self._begin_new_future()
             self.recording.close(self.sim, crash)
 
     def _part_from_broken_recording(self) -> None:
@@ -343,24 +352,24 @@ class Program:
         self.steps_asked += 1
 
     def step_back(self) -> None:
-        self._go_back()
-        self.rewind.seek_by(-1)
+        if self._can_go_back():
+            self.rewind.seek_by(-1)
 
     def _point(self, x: float, y: float, began: bool) -> None:
         """Go to the tick that was pressed on the timeline; the press holds it until the button is released."""
         size = self.camera.size
         if began:
-            self._scrubbing = self._has_timeline and bar_of(size).collidepoint(x, y)
-        if self._scrubbing:
-            self._go_back()
+            self.scrubbing = self._has_timeline and bar_of(size).collidepoint(x, y)
+        if self.scrubbing and self._can_go_back():
             self.rewind.seek(tick_at(self.rewind.past(), x, size))
 
-    def _go_back(self) -> None:
+    def _can_go_back(self) -> bool:
         """Pause, or say that there is nothing to go back to."""
+        if why := why_not(self.rewind.past()):
+            self.notify(why, "rewind")
+            return False
         self.paused = True
-        if not self.rewind.timeline.nbytes:
-            self.notify(f"there is no going back: the crowd needs more than {self.config.time.rewind_mb} MB (time.rewind_mb)",
-                        "rewind")
+        return True
 
     @property
     def _has_timeline(self) -> bool:
@@ -439,6 +448,8 @@ class Program:
         real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)
         clock = Clock(self.rate.per_s, real, self.sim.tick, self.sim.tick * self.sim.dt)
         recorded = self.recording.nbytes if self.recording else None
-        past = self.rewind.past()._replace(recorded=recorded) if self._has_timeline else None
+        past = self.rewind.past()._replace(recorded=recorded, replayed=self.player is not None)
+        if self.rewind.in_past and not self._has_timeline:
+            notices.append(label(past))
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
-                      clock, past)
+                      clock, past if self._has_timeline else None)

@@ -18,7 +18,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.recording_format import FORMAT, MAGIC, Act, Begin, End, Header, Reached, Rewind, sealed_line
+from crowd_demo.app.recording_format import FORMAT, MAGIC, Act, Begin, End, Header, Reached, WentBack, sealed_line
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import encode
 from crowd_demo.sim.simulation import Simulation
@@ -58,7 +58,7 @@ class Recording:
 
     def begin(self, sim: Simulation, left: int | None = None) -> None:
         """Go on with another simulation, or another state, after a restart or a load at the tick `left`."""
-        self._actions_before = len(sim.history)
+        self._first_tick, self._actions_before = sim.tick, len(sim.history)
         if is_fresh(sim):
             config = sim.config.model_dump(mode="json")
             self._jump(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
@@ -70,9 +70,13 @@ class Recording:
         """An action was applied."""
         self._write(Act(tick=tick, action=as_data(action)))
 
-    def rewound(self, left: int, tick: int, actions: int) -> None:
-        """The simulation went back from the tick `left`, and goes on from an earlier one with so many of its actions."""
-        self._jump(Rewind(left=left, to=tick, actions=actions - self._actions_before))
+    def rewound(self, sim: Simulation, left: int) -> None:
+        """The simulation went back from the tick `left` and goes on from where it is, perhaps from before the beginning."""
+        actions = len(sim.history) - self._actions_before
+        if sim.tick < self._first_tick or actions < 0:
+            self.begin(sim, left)
+        else:
+            self._jump(WentBack(left=left, to=sim.tick, actions=actions))
 
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""

@@ -66,7 +66,7 @@ class Reached(_Line):
     hash: Hash = ""
 
 
-class Rewind(_Line):
+class WentBack(_Line):
     """The run went back from the tick `left`, and on from an earlier one with the first so many of its actions."""
 
     left: Tick
@@ -83,7 +83,7 @@ class End(_Line):
     crash: str = ""
 
 
-Line = Begin | Act | Reached | Rewind | End
+Line = Begin | Act | Reached | WentBack | End
 Numbered = tuple[int, Line]  # with the number of the line in the file
 _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
@@ -158,7 +158,7 @@ class _Reader:
             line = self._line(text)
             if end:
                 raise self._error("there is a line after the end")
-            if isinstance(line, Begin | Rewind):
+            if isinstance(line, Begin | WentBack):
                 jumps.append([(self.number, line)])
                 continue
             if not jumps:
@@ -181,7 +181,7 @@ class _Reader:
                 parts.append(self._begun(first))
                 if not same_world(parts[0].config, parts[-1].config):
                     raise self._error("the run goes on in another world")
-            elif isinstance(first, Rewind) and parts and self._leads_somewhere(first, parts[-1]):
+            elif isinstance(first, WentBack) and parts and self._leads_somewhere(first, parts[-1]):
                 parts[-1].rewind(first.to, first.actions)
             else:
                 raise self._error("a rewind leads nowhere")
@@ -190,7 +190,7 @@ class _Reader:
         return parts
 
     @staticmethod
-    def _leads_somewhere(line: Rewind, part: Part) -> bool:
+    def _leads_somewhere(line: WentBack, part: Part) -> bool:
         return (part.first <= line.to <= max(part.end, line.left) and line.actions <= len(part.actions)
                 and all(tick <= line.to for tick, _ in part.actions[:line.actions]))
 

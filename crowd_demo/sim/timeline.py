@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.simulation import Simulation
@@ -59,6 +59,10 @@ class Timeline:
     def apply(self, action: Action) -> None:
         """Do something now; what was known of the future is dropped. Raises ValueError, and changes nothing then."""
         self.sim.apply(action)
+        self.drop_future()
+
+    def drop_future(self) -> None:
+        """Forget what is known beyond the present tick."""
         self.newest = self.sim.tick
         self._known = self.sim.history
         self._keyframes = [keyframe for keyframe in self._keyframes if keyframe.tick <= self.newest]
@@ -68,11 +72,6 @@ class Timeline:
         """Do what was done at this tick."""
         while (done := len(self.sim.history)) < len(self._known) and self._known[done][0] <= self.sim.tick:
             self.sim.apply(self._known[done][1])
-
-    def expect(self, actions: Sequence[tuple[int, Action]], newest: int) -> None:
-        """Know the future up to a tick, such as that of a recording; the actions are in the order of their ticks."""
-        self._known = [*self.sim.history, *actions]
-        self.newest = max(self.sim.tick, newest)
 
     # --- back and forth ----------------------------------------------------------------------------------------------
 

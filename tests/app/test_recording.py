@@ -25,8 +25,8 @@ from crowd_demo.app.recording_format import (
     Header,
     Reached,
     RecordingError,
-    Rewind,
     Script,
+    WentBack,
     read_recording,
     sealed_line,
 )
@@ -87,7 +87,7 @@ class Run:
     def rewind(self) -> None:
         left = self.sim.tick
         self.sim.restore(self.kept)
-        self.recording.rewound(left, self.sim.tick, len(self.sim.history))
+        self.recording.rewound(self.sim, left)
 
 
 def replayed(script: Script, start_at: int = 0) -> tuple[Player, Simulation]:
@@ -241,14 +241,14 @@ def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: P
     def said(*lines: bytes) -> str:
         return outcome(tmp_path / "a.replay", b"".join(lines))
 
-    def line(of: Act | End | Reached | Rewind) -> bytes:
+    def line(of: Act | End | Reached | WentBack) -> bytes:
         return sealed_line(of.model_dump_json().encode())
 
     assert "has format 2, newer than this program reads (1); crowd-demo 9.0 wrote it" in said(newer, begin)
     assert ":1: is no recording of crowd-demo" in said(begin)
     assert "it ends before it begins" in said(header)
     assert ":2: the recording does not begin with a crowd" in said(header, rest[0], begin)
-    assert ":3: a rewind leads nowhere" in said(header, begin, line(Rewind(left=3, to=5, actions=0)))
+    assert ":3: a rewind leads nowhere" in said(header, begin, line(WentBack(left=3, to=5, actions=0)))
     assert ":4: there is a line after the end" in said(header, begin, line(End(tick=5)), line(Reached(tick=9, jump=1)))
     assert ":3: hash of jump 2" in said(header, begin, line(Reached(tick=5, jump=2)))
     assert ":3: unknown action 'dance'" in said(header, begin, line(Act(tick=5, action={"name": "dance"})))

@@ -26,6 +26,14 @@ def hashes_of(driven: Driven, ticks: int) -> dict[int, str]:
     return found
 
 
+def replayed(path: Path) -> tuple[object, int, str]:
+    player = Player(read_recording(path))
+    sim = player.start(Simulation(player.part.config))
+    while not player.done:
+        sim = player.step(sim)
+    return player.parted, sim.tick, sim.state_hash()
+
+
 def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> None:
     hashes, program = hashes_of(driven, 70), driven.program
     newest = program.sim.tick
@@ -70,11 +78,7 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
     driven.press("backspace")  # the recording ends one step before the newest
     end, last = program.sim.tick, program.sim.state_hash()
     program.finish_files(10)
-    player = Player(read_recording(tmp_path / "a.replay"))
-    sim = player.start(Simulation(player.part.config))
-    while not player.done:
-        sim = player.step(sim)
-    assert (player.parted, sim.tick, sim.state_hash()) == (None, end, last)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
 
 
 def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
@@ -83,7 +87,7 @@ def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     driven.frames(5)
     tick = program.sim.tick
     driven.press("backspace")
-    assert program.sim.tick == tick and "needs more than" in program.status().notices[-1]
+    assert program.sim.tick == tick + 1 and "needs more than" in program.status().notices[-1] and not program.paused
 
 
 def test_a_restart_begins_another_past(driven: Driven) -> None:
@@ -107,3 +111,44 @@ def test_headless_nothing_is_kept() -> None:
     for _ in range(100):
         rewind.timeline.step()
     assert rewind.timeline.nbytes == 0 and not rewind.possible and rewind.timeline.oldest == sim.tick
+
+
+def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(70)
+    driven.press("-")
+    driven.frames(10)
+    program.start_recording(tmp_path / "a.replay")
+    driven.frames(70)
+    program.rewind.seek(20)
+    driven.frames()
+    assert program.sim.tick >= 20 and not program.sim.history
+    driven.press("=")
+    driven.frames(70)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.finish_files(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(40)
+    driven.press("-")
+    driven.frames(40)
+    driven.press("backspace")
+    program.rewind.seek(20)
+    driven.frames()
+    program.start_recording(tmp_path / "a.replay")
+    assert not program.rewind.in_past and "dropped" in program.status().notices[-1]
+    driven.press("space")
+    driven.frames(130)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.finish_files(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_it_is_said_that_this_is_the_past_though_the_hud_is_hidden(driven: Driven) -> None:
+    driven.frames(30)
+    driven.press("tab")
+    driven.press("backspace")
+    assert driven.program.status().notices[-1].startswith("0.02 s ago, tick ")

@@ -84,17 +84,6 @@ def test_a_timeline_of_a_run_is_the_run() -> None:
     assert alone.state_hash() == timeline.sim.state_hash()
 
 
-def test_a_future_that_is_expected_comes_true() -> None:
-    first = Timeline(simulation(**SETTINGS), 64 * MB)
-    hashes = play(first, 80, np.random.default_rng(6))
-    timeline = Timeline(simulation(**SETTINGS), 64 * MB)
-    timeline.expect(first.sim.history, 80)
-    for tick in (50, 10, 80, 49):
-        timeline.seek(tick)
-        assert timeline.sim.state_hash() == hashes[tick], tick
-    timeline.apply(Populate(50))
-    assert timeline.newest == 49
-
 
 def test_the_memory_bound_holds_and_the_last_minute_is_kept_where_it_fits() -> None:
     sim = simulation(**SETTINGS)

@@ -94,7 +94,7 @@ def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str,
     if "imbalance" not in counters:
         return {}
     score = readings.locality
-    return {"top worker": f"{counters['imbalance']:.2f} x mean",
+    return {"top worker": f"{counters['imbalance']:.2f}x mean",
             "near reads": f"{score.same_or_next_line:.0%}" if score else UNREAD,
             "L1 misses": f"{score.miss_rate:.1%}" if score else UNREAD}
 

@@ -1,4 +1,4 @@
-"""The timeline: a bar at the lower edge that shows how far back one can go, and what each tick cost to make.
+"""The timeline: a bar at the lower edge that shows how far back one can go, and how long the frames took then.
 
 The bar spans the last minute. What can be returned to is lighter; a line marks the present tick. A press or a drag on it goes
 there. The bar is rendered a few times a second, and only the line moves in between.
@@ -19,7 +19,7 @@ HEIGHT = 30  # of the bar
 MARGIN = 12
 TEXT_PX = 16  # the line above it
 REFRESH_HZ = 4.0
-REACHED, OUT_OF_REACH = (38, 48, 62), (52, 60, 72)  # the ground of what can be returned to, a column of what cannot
+NEAR_GROUND, FAR_COLUMN = (38, 48, 62), (52, 60, 72)  # the ground of what can be returned to, a column of what cannot
 
 
 class Past(NamedTuple):
@@ -34,6 +34,7 @@ class Past(NamedTuple):
     bound: int
     frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
     recorded: int | None = None  # bytes of the recording under way
+    replayed: bool = False  # what comes is that of a recording, and cannot be changed
 
     @property
     def first(self) -> int:
@@ -67,13 +68,24 @@ def column_of(past: Past, tick: int, width: int) -> int:
 
 def label(past: Past) -> str:
     """Where one is, how far back one can go, and what that takes."""
-    reach = f"back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB"
+    reach = why_not(past) or (
+        f"back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
     if past.recorded is not None:
-        reach += f"; recording, {past.recorded / 1e3:,.0f} kB"
+        reach += f"; recording, {past.recorded / 1e6:,.2f} MB"
     if past.tick == past.newest:
         return reach
     ago_s = (past.newest - past.tick) / past.hz
-    return f"{ago_s:.2f} s ago, tick {past.tick:,}: what you change begins a new future   ({reach})"
+    what = "Space plays on" if past.replayed else "what you change begins a new future"
+    return f"{ago_s:.2f} s ago, tick {past.tick:,}: {what}   ({reach})"
+
+
+def why_not(past: Past) -> str:
+    """Why there is no going back; empty if there is."""
+    if not past.bound:
+        return "going back is off: time.rewind_mb is 0"
+    if not past.nbytes:
+        return f"no going back: this crowd needs more than {past.bound / 1e6:.0f} MB (time.rewind_mb)"
+    return ""
 
 
 class TimelineBar:
@@ -114,8 +126,8 @@ def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
     filled = above_ms[None, :] <= slowest[:, None]
     within = np.arange(width) >= column_of(past, past.oldest, width)
     pixels = np.full((width, height, 3), GROUND, np.uint8)
-    pixels[within] = REACHED
-    pixels[filled] = OUT_OF_REACH
+    pixels[within] = NEAR_GROUND
+    pixels[filled] = FAR_COLUMN
     pixels[filled & within[:, None]] = MUTED[:3]
     budget = height - round(height * BUDGET_MS / full_ms)
     if 0 < budget < height:

@@ -192,8 +192,8 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
     assert sorting_facts(sim, {"reorder.when"}) == {}
     score = Readings(locality=Locality(0.875, 0.0312, 1000))
     assert memory_facts(sim.profile.counters, score) == {
-        "top worker": "1.25 x mean", "near reads": "88%", "L1 misses": "3.1%"}
-    assert memory_facts(sim.profile.counters, Readings()) == {"top worker": "1.25 x mean", "near reads": "-", "L1 misses": "-"}
+        "top worker": "1.25x mean", "near reads": "88%", "L1 misses": "3.1%"}
+    assert memory_facts(sim.profile.counters, Readings()) == {"top worker": "1.25x mean", "near reads": "-", "L1 misses": "-"}
     after = drawn(Hud(KEYS), sim, Status(readings=score))
     assert changed(before, after).height > 60 and changed(before, after).right < 300
 
