@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
-from crowd_demo.compute.jit import Call, compile_calls, is_compiled
+from crowd_demo.compute.jit import Call, compile_calls
 from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
@@ -40,8 +40,12 @@ class Ahead:
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
             self._sim.optimizations.set("leaf_size", LEAST_LEAF)
-            calls = {(call.kernel, call.signature()): call for call in self._calls() if not is_compiled(call)}
-        return list(calls.values())
+            found: dict[tuple[object, ...], Call] = {}
+            for call in self._calls():
+                signature = call.signature()
+                if signature not in call.compiled.overloads:
+                    found[call.kernel, signature] = call
+        return list(found.values())
 
     def _calls(self) -> Iterator[Call]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps

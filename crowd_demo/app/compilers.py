@@ -73,7 +73,7 @@ def compile_all(calls: Sequence[Call], helpers: Sequence[Helper], tell: Callable
         while thread.is_alive():
             tell("the last kernels", len(done))
             thread.join(POLL_S)
-    for call in calls:  # loads those of the helpers, and compiles those at which one failed
+    for call in calls if helpers else ():  # loads those of the helpers, and compiles those at which one failed
         compile_one(call)
 
 
