@@ -42,10 +42,10 @@ class Simulation(simulation.Simulation):
         from crowd_demo.render.pixels import plain_surface
         from crowd_demo.render.scene import Scene
 
-        walls, view = self.terrain.walls, self.config.camera
+        walls = self.terrain.walls
         camera = Camera((float(walls.width), float(walls.height)), (width, height))
-        x, y = center or view.center or (camera.x, camera.y)
-        camera.look_at(x, y, zoom or view.zoom or camera.zoom)
+        camera.show(self.config.camera)
+        camera.look_at(*(center or (camera.x, camera.y)), zoom)
         surface = plain_surface((width, height))
         self.prepare_picture()
         Scene(self, self.config, assets_folder()).draw(surface, camera)

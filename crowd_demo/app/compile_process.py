@@ -123,7 +123,7 @@ def compile_as_told(config: Config, kernel: str, lines: SimpleQueue[str]) -> Non
 
 
 def main() -> None:
-    """Read a configuration, then what to compile for it."""
+    """Read a configuration, then `ALL_CHOICES`, or the key of a kernel and later of others."""
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
     config = Config.model_validate_json(lines.get())

@@ -11,13 +11,14 @@ import json
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 import pygame
 
 from crowd_demo import __version__
+from crowd_demo.config.differences import differences
 from crowd_demo.config.loader import ConfigError, load_config, parse_overrides
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import Optimizations
@@ -57,7 +58,7 @@ def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
     base = None if name is None or as_yaml else _file(name)
     if name is None or base is None:
         return Copied(yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file"))
-    changes = [setting(path, value) for path, value in differences(base, config)]
+    changes = [setting(path, value) for path, value in changed(base, config)]
     command = command_of(name, changes)
     if len(command) > MOST_CHARACTERS:
         return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MOST_CHARACTERS} characters")
@@ -97,7 +98,7 @@ def view(shown: Shown) -> CameraSettings:
     camera, configured = shown.camera, shown.configured
     if (camera.x, camera.y, camera.zoom) == (configured.x, configured.y, configured.zoom):
         return shown.config.camera
-    return CameraSettings(center=(camera.x, camera.y), zoom=camera.zoom if camera.zoom >= LEAST_ZOOM else None)
+    return camera.settings()
 
 
 def not_in_it(shown: Shown) -> Iterator[str]:
@@ -124,18 +125,9 @@ def _file(name: str) -> Config | None:
 
 # --- the texts -------------------------------------------------------------------------------------------------------
 
-def differences(before: Config, after: Config) -> Iterator[tuple[str, object]]:
+def changed(before: Config, after: Config) -> Iterator[tuple[str, object]]:
     """(dotted path, value) of each value that is another one in `after`."""
-    yield from _differences(before.model_dump(mode="json"), after.model_dump(mode="json"), "")
-
-
-def _differences(before: Mapping[str, object], after: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
-    for key, value in after.items():
-        old = before[key]
-        if isinstance(value, dict) and isinstance(old, dict):
-            yield from _differences(old, value, f"{prefix}{key}.")
-        elif value != old:
-            yield f"{prefix}{key}", value
+    return differences(before.model_dump(mode="json"), after.model_dump(mode="json"))
 
 
 def command_of(name: str, changes: Sequence[str]) -> str:
@@ -159,7 +151,7 @@ def setting(path: str, value: object) -> str:
 def yaml_of(config: Config) -> str:
     """A configuration file, with what differs from the defaults."""
     sections: dict[str, object] = {}
-    for path, value in differences(Config.model_validate({}), config):
+    for path, value in changed(Config.model_validate({}), config):
         *parents, name = path.split(".", 1) if path.startswith("keys.") else path.split(".")
         section = sections
         for parent in parents:

@@ -6,7 +6,6 @@ before its next step, so the window does not wait for a long step.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Command, Do, Pan, Point, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
+from crowd_demo.app.notices import Notices
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
@@ -25,11 +25,11 @@ from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
-from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import LEAST_ZOOM, Camera, Rect
+from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.status import Clock, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
@@ -40,8 +40,6 @@ from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
-NOTICE_S = 3.0
-NOTICES = 4  # at a time
 RECORDING_SUFFIX = ".replay"
 WATCHING = {"pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot",
             "quit", "save", "freeze", "copy_command", "slow_frames", *OVERLAYS}  # actions that leave a replay as it is
@@ -93,8 +91,8 @@ class Program:
         self.timeline_shown = True
         self.scrubbing = False  # is the timeline being pressed?
         self.touched = TOUCHED_FIRST
+        self.notices = Notices()
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
-        self._notices: dict[str, tuple[float, str]] = {}  # (end, text) by topic, the newest last
         self._actions: dict[str, Callable[[], None]] = {
             "pause": self.pause, "step": self.step_once, "step_back": self.step_back, "restart": self.restart,
             "fewer": lambda: self.populate(fewer(self.agents_asked)),
@@ -266,10 +264,9 @@ class Program:
             error.add_note(f"crowd-demo replay {self.recording.path} leads there again")
 
     def _save(self) -> None:
-        snapshot, camera = self.sim.snapshot(), self.camera
-        view = CameraSettings(center=(camera.x, camera.y), zoom=camera.zoom if camera.zoom >= LEAST_ZOOM else None)
-        snapshot = snapshot._replace(config=snapshot.config.model_copy(update={"camera": view}))
-        self.saver.save(snapshot)
+        snapshot = self.sim.snapshot()
+        config = snapshot.config.model_copy(update={"camera": self.camera.settings()})
+        self.saver.save(snapshot._replace(config=config))
 
     def _load_newest(self) -> None:
         self.saver.wait()
@@ -422,27 +419,22 @@ class Program:
 
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
-        walls, view = self.sim.terrain.walls, self.config.camera
+        walls = self.sim.terrain.walls
         camera = Camera((float(walls.width), float(walls.height)), size)
-        x, y = view.center or (camera.x, camera.y)
-        camera.look_at(x, y, view.zoom or camera.zoom)
+        camera.show(self.config.camera)
         return camera
 
-    # --- notices -----------------------------------------------------------------------------------------------------
+    # --- what the HUD is told ---------------------------------------------------------------------------------------
 
     def notify(self, text: str, about: str = "") -> None:
         """Show a line for a while; it replaces the one about the same topic."""
-        self._notices.pop(about or text, None)
-        self._notices[about or text] = time.monotonic() + NOTICE_S, text
-        self._notices = dict(list(self._notices.items())[-NOTICES:])
+        self.notices.add(text, about)
 
     def status(self) -> Status:
         self._part_from_broken_recording()
         for line in self.saver.finished():
             self.notify(line)
-        now = time.monotonic()
-        self._notices = {about: notice for about, notice in self._notices.items() if notice[0] > now}
-        notices = [text for _, text in self._notices.values()]
+        notices = self.notices.present()
         if self.switcher.pending:
             notices.append(self.switcher.text or "compiling")
         real = None if self.paused or self.unpaced else self.rate.real_speed(self.speed, self.sim.dt)

@@ -68,6 +68,7 @@ class Switcher:
         self.text = ""
         self._ahead = ahead
         self._wanted: list[Call] = []
+        self._asked = False  # since `ready` looked last
         self._closed = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
@@ -75,14 +76,19 @@ class Switcher:
     def request(self, options: Optimizations, path: str, value: Value) -> None:
         """Ask for a value; `ready` returns it once its kernels are compiled."""
         self.pending[path] = value
+        self._asked = True
         self._want(options)
 
     def ready(self, options: Optimizations) -> dict[str, Value]:
-        """Return the pending values whose kernels are compiled, for the caller to set. Raises the thread's error."""
+        """Return the pending values whose kernels are compiled, for the caller to set. Raises the thread's error.
+
+        Asked in every frame, it looks for them, which takes milliseconds, after a request and when the thread is done.
+        """
         if self._error:
             raise self._error
-        if not self.pending or not self._all_compiled():
+        if not self.pending or (self.busy and not self._asked):
             return {}
+        self._asked = False
         found = self._ready(options)
         for path in found:
             del self.pending[path]
@@ -112,17 +118,11 @@ class Switcher:
         """Start compiling what the cheapest of the pending values needs."""
         lists = [self._ahead.missing(with_values(options, {path: value})) for path, value in self.pending.items()]
         self._wanted = min(filter(None, lists), key=len, default=[])
-        self._all_compiled()
-
-    def _all_compiled(self) -> bool:
-        """Is all there that is wanted? If not, the thread is seen to."""
-        if all(map(is_compiled, self._wanted)):
+        if not self._wanted:
             self.text = ""
-            return True
-        if not self.busy:
+        elif not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
             self._thread.start()
-        return False
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""

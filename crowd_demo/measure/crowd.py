@@ -25,7 +25,7 @@ class Picture:
         size = config.window.width, config.window.height
         self.scene, self.surface = scene, plain_surface(size)
         self.camera = Camera((float(walls.width), float(walls.height)), size)
-        self.camera.look_at(*(config.camera.center or (self.camera.x, self.camera.y)), config.camera.zoom or self.camera.zoom)
+        self.camera.show(config.camera)
 
     def draw(self) -> pygame.Surface:
         self.scene.sim.prepare_picture()

@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.config.model import CameraSettings
+
 LEAST_ZOOM, MOST_ZOOM = 0.05, 8.0
 FIT_MARGIN = 0.97
 
@@ -46,6 +48,14 @@ class Camera:
         self.world = world
         self.size = size
         self.fit()
+
+    def show(self, settings: CameraSettings) -> None:
+        """Show what a configuration says; what it leaves out stays."""
+        self.look_at(*(settings.center or (self.x, self.y)), settings.zoom or self.zoom)
+
+    def settings(self) -> CameraSettings:
+        """The settings that show the same, but for a zoom that no configuration can have."""
+        return CameraSettings(center=(self.x, self.y), zoom=self.zoom if self.zoom >= LEAST_ZOOM else None)
 
     @property
     def least_zoom(self) -> float:

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.config.differences import differences as config_differences
 from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
 LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache"})  # sections that no step reads
-PACE = frozenset({"speed", "catch_up", "rewind_mb"})  # the same of `time`; techniques are the snapshot's own
+PACE = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys that none reads; techniques are the snapshot's own
 
 
 class Snapshot(NamedTuple):
@@ -71,18 +72,10 @@ def differences(one: Config, other: Config) -> list[str]:
     """Return the paths of the keys that steps depend on and that differ, such as `agents` and `crowd.radius`."""
     if one is other:
         return []
-    return sorted(_differing(one.model_dump(exclude=set(LOOKS)), other.model_dump(exclude=set(LOOKS))))
+    found = config_differences(one.model_dump(exclude=set(LOOKS)), other.model_dump(exclude=set(LOOKS)))
+    return sorted(path for path, _ in found if path not in PACE)
 
 
 def same_world(one: Config, other: Config) -> bool:
     """Are they alike but for the number of agents and what no step depends on, so that a running program can change over?"""
     return set(differences(one, other)) <= {"agents"}
-
-
-def _differing(one: Mapping[str, object], other: Mapping[str, object], prefix: str = "") -> Iterator[str]:
-    for key in one:
-        mine, yours = one[key], other.get(key)
-        if isinstance(mine, Mapping) and isinstance(yours, Mapping):
-            yield from _differing(mine, yours, f"{prefix}{key}.")
-        elif mine != yours and not (prefix == "time." and key in PACE):
-            yield prefix + key

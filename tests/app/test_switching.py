@@ -79,33 +79,56 @@ def test_the_last_wish_counts() -> None:
 
 
 class TwoAhead:
-    """`depth: full` has two kernels, `cull: agents` one, and both together a fourth."""
+    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
 
     def __init__(self) -> None:
-        self.slow = [SlowKernel(name) for name in ("sort_bands", "sort_all", "test_agents", "sort_tested")]
+        self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
 
     def missing(self, options: Any) -> list[Call]:
         full, agents = options.depth == "full", options.cull == "agents"
-        wanted = [full, full, agents, full and agents]
+        wanted = [full, full, full, agents, full and agents]
         return [Call(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
                 if is_wanted and not kernel.overloads]
 
 
 def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     ahead, options = TwoAhead(), Optimizations()
-    sort_bands, sort_all, test_agents, sort_tested = ahead.slow
+    sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
     switcher = Switcher(ahead)  # type: ignore[arg-type]
     switcher.request(options, "depth", "full")
     switcher.request(options, "cull", "agents")
     sort_bands.may_go_on.set()  # under way already
     assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
     test_agents.may_go_on.set()
-    sort_all.may_go_on.set()
     assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
     options.cull = "agents"
     assert switcher.ready(options) == {}, "together they need one more"
-    sort_tested.may_go_on.set()
+    for kernel in (merge, sort_all, sort_tested):
+        kernel.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
+
+
+def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
+    class Counting(FakeAhead):
+        asked = 0
+
+        def missing(self, options: Any) -> list[Call]:
+            self.asked += 1
+            return super().missing(options)
+
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    ahead = Counting(full=slow)
+    switcher = Switcher(ahead)  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {}
+    switcher.request(options, "cull", "agents")
+    assert switcher.ready(options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    before = ahead.asked
+    for _ in range(100):
+        assert switcher.ready(options) == {}
+    assert ahead.asked == before
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"}
 
 
 def wait_until(happened: Callable[[], bool]) -> bool:
