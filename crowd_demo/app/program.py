@@ -24,8 +24,9 @@ from crowd_demo.app.replay import Player
 from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.slow_frames import save_last_second
-from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.app.switching import Switcher, next_choice, next_number
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH

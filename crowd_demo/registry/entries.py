@@ -41,8 +41,8 @@ def nothing_left(situation: Situation) -> str:
 class Technique(NamedTuple):
     """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
-    The first choice is the baseline that the others improve upon. A technique of numbers takes any number in its range,
-    which is that of its choices unless given. While `inactive` is true, the technique changes nothing.
+    The first choice is the baseline that the others improve upon, unless `off` names another one. A technique of numbers takes
+    any number in its range, which is that of its choices unless given. While `inactive` is true, it changes nothing.
     """
 
     path: str
@@ -59,6 +59,12 @@ class Technique(NamedTuple):
     partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
     approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
     approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
+    off: Value | None = None  # the baseline, if that is not the first choice
+
+    @property
+    def baseline(self) -> Value:
+        """The value upon which the others improve."""
+        return self.choices[0] if self.off is None else self.off
 
     @property
     def numbers(self) -> Range | None:

@@ -65,7 +65,7 @@ BUILT_IN: tuple[Technique, ...] = (
               "steps over which the next box tree is built; the boxes in use are fitted to the agents in each step",
               stage="index", key="u", range=Range(int, 1, 1000), inactive=_unused("rebuild")),
     Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
-              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers"),
+              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", off=1),
     Technique("removal", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
               "gaps in memory after deaths: filled from the end, closed in order by each removal, or closed once a step",
               stage="life", key="x", inactive=lambda situation: not situation.births),

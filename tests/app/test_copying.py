@@ -16,12 +16,12 @@ from driven import Driven
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo import cli
 from crowd_demo.app import copying
 from crowd_demo.app.copying import MOST_CHARACTERS, Shown, copy, setting
-from crowd_demo.app.switching import with_values
+from crowd_demo.cli.run import config_of, parser
 from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Populate, SetWalls, Switch
 
@@ -51,7 +51,7 @@ def command_parts(text: str) -> list[str]:
 def parsed(text: str) -> Config:
     """The effective configuration of a command."""
     mistakes: list[str] = []
-    config = cli._config(cli._parser().parse_args(command_parts(text)), mistakes)
+    config = config_of(parser().parse_args(command_parts(text)), mistakes)
     assert config and not mistakes, mistakes
     return config
 

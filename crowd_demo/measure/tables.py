@@ -1,0 +1,114 @@
+"""What experiments found, as tables and lines of plain text, for the terminal and for the window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
+from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
+from crowd_demo.measure.statistics import Interval
+from crowd_demo.measure.text import aligned, factor, factors, shown
+from crowd_demo.measure.trial import Pair, Versus
+
+
+class Table(NamedTuple):
+    """Column heads, and rows of as many cells."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+    def __str__(self) -> str:
+        return aligned([self.columns, *self.rows])
+
+
+# --- one technique ---------------------------------------------------------------------------------------------------
+
+CROWDS = {"same": "same crowd", "approximate": "another crowd, for it is approximate", "DIFFERS": "THE CROWD DIFFERS"}
+
+
+def verdict_of(pair: Pair) -> str:
+    """`3.1x (95 %: 2.9-3.3)`, or why there is no such number."""
+    match pair.other.verdict:
+        case "no difference":
+            return "no difference here"
+        case "unknown":
+            return f"{factor(pair.factor.value)} (too few steps to be sure)"
+    return f"{factor(pair.factor.value)} (95 %: {factors(pair.factor)})"
+
+
+def line_of(found: Versus) -> str:
+    """What a technique's present value gives against another one, in one line."""
+    step, frame = verdict_of(found.step), verdict_of(found.frame)
+    both = step if step == frame else f"step {step}, frame {frame}"
+    return f"{both}, {CROWDS[found.crowd]}"
+
+
+# --- ablation --------------------------------------------------------------------------------------------------------
+
+ABLATION = ("technique", "now", "off", "frame ms", "off ms", "buys", "95 %", "step ms", "off ms", "buys", "crowd")
+ABLATION_NOTE = "buys: how many times as long it takes without; below 1 it costs. A frame is a step and its picture."
+
+
+def ablation_table(ablation: Ablation) -> Table:
+    """Those that buy most of a frame first."""
+    return Table(ABLATION, [_ablation_row(row) for row in ablation.rows])
+
+
+def left_out(ablation: Ablation) -> Iterator[str]:
+    """A line for each reason for which techniques were not switched off."""
+    together: dict[str, list[str]] = {}
+    for path, why in ablation.left_out.items():
+        together.setdefault(why, []).append(path)
+    for why in sorted(together, key=lambda why: (why == INACTIVE, why == OFF_ALREADY)):
+        yield f"{why}: {', '.join(together[why])}"
+
+
+def _ablation_row(row: Row) -> tuple[str, ...]:
+    step, frame = row.found.step, row.found.frame
+    return (row.technique.path, shown(row.value), shown(row.off), _ms(frame.present), _ms(frame.other.ms), _buys(frame),
+            _between(frame), _ms(step.present), _ms(step.other.ms), _buys(step), row.found.crowd)
+
+
+def _ms(interval: Interval) -> str:
+    return f"{interval.value:.2f}"
+
+
+def _buys(pair: Pair) -> str:
+    return "no difference" if pair.other.verdict == "no difference" else factor(pair.factor.value)
+
+
+def _between(pair: Pair) -> str:
+    return factors(pair.factor) if pair.factor.known else "too few"
+
+
+# --- the largest crowd -----------------------------------------------------------------------------------------------
+
+LARGEST = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
+LARGEST_NOTE = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} a second), in a world that grows"
+                " with it; times: against the line above.")
+
+
+def largest_table(experiment: Largest) -> Table:
+    """In the order of the search; each rung beside the one below it."""
+    rows: list[tuple[str, ...]] = []
+    before: Answer | None = None
+    for answer in experiment.answers:
+        rows.append(_largest_row(answer, before))
+        before = answer
+    return Table(LARGEST, rows)
+
+
+def _largest_row(answer: Answer, before: Answer | None) -> tuple[str, ...]:
+    found = answer.measured
+    if found is None:
+        return (answer.rung.name, "none", *("-" for _ in LARGEST[2:]))
+    below = before.measured if before and answer.rung.adds else None
+    between = f"{found.frame.low:.1f}-{found.frame.high:.1f}" if found.frame.known else "-"
+    return (answer.rung.name, f"{found.agents:,}{'+' * bool(answer.bound)}", *map(_ms, (found.step, found.draw, found.frame)),
+            between, factor(found.agents / below.agents) if below else "")
+
+
+def bounds(experiment: Largest) -> Sequence[str]:
+    """A line for each thing but time that ended a search."""
+    return [f"+: not more, because of {bound}" for bound in dict.fromkeys(each.bound for each in experiment.answers) if bound]
