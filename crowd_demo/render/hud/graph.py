@@ -10,30 +10,13 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import in_order
+from crowd_demo.render.hud.stages import REST, colour_of
 from crowd_demo.render.hud.theme import FAINT, SMALL, Pen
 
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 GROUND = (28, 34, 44)
-REST = (74, 84, 98)  # time of a frame that no stage accounts for
-
-# Okabe and Ito's colours and lighter ones like them; neighbours in the list differ in lightness too
-PALETTE: tuple[tuple[int, int, int], ...] = (
-    (0, 114, 178), (86, 180, 233), (230, 159, 0), (240, 228, 66), (0, 158, 115), (213, 94, 0), (204, 121, 167),
-    (141, 160, 203), (166, 216, 84), (222, 196, 160), (140, 140, 150), (200, 205, 215),
-    (120, 94, 240), (220, 38, 127), (80, 210, 195), (140, 90, 50),
-    (118, 86, 160), (250, 150, 130), (90, 120, 60), (230, 170, 220), (60, 80, 130), (190, 190, 90),
-)
-
-
-class StageColours:
-    """The colour of each stage: it gets one when it is first asked for, and keeps it."""
-
-    def __init__(self) -> None:
-        self._of: dict[str, tuple[int, int, int]] = {}
-
-    def __getitem__(self, stage: str) -> tuple[int, int, int]:
-        return self._of.setdefault(stage, PALETTE[len(self._of) % len(PALETTE)])
 
 
 def scale_ms(frames: Floats) -> float:
@@ -42,20 +25,21 @@ def scale_ms(frames: Floats) -> float:
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full_ms: float) -> Bytes:
-    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high."""
+def stacked(profile: Profile, size: tuple[int, int], full_ms: float) -> Bytes:
+    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high; part by part, the step lowest."""
     width, height = size
+    stages = in_order(profile.stages)
     pixels = np.full((width, height, 3), GROUND, np.uint8)
     frames = profile.frame_ms(width)
     if len(frames):
         middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
         layer = np.zeros((len(frames), height), np.uint8)  # index of a pixel's stage, the rest or the ground
         top_ms = np.zeros((len(frames), 1), np.float32)
-        for stage in profile.stages:
+        for stage in stages:
             top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
             layer += middles_ms >= top_ms
         layer += middles_ms >= np.maximum(top_ms, frames[:, None])
-        pixels[width - len(frames):] = np.array([*(colours[stage] for stage in profile.stages), REST, GROUND], np.uint8)[layer]
+        pixels[width - len(frames):] = np.array([*map(colour_of, stages), REST, GROUND], np.uint8)[layer]
     return pixels
 
 
@@ -70,10 +54,10 @@ def draw_curve(on: pygame.Surface, box: pygame.Rect, values: Ints, colour: tuple
         pygame.draw.lines(on, colour, False, [(left + x, box.bottom - 2 - int(y)) for x, y in enumerate(heights)])
 
 
-def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, colours: StageColours, pen: Pen) -> None:
+def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, pen: Pen) -> None:
     """Draw the graph of frame times with its line at the budget."""
     full_ms = scale_ms(profile.frame_ms(box.width))
-    on.blit(pygame.surfarray.make_surface(stacked(profile, colours, box.size, full_ms)), box)
+    on.blit(pygame.surfarray.make_surface(stacked(profile, box.size, full_ms)), box)
     line = box.bottom - round(box.height * BUDGET_MS / full_ms)
     pygame.draw.line(on, FAINT, (box.left, line), (box.right - 1, line))
     pen.left(on, f"{BUDGET_MS:.1f} ms", box.left + 3, line + (7 if line - box.top < 12 else -6), SMALL, FAINT)

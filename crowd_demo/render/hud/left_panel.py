@@ -16,7 +16,9 @@ import pygame
 
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.profile import OTHER, Profile
-from crowd_demo.render.hud.graph import GROUND, REST, StageColours, draw_curve, draw_graph
+from crowd_demo.registry.stages import in_order
+from crowd_demo.render.hud.graph import GROUND, draw_curve, draw_graph
+from crowd_demo.render.hud.stages import REST, colour_of
 from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import (
     ACCENT,
@@ -110,14 +112,13 @@ class FrameSections:
 
     def __init__(self, pen: Pen) -> None:
         self.pen = pen
-        self.stage_colours = StageColours()
 
     def sections(self, profile: Profile, status: Status) -> list[Section]:
         table = -(-(len(profile.stages) + 1) // 2) * LINE + 6
         return [
             Section(61, 0, lambda on, top: self._header(on, top, profile, status)),
             Section(GRAPH_HEIGHT + 10, 3, lambda on, top: draw_graph(
-                on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.stage_colours, self.pen)),
+                on, pygame.Rect(PAD, top, INNER, GRAPH_HEIGHT), profile, self.pen)),
             Section(table, 2, lambda on, top: self._stages(on, top, profile)),
         ]
 
@@ -155,7 +156,7 @@ class FrameSections:
         self.pen.right(on, f"tick {status.clock.tick:,}", WIDTH - PAD - 12 - self.pen.width(time, SMALL), middle, SMALL, FAINT)
 
     def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
-        rows = [(stage, profile.stage_ms(stage, SMOOTHED), self.stage_colours[stage]) for stage in profile.stages]
+        rows = [(stage, profile.stage_ms(stage, SMOOTHED), colour_of(stage)) for stage in in_order(profile.stages)]
         rows.append((OTHER, profile.other_ms(SMOOTHED), REST))
         width, half = (INNER - 14) // 2, -(-len(rows) // 2)
         for number, (stage, recent, colour) in enumerate(rows):
