@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from crowd_demo.render.hud.status import Looks
 
 MODES = ("full", "compact", "off")

@@ -184,7 +184,7 @@ class Loop:
             program.sim.prepare_picture()
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
             if steps and program.looks.now.hud == "full" and program.running:
-                with program.sim.profile.stage("hud"):
+                with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
 
     def _finish_picture(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
 
 from crowd_demo.app.dialogs import Item, ListDialog
 from crowd_demo.config.keys import PROGRAM
@@ -38,9 +39,9 @@ def techniques_menu(get: Callable[[str], Value], unused: Callable[[], Set[str]],
     """All techniques with their present values."""
     def items() -> list[Item]:
         inactive = unused()
-        return [Item(Row(f"{technique.group}: {technique.label.strip()}", shown(get(technique.path)), _about(
-            technique, technique.path in inactive)), lambda technique=technique: choose(technique), stays=True)
-            for technique in TECHNIQUES]
+        rows = [Row(f"{technique.group}: {technique.label.strip()}", shown(get(technique.path)),
+                    _about(technique, technique.path in inactive)) for technique in TECHNIQUES]
+        return [Item(row, partial(choose, technique), stays=True) for row, technique in zip(rows, TECHNIQUES, strict=True)]
     selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
     return ListDialog("Techniques", items, selected)
 
@@ -54,7 +55,7 @@ def choices_menu(technique: Technique, value: Value, get: Callable[[str], Value]
                  at: tuple[int, int] | None) -> ListDialog:
     """The choices of a technique, and its present number if it is none of them."""
     listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-    items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why), lambda choice=choice: choose(choice))
+    items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why), partial(choose, choice))
              for choice in listed]
     return ListDialog(technique.label.strip(), lambda: items, listed.index(value), at)
 
@@ -68,6 +69,6 @@ def sections_menu(sections: Callable[[], Mapping[str, bool]], fold: Callable[[st
                   unfold: Callable[[str], object]) -> ListDialog:
     """The sections of both panels; `sections` says which are folded."""
     def items() -> list[Item]:
-        return [Item(Row(name, "folded" if folded else ""), lambda name=name, folded=folded: (unfold if folded else fold)(name),
-                     stays=True) for name, folded in sections().items()]
+        return [Item(Row(name, "folded" if folded else ""), partial(unfold if folded else fold, name), stays=True)
+                for name, folded in sections().items()]
     return ListDialog("Sections of the panels", items)

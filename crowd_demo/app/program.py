@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.files import free_name
 from crowd_demo.app.dialogs import Dialog, Dialogs
+from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
 from crowd_demo.app.loading import Loaded
@@ -49,8 +49,10 @@ from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 RECORDING_SUFFIX = ".replay"
-WATCHING = {"pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot",
-            "quit", "save", "freeze", "menu", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command", "slow_frames", *OVERLAYS}  # actions that leave a replay as it is
+WATCHING = {  # actions that leave a replay as it is
+    "pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit",
+    "save", "freeze", "menu", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
+    "slow_frames", *OVERLAYS}
 MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
 

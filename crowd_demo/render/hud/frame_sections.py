@@ -8,12 +8,12 @@ from functools import partial
 import numpy as np
 
 from crowd_demo.profile import OTHER, Profile
-from crowd_demo.registry.stages import PARTS, part_of
+from crowd_demo.registry.stages import PARTS, stages_of
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.crowd_sections import INNER, WIDTH
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.sections import ALWAYS, Section
-from crowd_demo.render.hud.stage_colours import stage_colour
+from crowd_demo.render.hud.stages import REST, colour_of
 from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM
 
@@ -22,6 +22,7 @@ RECENT = 300  # frames in the percentiles
 GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
+LAST = list(PARTS)[-1]  # the part of the frame that has what lies in no stage
 
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Section]:
@@ -85,12 +86,6 @@ def draw_graph(on: Canvas, top: float, graph: Graph, profile: Profile, status: S
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
-def stages_of(part: str, profile: Profile) -> list[str]:
-    """The stages of a part of the frame that have run; the last part has what lies in no stage."""
-    found = [stage for stage in profile.stages if part_of(stage) == part]
-    return [*found, OTHER] if part == part_of(OTHER) else found
-
-
 def mean_ms(stage: str, profile: Profile) -> float:
     recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)
     return float(recent.mean()) if len(recent) else 0.0
@@ -98,7 +93,7 @@ def mean_ms(stage: str, profile: Profile) -> float:
 
 def part_section(part: str, profile: Profile, status: Status) -> Section:
     """The sum of a part of the frame, and its stages in two columns."""
-    stages = stages_of(part, profile)
+    stages = stages_of(part, profile.stages) + [OTHER] * (part == LAST)
     height = LINE * (1 + -(-len(stages) // 2)) + 3
     return Section(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
 
@@ -111,7 +106,7 @@ def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile:
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)
     for number, (stage, ms) in enumerate(times.items()):
         x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
-        on.rect(stage_colour(stage), (x, y - 4, 8, 8), radius=2)
+        on.rect(REST if stage == OTHER else colour_of(stage), (x, y - 4, 8, 8), radius=2)
         on.left(stage, x + 14, y, SMALL, DIM)
         on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
         on.target((x, y - 7, width, LINE), "stage", stage)

@@ -13,13 +13,13 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import in_order
 from crowd_demo.render.hud.canvas import Box, Canvas
-from crowd_demo.render.hud.stage_colours import stage_colour
+from crowd_demo.render.hud.stages import REST, colour_of
 from crowd_demo.render.hud.theme import FAINT, GROUND, SMALL, TEXT, WARM, Colour
 
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
-REST = (74, 84, 98)  # time of a frame that no stage accounts for
 SETTLED = 60  # frames after which the scale is fixed
 
 
@@ -37,19 +37,20 @@ def scale_ms(frames: Floats) -> float:
 
 
 def stacked(profile: Profile, size: tuple[int, int], full_ms: float, ground: tuple[int, ...]) -> Bytes:
-    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high."""
+    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high; part by part, the step lowest."""
     width, height = size
+    stages = in_order(profile.stages)
     pixels = np.full((width, height, 3), ground[:3], np.uint8)
     frames = profile.frame_ms(width)
     if len(frames):
         middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
         layer = np.zeros((len(frames), height), np.uint8)  # index of a pixel's stage, the rest or the ground
         top_ms = np.zeros((len(frames), 1), np.float32)
-        for stage in profile.stages:
+        for stage in stages:
             top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
             layer += middles_ms >= top_ms
         layer += middles_ms >= np.maximum(top_ms, frames[:, None])
-        colours = [*map(stage_colour, profile.stages), REST, ground[:3]]
+        colours = [*map(colour_of, stages), REST, ground[:3]]
         pixels[width - len(frames):] = np.array(colours, np.uint8)[layer]
     return pixels
 

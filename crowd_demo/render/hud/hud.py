@@ -92,7 +92,7 @@ class Hud:
         return tuple(self._panels)
 
     def sections(self) -> dict[str, bool]:
-        """The sections of both panels as they were rendered last, and whether they are folded: by the user or for want of room."""
+        """The sections of both panels as they were rendered last, and whether they are folded."""
         return {placed.target.name: placed.target.kind == "unfold" for panel in self._panels for placed in panel.targets
                 if placed.target.kind in ("fold", "unfold")}
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import FAINT, PAD, PANEL, SMALL
+from crowd_demo.render.hud.theme import FAINT, PAD, SMALL
 
 FOLDED = 15.0  # height of a folded section
 ALWAYS = 0  # the rank of what is never folded
@@ -64,7 +64,7 @@ def draw_panel(sections: Sequence[Section], width: float, room: float, folded: S
 
 def _draw_mark(canvas: Canvas, name: str, top: float, folded: bool) -> None:
     """A triangle that points down at what is open, or to the right at a folded section's name."""
-    x, y = 5.5, top + 8
-    points = [(x - 2, y - 3.5), (x - 2, y + 3.5), (x + 2.5, y)] if folded else [(x - 3.5, y - 2), (x + 3.5, y - 2), (x, y + 2.5)]
-    canvas.polygon(FAINT, points)
+    x, y = 6.5, top + 8
+    across, down = ((x - 1.5, y - 3), (x - 1.5, y + 3), (x + 2, y)), ((x - 3, y - 1.5), (x + 3, y - 1.5), (x, y + 2))
+    canvas.polygon(FAINT, across if folded else down)
     canvas.target((0, top, PAD, FOLDED), "unfold" if folded else "fold", name)

@@ -30,9 +30,10 @@ from crowd_demo.render.hud.theme import (
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
 
-WIDTH, ROW, HEAD, FOOT = 262.0, 17.0, 14.0, 26.0
+WIDTH, ROW, HEAD, FOOT = 262.0, 17.0, 14.0, 38.0
 MARK = "~"
 NUMBER_KEYS = ("lower", "higher")
+FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
 Keys = Mapping[str, Sequence[str]]
 
@@ -75,16 +76,17 @@ class Switchboard:
             self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
-        middle = top + 18
-        on.line(EDGE, (PAD, middle - 12), (WIDTH - PAD, middle - 12))
-        end = on.left(MARK, PAD, middle, SMALL, WARM)
-        end = on.left(" approximate", end, middle, SMALL, FAINT)
-        on.target((PAD, middle - 8, end - PAD, 16), "fact", "approximate")
-        start = WIDTH - PAD
-        for action in ("hud", "menu", "help"):
+        """Explain the mark, and tell the keys of what tells more."""
+        on.line(EDGE, (PAD, top + 5), (WIDTH - PAD, top + 5))
+        end = on.left(MARK, PAD, top + 16, SMALL, WARM)
+        end = on.left(" approximate: changes the motion", end, top + 16, SMALL, FAINT)
+        on.target((PAD, top + 8, end - PAD, 15), "fact", "approximate")
+        left: float = PAD
+        for action in FOOT_ACTIONS:
             if names := self.keys.get(action):
-                end, start = start, on.right(f"{names[0].capitalize()} {action}", start, middle, SMALL, FAINT) - 10
-                on.target((start, middle - 8, end - start, 16), "action", action)
+                end = on.left(f"{names[0].capitalize()} {action}", left, top + 31, SMALL, FAINT)
+                on.target((left, top + 23, end - left, 16), "action", action)
+                left = end + 12
 
     def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status

@@ -15,7 +15,7 @@ from crowd_demo.compute.arrays import Floats
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.graph import BUDGET_MS, scale_ms
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, GROUND, INACTIVE, MUTED, SMALL, TEXT, WARM, Colour
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, GROUND, INACTIVE, KEY, MUTED, SMALL, TEXT, WARM, Colour
 
 HEIGHT = 26  # units, of the bar
 MARGIN = 10
@@ -127,8 +127,8 @@ def rendered(past: Past, size: tuple[int, int], pen: Pen) -> pygame.Surface:
     above_ms = (np.arange(height, 0, -1, dtype=np.float32) - 0.5) * np.float32(full_ms / height)
     filled = above_ms[None, :] <= slowest[:, None]
     within = np.arange(width) >= column_of(past, past.oldest, width)
-    pixels = np.full((width, height, 3), pen.colour(EDGE)[:3], np.uint8)
-    pixels[within] = pen.colour(GROUND)[:3]
+    pixels = np.full((width, height, 3), pen.colour(GROUND)[:3], np.uint8)
+    pixels[within] = pen.colour(KEY)[:3]
     pixels[filled] = pen.colour(INACTIVE)[:3]
     pixels[filled & within[:, None]] = pen.colour(MUTED)[:3]
     budget = height - round(height * BUDGET_MS / full_ms)

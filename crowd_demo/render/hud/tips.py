@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from crowd_demo.profile import OTHER
 from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import about_stage
+from crowd_demo.registry.stages import REST, text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.pen import Pen
@@ -16,6 +17,7 @@ from crowd_demo.sim.simulation import Simulation
 
 WIDTH, LINE = 300.0, 13.5
 AWAY = 14  # pixels from the cursor
+GRAPH = "One column a frame, the newest at the right, its stages stacked. Below the line at 16.7 ms are 60 frames a second."
 
 
 class Tip(NamedTuple):
@@ -35,11 +37,11 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             readout = READOUTS[name]
             return Tip(name, ((readout.what, TEXT), (readout.good, DIM)))
         case "stage":
-            return Tip(name, ((about_stage(name), TEXT),))
+            return Tip(name, ((REST if name == OTHER else text_of(name).about, TEXT),))
         case "fold":
             return Tip(name, (("click to fold or unfold this section", DIM),))
         case "graph":
-            return Tip("frame times", ((READOUTS["graph"].what, TEXT), ("click: fit the scale to the present frames", DIM)))
+            return Tip("frame times", ((GRAPH, TEXT), ("click: fit the scale to the present frames", DIM)))
     return None
 
 

@@ -144,7 +144,8 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
     colour = TEXT if row.usable else INACTIVE
     if height == ROW:
         canvas.right(row.detail, wide - PAD, middle, SMALL, DIM if row.usable else INACTIVE)
-        canvas.left(canvas.fitted(row.text, wide - 2 * PAD - canvas.width(row.detail, SMALL) - 10), left, middle, colour=colour)
+        room = wide - 2 * PAD - canvas.width(row.detail, SMALL) - 10
+        canvas.left(canvas.fitted(row.text, room), left, middle, colour=colour)
         return
     canvas.rect(GROUND, (left, middle - PICTURE[1] / 2, *PICTURE))
     if row.picture and (picture := _loaded(row.picture)):
