@@ -573,3 +573,4 @@ def test_help_covers_the_picture_and_cuts_no_technique(size: tuple[int, int]) ->
     help_of(spy).draw(after, scale_for(size[1]))
     assert (pixels(before) != pixels(after)).any(axis=2).all()
     assert {technique.label.strip() for technique in TECHNIQUES} <= set(spy.texts)
+    assert not any("…" in text for text in spy.texts)
