@@ -42,10 +42,10 @@ BUILT_IN: tuple[Technique, ...] = (
               "neighbours",
               "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
               " field instead", stage="see", key="1", approximate_choices=("field",), group="search",
-              watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query are"
-                    " what the structure itself costs",
-              source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles, and"
-                     " Hoetzlein 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
+              watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query"
+                    " are what the structure itself costs",
+              source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles,"
+                     " and Hoetzlein 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
     Technique("simd", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them", stage="see", key="2", partly=_lanes_left,
               group="search",
@@ -70,8 +70,8 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("cap", ("none", "first", "nearest"), "none", True, "cap",
               "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
               stage="see", key="k", approximate_choices=("first", "nearest"), group="search",
-              watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather than"
-                    " falls",
+              watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather"
+                    " than falls",
               source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"
                      " and others 2008"),
     Technique("reorder.when", ("off", "every", "drift"), "every", True, "reorder",
@@ -101,8 +101,8 @@ BUILT_IN: tuple[Technique, ...] = (
               source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
     Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
               "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", group="time",
-              watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it is"
-                    " shared out",
+              watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
+                    " is shared out",
               source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
     Technique("stagger.avoidance", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
               "update the push of the neighbours every n steps, and keep it in between", stage="see", key="4",
@@ -113,7 +113,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("stagger.by", ("place", "tile", "id"), "place", False, "  avoidance by",
               "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere", stage="see",
               key="b", inactive=lambda situation: situation.get("stagger.avoidance") == 1, group="time",
-              watch="see, which falls most by place, where whole rows of cells are due at once; stagger error is about the same"),
+              watch="see, which falls most by place, where whole rows of cells are due at once; stagger error hardly changes"),
     Technique("stagger.sight", (1, 2, 4, 8, 16), 8, False, "stagger sight",
               "trace the line of sight to the goal every n steps", stage="sight", key="5", range=Range(int, 1, 16),
               inactive=_unused("stagger.sight"), group="time",

@@ -11,7 +11,7 @@ import pygame
 from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import in_order
-from crowd_demo.render.hud.stages import REST, colour_of
+from crowd_demo.render.hud.stage_colours import REST, stage_colour
 from crowd_demo.render.hud.theme import FAINT, SMALL, Pen
 
 BUDGET_MS = 1000 / 60
@@ -39,7 +39,7 @@ def stacked(profile: Profile, size: tuple[int, int], full_ms: float) -> Bytes:
             top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
             layer += middles_ms >= top_ms
         layer += middles_ms >= np.maximum(top_ms, frames[:, None])
-        pixels[width - len(frames):] = np.array([*map(colour_of, stages), REST, GROUND], np.uint8)[layer]
+        pixels[width - len(frames):] = np.array([*map(stage_colour, stages), REST, GROUND], np.uint8)[layer]
     return pixels
 
 

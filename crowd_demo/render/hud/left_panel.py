@@ -18,7 +18,7 @@ from crowd_demo.compute.arrays import Longs
 from crowd_demo.profile import OTHER, Profile
 from crowd_demo.registry.stages import in_order
 from crowd_demo.render.hud.graph import GROUND, draw_curve, draw_graph
-from crowd_demo.render.hud.stages import REST, colour_of
+from crowd_demo.render.hud.stage_colours import REST, stage_colour
 from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import (
     ACCENT,
@@ -156,7 +156,7 @@ class FrameSections:
         self.pen.right(on, f"tick {status.clock.tick:,}", WIDTH - PAD - 12 - self.pen.width(time, SMALL), middle, SMALL, FAINT)
 
     def _stages(self, on: pygame.Surface, top: int, profile: Profile) -> None:
-        rows = [(stage, profile.stage_ms(stage, SMOOTHED), colour_of(stage)) for stage in in_order(profile.stages)]
+        rows = [(stage, profile.stage_ms(stage, SMOOTHED), stage_colour(stage)) for stage in in_order(profile.stages)]
         rows.append((OTHER, profile.other_ms(SMOOTHED), REST))
         width, half = (INNER - 14) // 2, -(-len(rows) // 2)
         for number, (stage, recent, colour) in enumerate(rows):

@@ -34,7 +34,7 @@ from crowd_demo.render.hud.left_panel import (
     sorting_facts,
     work_facts,
 )
-from crowd_demo.render.hud.stages import COLOURS, REST
+from crowd_demo.render.hud.stage_colours import COLOURS, REST
 from crowd_demo.render.hud.status import Clock, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.switchboard import ROW, shown
 from crowd_demo.render.hud.theme import KEY, PAD, WARM, Pen, draw_key, key_width
