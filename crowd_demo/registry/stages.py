@@ -58,24 +58,16 @@ def text_of(stage: str) -> StageText:
     return STAGES.get(stage) or StageText(stage, "step", "a stage that a plugin has added")
 
 
-def part_of(stage: str) -> str:
-    return text_of(stage).part
-
-
-def about_stage(stage: str) -> str:
-    return text_of(stage).about
-
-
 def in_order(stages: Iterable[str]) -> list[str]:
     """Part by part, each in the order of the registry; those of plugins at the end of the step."""
     parts, known = list(PARTS), list(STAGES)
-    return sorted(stages, key=lambda stage: (parts.index(part_of(stage)),
+    return sorted(stages, key=lambda stage: (parts.index(text_of(stage).part),
                                              known.index(stage) if stage in STAGES else len(known)))
 
 
 def stages_of(part: str, stages: Iterable[str]) -> list[str]:
     """Those of the stages that belong to a part, in their order."""
-    return [stage for stage in in_order(stages) if part_of(stage) == part]
+    return [stage for stage in in_order(stages) if text_of(stage).part == part]
 
 
 def table() -> str:

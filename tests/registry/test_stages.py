@@ -9,7 +9,7 @@ import pytest
 
 import crowd_demo
 from crowd_demo.profile import OTHER
-from crowd_demo.registry.stages import PARTS, STAGES, in_order, part_of, stages_of
+from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of, text_of
 from crowd_demo.registry.techniques import BUILT_IN
 
 SOURCES = [path.read_text("utf-8") for path in Path(crowd_demo.__file__).parent.rglob("*.py")]
@@ -31,4 +31,4 @@ def test_stages_are_stacked_part_by_part_whatever_ran_first() -> None:
 
 
 def test_a_stage_of_a_plugin_is_part_of_the_step() -> None:
-    assert part_of("census") == "step"
+    assert text_of("census").part == "step"

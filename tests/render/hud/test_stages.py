@@ -1,4 +1,4 @@
-"""The colours of stages, as everybody sees them."""
+"""The colours of stages, as everybody sees them, and the sums of a frame's parts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
-from crowd_demo.render.hud.stage_colours import COLOURS, OF_PLUGINS, RGB, stage_colour
+from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, RGB, FrameSums, colour_of, frame_sums
 
 pytestmark = pytest.mark.quick
 
@@ -45,23 +46,40 @@ def test_distances_are_those_of_the_literature() -> None:
 
 def test_every_stage_has_a_colour_of_its_own() -> None:
     assert set(COLOURS) == set(STAGES)
-    assert stage_colour("census") == OF_PLUGINS
+    assert colour_of("census") == OF_PLUGINS
     assert len({*COLOURS.values(), OF_PLUGINS}) == len(COLOURS) + 1
 
 
 def test_stages_that_lie_upon_each_other_differ_much_for_everybody() -> None:
-    stack = list(map(stage_colour, in_order([*STAGES, "of a plugin"])))
+    stack = list(map(colour_of, in_order([*STAGES, "of a plugin"])))
     assert min(distance(one, other) for one, other in pairwise(stack)) > 20
 
 
 @pytest.mark.parametrize("part", PARTS)
 def test_any_two_stages_of_a_part_can_be_told_apart_by_everybody(part: str) -> None:
-    colours = [stage_colour(stage) for stage in stages_of(part, [*STAGES, "of a plugin"])]
+    colours = [colour_of(stage) for stage in stages_of(part, [*STAGES, "of a plugin"])]
     assert min(distance(one, other) for one, other in combinations(colours, 2)) > 10
 
 
 def test_each_part_is_a_family_of_hues_for_everybody() -> None:
     """b* is what all of these eyes see: blue below zero, yellow above."""
-    b = {part: [lab(stage_colour(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
+    b = {part: [lab(colour_of(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
          for part in PARTS}
     assert max(b["step"]) < -12 < min(b["present"]) < max(b["present"]) < 12 < min(b["draw"])
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+def test_the_parts_and_the_rest_add_up_to_the_frame() -> None:
+    profile = Profile()
+    for factor in 1, 3:
+        for stage, ms in {"see": 1.0, "census": 0.5, "culling grid": 0.25, "blit": 2.0, "overlays": 0.25, "hud": 0.5}.items():
+            profile.add(stage, factor * ms)
+        profile.end_frame(factor * 5.0)
+    sums = frame_sums(profile, 30)
+    assert sums == pytest.approx(FrameSums(step=3.0, draw=5.0, present=1.0, rest=1.0)) and sums.frame == pytest.approx(10.0)
+    assert frame_sums(profile, 1) == pytest.approx(FrameSums(4.5, 7.5, 1.5, 1.5))
+
+
+def test_before_the_first_frame_there_is_nothing_to_add_up() -> None:
+    assert frame_sums(Profile(), 30) == FrameSums(0, 0, 0, 0)
