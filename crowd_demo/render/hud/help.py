@@ -15,8 +15,8 @@ from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
-ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 12.0, 74.0  # units; the frame is what is above and below the rows
-LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 900.0, 0.4  # the sheet is drawn smaller rather than cut
+ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 11.0, 74.0  # units; the frame is what is above and below the rows
+LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut
 WIDEST = 1256.0
 
 
@@ -37,8 +37,8 @@ def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
 
 def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
                     mouse: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The actions that are not techniques, and the mouse; `actions` says what each does."""
-    listed = [Entry(keys.get(action, ()), "", what) for action, what in actions.items() if action not in BY_PATH]
+    """The actions that are not techniques and have a key, and the mouse; `actions` says what each does."""
+    listed = [Entry(keys[action], "", what) for action, what in actions.items() if action not in BY_PATH and keys.get(action)]
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 
