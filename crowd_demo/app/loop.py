@@ -15,6 +15,7 @@ import pygame
 
 from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Input
+from crowd_demo.app.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
@@ -25,7 +26,7 @@ from crowd_demo.app.slow_frames import Changes, noting_collections
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
 from crowd_demo.compute.jit import CACHE_LASTS
-from crowd_demo.config.keys import ACTIONS, bindings, keys_of
+from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
@@ -66,13 +67,13 @@ class Loop:
             self._prepare_screen()
 
     def _prepare_screen(self) -> None:
-        keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
+        self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
+        keys = shown_keys(self.config.keys, self.input.keyboard)
         colours = state_colours(load_manifest(assets_folder()))
         what = {action: text for action, (_, text) in ACTIONS.items()}
         self.pen = Pen()
         self.hud = Hud(keys, colours, self.pen)
         self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
-        self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
         self._fullscreen = self.program.fullscreen
 
     def run(self) -> None:
