@@ -192,7 +192,8 @@ class Input:
 
     def _press(self, event: pygame.Event, do: Do | None) -> Iterator[Command]:
         shift = bool(getattr(event, "mod", 0) & pygame.KMOD_SHIFT)
-        press = Press(self.keyboard.dialog_name(event), shift, None if do and do.action in PANS else do)
+        name = "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
+        press = Press(name, shift, None if do and do.action in PANS else do)
         if press.key in DIALOG_REPEATS:
             self._repeating[_key(event)] = _Held(press, DIALOG_EVERY_S)
         if press.key:
