@@ -66,6 +66,7 @@ class Loop:
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
         self._precompiler: Precompiler | None = None
+        self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         if options.render:
             self._prepare_screen()
 
@@ -125,6 +126,9 @@ class Loop:
                 self._read_events(elapsed_s)
         if not program.running:
             self._save_asked()
+            return
+        if program.experiments.active:
+            self._stand_still()
             return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
@@ -195,6 +199,28 @@ class Loop:
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
+
+    def _stand_still(self) -> None:
+        """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
+        if self._still is None:
+            self._await(self.worker.submit(lambda: self._compute(0)))
+            if self.abandoned:
+                return
+            self._still = screen().copy()
+            self._pause_precompiler(True)
+        else:
+            screen().blit(self._still, (0, 0))
+        self._finish_picture()
+        self.program.sim.profile.drop_frame()
+        self.program.experiments.advance(self.worker)
+        if not self.program.experiments.active:
+            self._still = None
+            self._pause_precompiler(False)
+            self.program.rate.clear()
+
+    def _pause_precompiler(self, paused: bool) -> None:
+        if self._precompiler:
+            self._precompiler.pause(paused)
 
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()
@@ -272,7 +298,7 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compiler in the background once the first frames are over; wait if the frame was very short."""
-        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS:
+        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S

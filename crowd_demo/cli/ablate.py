@@ -72,7 +72,7 @@ def _concluded(ablation: Ablation, args: argparse.Namespace, code: int) -> int:
     from crowd_demo.measure.tables import ABLATION_NOTE, ablation_table, left_out
 
     rows = ablation.rows
-    head = f"{args.config}: {ablation.start.agents:,} agents{'' if ablation.done else ', left before the end'}"
+    head = f"{args.config}: {ablation.agents:,} agents{'' if ablation.done else ', left before the end'}"
     table = [str(ablation_table(ablation)), ABLATION_NOTE] if rows else ["nothing was measured"]
     written = show("\n\n".join([head, *table, "\n".join(left_out(ablation))]).rstrip(), ablation_json(ablation), args.report)
     differing = [row.technique.path for row in rows if row.found.crowd == "DIFFERS"]

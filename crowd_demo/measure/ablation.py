@@ -34,10 +34,11 @@ class Ablation:
 
     def __init__(self, start: Snapshot, compile_for: Compile, picture: bool = True, limits: Limits = LIMITS,
                  techniques: Sequence[Technique] = TECHNIQUES) -> None:
-        self.start, self.picture, self.limits = start, picture, limits
+        self.config, self.agents, self.tick, self.values = start.config, start.agents, start.tick, start.techniques
+        self.picture, self.limits = picture, limits
         self.left_out: dict[str, str] = {}  # why, by path
         self.done = False
-        self._trial = Trial(start, picture)
+        self._trial: Trial | None = Trial(start, picture)
         self._techniques = techniques
         self._compile_for = compile_for
         self._found: list[Row] = []
@@ -47,29 +48,30 @@ class Ablation:
         return sorted(self._found, key=lambda row: -row.found.frame.factor.value)
 
     def run(self) -> Iterator[Progress]:
-        """Raises ValueError if there is not enough memory."""
-        for _ in self._trial.build():
-            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
-        wanted = list(self._wanted())
+        """Raises ValueError if there is not enough memory. To be called once."""
+        assert self._trial, "this has run already"
+        trial, self._trial = self._trial, None  # its crowds go when this generator does
+        yield from trial.build()
+        wanted = list(self._wanted(trial))
         for number, technique in enumerate(wanted):
-            yield from self._measure(technique, number, len(wanted))
+            yield from self._measure(trial, technique, number, len(wanted))
         self.done = True
 
-    def _wanted(self) -> Iterator[Technique]:
-        idle = inactive(self._trial.present)
+    def _wanted(self, trial: Trial) -> Iterator[Technique]:
+        idle = inactive(trial.present)
         for technique in self._techniques:
             off = technique.baseline
-            why = (OFF_ALREADY if self.start.techniques[technique.path] == off else INACTIVE if technique.path in idle
-                   else self._trial.too_slow({technique.path: off}))
+            why = (OFF_ALREADY if self.values[technique.path] == off else INACTIVE if technique.path in idle
+                   else trial.too_slow({technique.path: off}))
             if why:
                 self.left_out[technique.path] = why
             else:
                 yield technique
 
-    def _measure(self, technique: Technique, number: int, of: int) -> Iterator[Progress]:
-        path, value, off = technique.path, self.start.techniques[technique.path], technique.baseline
-        for text in self._compile_for(self._trial.options({path: off})):
+    def _measure(self, trial: Trial, technique: Technique, number: int, of: int) -> Iterator[Progress]:
+        path, value, off = technique.path, self.values[technique.path], technique.baseline
+        for text in self._compile_for(trial.options({path: off})):
             yield Progress(f"{path}: {text}", number / of)
-        slices = self._trial.against({path: off}, self.limits)
+        slices = trial.against({path: off}, self.limits)
         found = yield from told(slices, f"{path}: {shown(value)} against {shown(off)}", number / of, 1 / of)
         self._found.append(Row(technique, value, off, found))

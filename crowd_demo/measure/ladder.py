@@ -28,7 +28,9 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("+ culling, depth order, blitter", ("cull", "depth", "blitter")),
     ("+ threads: {}", ("threads",)),
 )
-"""What each rung adds, with its name, in which {} is the value of the first: techniques by path, or a value of one."""
+"""What each rung adds, techniques by path or a value of one, and its name, in which {} is the value of the first.
+
+Where the first one is on already, there is no such rung."""
 
 
 def present_and_rungs(present: Optimizations, ladder: bool = True) -> list[Rung]:
@@ -45,13 +47,14 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
     options = with_values(present, {technique.path: technique.baseline for technique in TECHNIQUES})
     yield Rung("everything off", options)
     for name, added in STEPS:
-        values = dict(_value(entry, present) for entry in added)
+        first, *others = (_value(entry, present) for entry in added)
         if name == STEPS[-1][0]:
-            values = {path: _on(path, present) for path in BY_PATH}
-        higher = with_values(options, values)
-        if higher != options:
-            options = higher
-            yield Rung(name.format(shown(next(iter(values.values())))), options, adds=True)
+            others = [(path, _on(path, present)) for path in BY_PATH]
+        path, value = first
+        changes = options.get(path) != value
+        options = with_values(options, dict([first, *others]))
+        if changes:
+            yield Rung(name.format(shown(value)), options, adds=True)
 
 
 def _value(entry: str, present: Optimizations) -> tuple[str, Value]:

@@ -37,6 +37,7 @@ BLOCK = 8  # frames
 FEW_BLOCKS, MOST_BLOCKS = 3, 24
 CLEAR = 1.4  # a median so many times above or below the limit needs no more than `FEW_BLOCKS`
 HOPELESS = 4.0  # frames so many times above the limit need not be warm
+NO_HOPE_AT_ALL = 40.0  # brute force of which a step is expected to take so many times the limit is not tried
 LONGEST_SIDE = 65_536.0  # of a world
 USUAL_TRIES = 10  # of a search
 NEVER = Interval(math.inf, math.inf, math.inf)
@@ -93,29 +94,30 @@ class Largest:
             agents = next(search)
             while True:
                 part = (number + min(len(found) / USUAL_TRIES, 1)) / len(self.rungs)
-                measured = yield from told(self._measure(rung, agents), f"{rung.name}: {agents:,} agents?{text}", part, 0)
+                config = crowd_of(self.config, agents).model_copy(update={"optimizations": rung.options})
+                measured = yield from told(measure(config), f"{rung.name}: {agents:,} agents?{text}", part, 0)
                 found[agents], text = measured, f" ({agents:,} took {measured.frame.value:.1f} ms)"
                 agents = search.send(measured.fits)
         except StopIteration as end:
             return Answer(rung, found.get(end.value), self._bound if end.value == self._most else "")
 
-    def _measure(self, rung: Rung, agents: int) -> Generator[float, None, Measured]:
-        """Measure so many agents for as long as it takes to tell whether they fit."""
-        if all_pairs_s(agents, rung.options.get) * 1e3 > 10 * HOPELESS * LIMIT_MS:
-            return Measured(agents, NEVER, NEVER, NEVER)
-        config = crowd_of(self.config, agents).model_copy(update={"optimizations": rung.options})
-        sim, rate = Simulation(config), config.time.step_hz / FPS
-        arm = FrameArm(sim, Picture(Scene(sim, config, assets_folder())))
+
+def measure(config: Config) -> Generator[float, None, Measured]:
+    """Measure the frames of a crowd for as long as it takes to tell whether they fit."""
+    if all_pairs_s(config.agents, config.optimizations.get) * 1e3 > NO_HOPE_AT_ALL * LIMIT_MS:
+        return Measured(config.agents, NEVER, NEVER, NEVER)
+    sim, rate = Simulation(config), config.time.step_hz / FPS
+    arm = FrameArm(sim, Picture(Scene(sim, config, assets_folder())))
+    yield 0.0
+    cold: list[Block] = []
+    while len(cold) < WARM_UP and not is_hopeless(cold, rate):
+        cold.append(arm.run(1))
         yield 0.0
-        cold: list[Block] = []
-        while len(cold) < WARM_UP and not is_hopeless(cold, rate):
-            cold.append(arm.run(1))
-            yield 0.0
-        blocks: list[Block] = []
-        while not (is_hopeless(cold, rate) or is_clear(blocks, rate)):
-            blocks.append(arm.run(BLOCK))
-            yield 0.0
-        return measured_of(agents, blocks or cold[1:], rate)
+    blocks: list[Block] = []
+    while not (is_hopeless(cold, rate) or is_clear(blocks, rate)):
+        blocks.append(arm.run(BLOCK))
+        yield 0.0
+    return measured_of(config.agents, blocks or cold[1:], rate)
 
 
 def crowd_of(config: Config, agents: int) -> Config:

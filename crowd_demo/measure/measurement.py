@@ -18,19 +18,21 @@ class Measurement:
 
     def __init__(self, start: Snapshot, path: str, other: Value, compile_for: Compile, picture: bool = True,
                  limits: Limits = LIMITS) -> None:
-        self.start, self.path, self.other, self.limits = start, path, other, limits
-        self.value = start.techniques[path]
+        self.config, self.agents, self.tick, self.values = start.config, start.agents, start.tick, start.techniques
+        self.path, self.value, self.other = path, start.techniques[path], other
+        self.picture, self.limits = picture, limits
         self.found: Versus | None = None
-        self._trial = Trial(start, picture)
+        self._trial: Trial | None = Trial(start, picture)
         self._compile_for = compile_for
 
     def run(self) -> Iterator[Progress]:
-        """Raises ValueError if there is not enough memory, or if the other value would take minutes."""
-        if why := self._trial.too_slow({self.path: self.other}):
+        """Raises ValueError if there is not enough memory, or if the other value would take minutes. To be called once."""
+        assert self._trial, "this has run already"
+        trial, self._trial = self._trial, None  # its crowds go when this generator does
+        others = {self.path: self.other}
+        if why := trial.too_slow(others):
             raise ValueError(f"{self.path} {shown(self.other)}: {why}")
-        for _ in self._trial.build():
-            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
-        for text in self._compile_for(self._trial.options({self.path: self.other})):
+        yield from trial.build()
+        for text in self._compile_for(trial.options(others)):
             yield Progress(text, 0)
-        slices = self._trial.against({self.path: self.other}, self.limits)
-        self.found = yield from told(slices, f"{self.path}: {shown(self.value)} against {shown(self.other)}")
+        self.found = yield from told(trial.against(others, self.limits), f"{shown(self.value)} against {shown(self.other)}")

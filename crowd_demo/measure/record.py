@@ -10,8 +10,9 @@ from crowd_demo.measure.ablation import Ablation, Row
 from crowd_demo.measure.comparison import Comparison, Estimate, Result
 from crowd_demo.measure.largest import LIMIT_MS, Answer, Largest
 from crowd_demo.measure.machine import machine, versions
+from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.trial import Pair
+from crowd_demo.measure.trial import Pair, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -38,10 +39,18 @@ def result_json(result: Result) -> dict[str, object]:
 
 def ablation_json(ablation: Ablation) -> dict[str, object]:
     """`complete` says whether every technique had its turn."""
-    start = ablation.start
-    return {**header("ablation"), **crowd_json(start.config, start.techniques), "agents": start.agents, "tick": start.tick,
-            "picture": ablation.picture, "complete": ablation.done, "rows": [_row_json(row) for row in ablation.rows],
-            "left_out": ablation.left_out}
+    return {**header("ablation"), **crowd_json(ablation.config, ablation.values), "agents": ablation.agents,
+            "tick": ablation.tick, "picture": ablation.picture, "complete": ablation.done,
+            "rows": [_row_json(row) for row in ablation.rows], "left_out": ablation.left_out}
+
+
+def measurement_json(measurement: Measurement) -> dict[str, object]:
+    """The present value against the other one, if it was measured to its end."""
+    found = measurement.found
+    return {**header("measurement"), **crowd_json(measurement.config, measurement.values), "agents": measurement.agents,
+            "tick": measurement.tick, "picture": measurement.picture, "technique": measurement.path,
+            "value": measurement.value, "other": measurement.other, "complete": found is not None,
+            **(_versus_json(found) if found else {})}
 
 
 def largest_json(experiment: Largest) -> dict[str, object]:
@@ -58,14 +67,16 @@ def crowd_json(config: Config, techniques: Mapping[str, Value]) -> dict[str, obj
 
 
 def _row_json(row: Row) -> dict[str, object]:
-    found = row.found
-    return {"technique": row.technique.path, "value": row.value, "off": row.off, "steps": found.steps, "crowd": found.crowd,
-            "step": _pair_json(found.step), "frame": _pair_json(found.frame)}
+    return {"technique": row.technique.path, "value": row.value, "other": row.off, **_versus_json(row.found)}
+
+
+def _versus_json(found: Versus) -> dict[str, object]:
+    return {"steps": found.steps, "crowd": found.crowd, "step": _pair_json(found.step), "frame": _pair_json(found.frame)}
 
 
 def _pair_json(pair: Pair) -> dict[str, object]:
-    """`off` is an estimate whose ratio is the factor."""
-    return {"ms": interval_json(pair.present), "off": estimate_json(pair.other)}
+    """The ratio of `other` is the factor."""
+    return {"ms": interval_json(pair.present), "other": estimate_json(pair.other)}
 
 
 def _answer_json(answer: Answer) -> dict[str, object]:

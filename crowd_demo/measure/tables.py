@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
 from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
+from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.text import aligned, factor, factors, shown
+from crowd_demo.measure.text import aligned, factor, factors, milliseconds, shown
 from crowd_demo.measure.trial import Pair, Versus
+from crowd_demo.registry.entries import Value
 
 
 class Table(NamedTuple):
@@ -24,30 +26,39 @@ class Table(NamedTuple):
 
 # --- one technique ---------------------------------------------------------------------------------------------------
 
-CROWDS = {"same": "same crowd", "approximate": "another crowd, for it is approximate", "DIFFERS": "THE CROWD DIFFERS"}
+CROWDS = {"same": "same crowd", "approximate": "another crowd (approximate)", "DIFFERS": "THE CROWD DIFFERS"}
+NO_DIFFERENCE = "nothing"  # is what it buys
 
 
 def verdict_of(pair: Pair) -> str:
-    """`3.1x (95 %: 2.9-3.3)`, or why there is no such number."""
-    match pair.other.verdict:
-        case "no difference":
-            return "no difference here"
-        case "unknown":
-            return f"{factor(pair.factor.value)} (too few steps to be sure)"
-    return f"{factor(pair.factor.value)} (95 %: {factors(pair.factor)})"
+    """`3.1x (95 %: 2.9-3.3)`, or what there is instead of such a number."""
+    if not pair.factor.known:
+        return f"{factor(pair.factor.value)} (too few steps to be sure)"
+    found = "no difference here" if pair.other.verdict == "no difference" else factor(pair.factor.value)
+    return f"{found} (95 %: {factors(pair.factor)})"
 
 
-def line_of(found: Versus) -> str:
-    """What a technique's present value gives against another one, in one line."""
+def line_of(value: Value, other: Value, found: Versus) -> str:
+    """What a technique's value gives against another one, in one line."""
     step, frame = verdict_of(found.step), verdict_of(found.frame)
     both = step if step == frame else f"step {step}, frame {frame}"
-    return f"{both}, {CROWDS[found.crowd]}"
+    return f"{shown(value)} against {shown(other)}: {both}, {CROWDS[found.crowd]}"
+
+
+def measurement_table(measurement: Measurement) -> Table:
+    """Step and frame; empty until it is over."""
+    columns = ("ms", shown(measurement.value), shown(measurement.other), "buys", "95 %")
+    found = measurement.found
+    pairs = {"step": found.step, "frame": found.frame} if found else {}
+    return Table(columns, [(name, _ms(pair.present), _ms(pair.other.ms), _buys(pair), _between(pair))
+                           for name, pair in pairs.items()])
 
 
 # --- ablation --------------------------------------------------------------------------------------------------------
 
-ABLATION = ("technique", "now", "off", "frame ms", "off ms", "buys", "95 %", "step ms", "off ms", "buys", "crowd")
-ABLATION_NOTE = "buys: how many times as long it takes without; below 1 it costs. A frame is a step and its picture."
+ABLATION = ("technique", "off", "step ms", "off", "buys", "frame ms", "off", "buys", "95 %", "crowd")
+ABLATION_NOTE = ("buys: how many times as long it takes with the technique off; below 1 it costs. A frame is a step and its"
+                 " picture; 95 % is of the frame.")
 
 
 def ablation_table(ablation: Ablation) -> Table:
@@ -66,16 +77,16 @@ def left_out(ablation: Ablation) -> Iterator[str]:
 
 def _ablation_row(row: Row) -> tuple[str, ...]:
     step, frame = row.found.step, row.found.frame
-    return (row.technique.path, shown(row.value), shown(row.off), _ms(frame.present), _ms(frame.other.ms), _buys(frame),
-            _between(frame), _ms(step.present), _ms(step.other.ms), _buys(step), row.found.crowd)
+    return (f"{row.technique.path} {shown(row.value)}", shown(row.off), _ms(step.present), _ms(step.other.ms), _buys(step),
+            _ms(frame.present), _ms(frame.other.ms), _buys(frame), _between(frame), row.found.crowd)
 
 
 def _ms(interval: Interval) -> str:
-    return f"{interval.value:.2f}"
+    return milliseconds(interval.value)
 
 
 def _buys(pair: Pair) -> str:
-    return "no difference" if pair.other.verdict == "no difference" else factor(pair.factor.value)
+    return NO_DIFFERENCE if pair.other.verdict == "no difference" else factor(pair.factor.value)
 
 
 def _between(pair: Pair) -> str:

@@ -18,6 +18,12 @@ def interval(of: Interval) -> str:
     return f"{of.low:.2f}-{of.high:.2f}"
 
 
+def milliseconds(number: float) -> str:
+    """With three digits or so: 0.52, 3.14, 31.4, 31,400."""
+    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+    return f"{number:,.{digits}f}"
+
+
 def factor(number: float) -> str:
     """How many times: 0.52x, 1.04x, 3.1x, 18x, 1,200x."""
     digits = 2 if number < 1.995 else 1 if number < 9.95 else 0

@@ -19,6 +19,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Estimate, compare
 from crowd_demo.measure.crowd import STEP, FrameArm, Picture
+from crowd_demo.measure.experiment import Progress
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval
@@ -99,13 +100,12 @@ class Trial:
         seconds = all_pairs_s(self.start.agents, self.options(others).get)
         return f"a step of all pairs would take about {seconds:,.0f} s" if seconds > LONGEST_STEP_S else ""
 
-    def build(self) -> Iterator[None]:
+    def build(self) -> Iterator[Progress]:
         """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
-        if not self._arms:
-            check_memory(self.start)
-            for name in (PRESENT, AGAIN, OTHER):
-                self._arms[name] = self._arm()
-                yield
+        check_memory(self.start)
+        for name in (PRESENT, AGAIN, OTHER):
+            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
+            self._arms[name] = self._arm()
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
