@@ -15,6 +15,7 @@ import pygame
 
 from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Input
+from crowd_demo.app.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
@@ -47,7 +48,10 @@ PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the 
 
 
 class Loop:
-    """Runs a loaded program until the user quits or `options.frames` have been shown."""
+    """Runs a loaded program until the user quits, `options.frames` have been shown, or another configuration is ready.
+
+    That one is in `opened` then; until then it is `opening`.
+    """
 
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
@@ -62,6 +66,8 @@ class Loop:
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
         self._precompiler: Precompiler | None = None
+        self.opening: Opening | None = None
+        self.opened: Opened | None = None
         if options.render:
             self._prepare_screen()
 
@@ -85,11 +91,16 @@ class Loop:
                 self._precompiler.close()
 
     def _run(self) -> None:
-        while self.program.running and self._frame < self.frames and not (self.options.headless and self._played):
+        while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
+
+    @property
+    def left(self) -> int:
+        """Frames that may still be shown."""
+        return self.frames - self._frame
 
     @property
     def _played(self) -> bool:
@@ -138,7 +149,28 @@ class Loop:
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
         self.program.take_switched()
+        self._open_asked()
         self._fit_window()
+
+    def _open_asked(self) -> None:
+        """Begin to open what somebody has asked for, and tell how far that is."""
+        name, self.program.scenario_asked = self.program.scenario_asked, None
+        if name:
+            self.close()
+            self.opening = Opening(name, self.worker, self.options.render)
+        if not self.opening:
+            return
+        try:
+            self.opened = self.opening.opened()
+            self.program.notify(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
+        except CannotOpenError as error:
+            self.program.notify(str(error), "scenario")
+            self.opening = None
+
+    def close(self) -> None:
+        """Give up what is being opened."""
+        if self.opening:
+            self.opening.close()
 
     def _fit_window(self) -> None:
         if self.program.fullscreen != self._fullscreen:

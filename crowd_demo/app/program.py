@@ -81,6 +81,7 @@ class Program:
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.picture_asked: Path | None = None
+        self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
         self.recording: Recording | None = None
@@ -125,6 +126,13 @@ class Program:
                 self._point(x, y, began)
             case Close():
                 self.quitting.ask()
+
+    def take_over(self, left: Program) -> None:
+        """Go on as the program that is left was looked at. Its recording ends."""
+        left.close_recording()
+        self.hud_shown, self.help_shown, self.timeline_shown = left.hud_shown, left.help_shown, left.timeline_shown
+        self.fullscreen, self.notices, self.saver = left.fullscreen, left.notices, left.saver
+        self.broken_recording = left.broken_recording
 
     @property
     def running(self) -> bool:
@@ -252,15 +260,14 @@ class Program:
 
     def finish_files(self, timeout_s: float) -> None:
         """End the recording, and wait at most so long for what is being saved."""
-        self._close_recording()
-        self._part_from_broken_recording()
+        self.close_recording()
         self.saver.wait(timeout_s)
 
     def crashed(self, error: Exception) -> None:
         """End the recording with the step that crashed, and let the error name it."""
         if self.recording:
             what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            self._close_recording(crash=what)
+            self._end_recording(crash=what)
             error.add_note(f"crowd-demo replay {self.recording.path} leads there again")
 
     def _save(self) -> None:
@@ -294,11 +301,7 @@ class Program:
     def _toggle_recording(self) -> None:
         try:
             if self.recording:
-                self._close_recording()
-                self._part_from_broken_recording()
-                if self.recording:
-                    self.notify(f"recorded {self.recording.path}", "record")
-                self.recording = None
+                self.close_recording()
             else:
                 path = free_name(Path(), RECORDING_SUFFIX)
                 self.start_recording(path)
@@ -306,7 +309,15 @@ class Program:
         except OSError as error:
             self.notify(f"cannot record: {error.strerror or error}", "record")
 
-    def _close_recording(self, crash: str = "") -> None:
+    def close_recording(self) -> None:
+        """End the recording, if there is one, and say so."""
+        self._end_recording()
+        self._part_from_broken_recording()
+        if self.recording:
+            self.notify(f"recorded {self.recording.path}", "record")
+        self.recording = None
+
+    def _end_recording(self, crash: str = "") -> None:
         """End it at the present tick, which may be in the past."""
         if self.recording:
             self._begin_new_future()
