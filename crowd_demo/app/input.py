@@ -1,4 +1,4 @@
-"""From pygame's events to commands: what the user asked for, not how it is done.
+"""From pygame's events to commands: what the user asked for, not how it is done. What a key is called: keyboard.py.
 
 Which keys are held is known from events alone, not from `pygame.key.get_pressed`, so a test can post events.
 """
@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import pygame
 
+from crowd_demo.app.keyboard import dialog_name, names_of
+
 PAN_PX_PER_S = 900.0
 ZOOM_STEP = 1.15
-OTHER_MODIFIERS = pygame.KMOD_CTRL | pygame.KMOD_ALT | pygame.KMOD_META  # shortcuts of the system use these
 PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down": (0, 1)}
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
-REPEATED = ("lower", "higher", "step", "step_back")  # actions that are repeated while their key is held
-REPEAT_AFTER_S, REPEAT_EVERY_S = 0.35, 0.06
+REPEAT_AFTER_S = 0.35
+REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly where a few steps lead far
+    **dict.fromkeys(("lower", "higher", "step", "step_back"), 0.06),
+    **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
+DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
+DIALOG_EVERY_S = 0.06
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"),
          ("click", "on the timeline: go back to that time"))
 
@@ -27,6 +33,15 @@ class Do:
 
     action: str
     backwards: bool = False
+
+
+@dataclass(frozen=True)
+class Press:
+    """A key goes down, or is held, while a dialog is open. `action` is what it does if the dialog does not take it."""
+
+    key: str
+    shift: bool = False
+    action: Do | None = None
 
 
 @dataclass(frozen=True)
@@ -48,11 +63,26 @@ class Zoom:
 
 @dataclass(frozen=True)
 class Point:
-    """The left button is pressed at a pixel, or is still and the cursor has moved there."""
+    """The left button is pressed at a pixel, held while the cursor moves there by `dx`, `dy`, or released."""
 
     x: float
     y: float
-    began: bool
+    phase: Literal["press", "drag", "release"]
+    dx: float = 0.0
+    dy: float = 0.0
+
+
+@dataclass(frozen=True)
+class Hover:
+    """The cursor moves to a pixel while no button is pressed."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
+class Leave:
+    """The cursor leaves the window."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +90,22 @@ class Close:
     """The window's close button."""
 
 
-Command = Do | Pan | Zoom | Point | Close
+Command = Do | Press | Pan | Zoom | Point | Hover | Leave | Close
+
+
+@dataclass
+class _Held:
+    """What a held key repeats; `left_s` is None in the frame in which it went down."""
+
+    command: Do | Press
+    every_s: float
+    left_s: float | None = None
+
+    def is_due(self, elapsed_s: float) -> bool:
+        """Let the time pass: is it time to repeat?"""
+        again = self.left_s is not None and self.left_s <= elapsed_s
+        self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
+        return again
 
 
 class Input:
@@ -68,11 +113,23 @@ class Input:
 
     def __init__(self, bindings: Mapping[str, str], size: tuple[int, int]) -> None:
         self.bindings = bindings
-        self._held: set[str] = set()
-        self._repeats_in_s: dict[str, float | None] = {}  # None in the frame in which the key went down
-        self._cursor = size[0] / 2, size[1] / 2
+        self._panning: dict[int, str] = {}  # by key
+        self._repeating: dict[int, _Held] = {}
+        self._cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
         self._dragging: set[int] = set()
+        self._dialog_open = False
         self.pointing = False  # is the left button pressed?
+
+    @property
+    def dialog_open(self) -> bool:
+        """Does a dialog get the keys? When that changes, keys that are held are as if they were released."""
+        return self._dialog_open
+
+    @dialog_open.setter
+    def dialog_open(self, is_open: bool) -> None:
+        if is_open != self._dialog_open:
+            self._dialog_open = is_open
+            self._release_keys()
 
     def read(self, event: pygame.Event) -> Iterator[Command]:
         """Yield the commands for an event."""
@@ -81,59 +138,96 @@ class Input:
         elif event.type == pygame.KEYDOWN:
             yield from self._key_down(event)
         elif event.type == pygame.KEYUP:
-            self._held.discard(self._action(event))
-            self._repeats_in_s.pop(self._action(event), None)
+            self._panning.pop(_key(event), None)
+            self._repeating.pop(_key(event), None)
         elif event.type == pygame.WINDOWFOCUSLOST:
-            self._held.clear()
-            self._repeats_in_s.clear()
-            self._dragging.clear()
-            self.pointing = False
+            yield from self._release_all()
+        elif event.type == pygame.WINDOWLEAVE:
+            yield Leave()
         elif event.type == pygame.MOUSEWHEEL:
             yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
-        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP, pygame.MOUSEMOTION):
-            yield from self._mouse(event)
+        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+            yield from self._button(event)
+        elif event.type == pygame.MOUSEMOTION:
+            yield from self._moved(event)
 
     def quits(self, event: pygame.Event) -> bool:
         """Would this event end the program? For use while the program cannot carry out other commands."""
-        return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == "quit")
+        return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == Do("quit"))
 
     def held(self, elapsed_s: float) -> Iterator[Command]:
         """Yield the commands of held keys after `elapsed_s` seconds; each at most once a call, so none pile up."""
-        dx = sum(PANS[action][0] for action in self._held)
-        dy = sum(PANS[action][1] for action in self._held)
+        directions = {PANS[action] for action in self._panning.values()}
+        dx, dy = sum(x for x, _ in directions), sum(y for _, y in directions)
         if dx or dy:
             yield Pan(dx * PAN_PX_PER_S * elapsed_s, dy * PAN_PX_PER_S * elapsed_s)
-        for action, left_s in self._repeats_in_s.items():
-            again = left_s is not None and left_s <= elapsed_s
-            self._repeats_in_s[action] = REPEAT_EVERY_S if again else REPEAT_AFTER_S if left_s is None else left_s - elapsed_s
-            if again:
-                yield Do(action)
+        for key in self._repeating.values():
+            if key.is_due(elapsed_s):
+                yield key.command
 
-    def _action(self, event: pygame.Event) -> str:
-        return self.bindings.get(pygame.key.name(event.key), "")
+    # --- keys --------------------------------------------------------------------------------------------------------
+
+    def _action(self, event: pygame.Event) -> Do | None:
+        """The action of a key that goes down."""
+        bound = ((self.bindings[name], shift) for name, shift in names_of(event) if name in self.bindings)
+        action, backwards = next(bound, ("", False))
+        return Do(action, backwards) if action else None
 
     def _key_down(self, event: pygame.Event) -> Iterator[Command]:
-        action, modifiers = self._action(event), getattr(event, "mod", 0)
-        if not action or modifiers & OTHER_MODIFIERS:
-            return
-        if action in PANS:
-            self._held.add(action)
-        else:
-            if action in REPEATED:
-                self._repeats_in_s[action] = None
-            yield Do(action, backwards=bool(modifiers & pygame.KMOD_SHIFT))
+        do, is_chord = self._action(event), getattr(event, "mod", 0) & pygame.KMOD_CTRL
+        if self._dialog_open and not is_chord:
+            yield from self._press(event, do)
+        elif do and do.action in PANS:
+            self._panning[_key(event)] = do.action
+        elif do:
+            if do.action in REPEAT_EVERY_S:
+                self._repeating[_key(event)] = _Held(Do(do.action), REPEAT_EVERY_S[do.action])
+            yield do
 
-    def _mouse(self, event: pygame.Event) -> Iterator[Command]:
-        if event.type == pygame.MOUSEMOTION and self._dragging:
-            yield Pan(self._cursor[0] - event.pos[0], self._cursor[1] - event.pos[1])
-        elif event.type == pygame.MOUSEMOTION and self.pointing:
-            yield Point(event.pos[0], event.pos[1], False)
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button in DRAG_BUTTONS:
+    def _press(self, event: pygame.Event, do: Do | None) -> Iterator[Command]:
+        shift = bool(getattr(event, "mod", 0) & pygame.KMOD_SHIFT)
+        press = Press(dialog_name(event), shift, None if do and do.action in PANS else do)
+        if press.key in DIALOG_REPEATS:
+            self._repeating[_key(event)] = _Held(press, DIALOG_EVERY_S)
+        if press.key:
+            yield press
+
+    def _release_keys(self) -> None:
+        self._panning.clear()
+        self._repeating.clear()
+
+    def _release_all(self) -> Iterator[Command]:
+        self._release_keys()
+        self._dragging.clear()
+        if self.pointing:
+            self.pointing = False
+            yield Point(self._cursor[0], self._cursor[1], "release")
+
+    # --- the mouse ---------------------------------------------------------------------------------------------------
+
+    def _button(self, event: pygame.Event) -> Iterator[Command]:
+        pressed = event.type == pygame.MOUSEBUTTONDOWN
+        if event.button == pygame.BUTTON_LEFT:
+            self.pointing = pressed
+            yield Point(event.pos[0], event.pos[1], "press" if pressed else "release")
+        elif pressed and event.button in DRAG_BUTTONS:
             self._dragging.add(event.button)
-        elif event.type == pygame.MOUSEBUTTONDOWN and event.button == pygame.BUTTON_LEFT:
-            self.pointing = True
-            yield Point(event.pos[0], event.pos[1], True)
-        elif event.type == pygame.MOUSEBUTTONUP:
+        else:
             self._dragging.discard(event.button)
-            self.pointing &= event.button != pygame.BUTTON_LEFT
         self._cursor = event.pos
+
+    def _moved(self, event: pygame.Event) -> Iterator[Command]:
+        (x, y), (before_x, before_y) = event.pos, self._cursor
+        self._cursor = event.pos
+        if self.pointing:
+            yield Point(x, y, "drag", x - before_x, y - before_y)
+        elif self._dragging:
+            yield Pan(before_x - x, before_y - y)
+        else:
+            yield Hover(x, y)
+
+
+def _key(event: pygame.Event) -> int:
+    """Which key it is, whatever it types: going up it may type something else than going down."""
+    scancode: int = getattr(event, "scancode", 0) or event.key
+    return scancode

@@ -13,7 +13,7 @@ from pathlib import Path
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
-from crowd_demo.app.input import Close, Command, Do, Pan, Point, Zoom
+from crowd_demo.app.input import Close, Command, Do, Hover, Leave, Pan, Point, Press, Zoom
 from crowd_demo.app.loading import Loaded
 from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.notices import Notices
@@ -122,8 +122,12 @@ class Program:
                 self.camera.pan(dx, dy)
             case Zoom(x, y, factor):
                 self.camera.zoom_at(x, y, factor)
-            case Point(x, y, began):
-                self._point(x, y, began)
+            case Point(x, y, phase):
+                self._point(x, y, phase)
+            case Press(action=Do() as do):
+                self.perform(do)
+            case Press() | Hover() | Leave():
+                pass
             case Close():
                 self.quitting.ask()
 
@@ -363,10 +367,12 @@ class Program:
         if self._can_go_back():
             self.rewind.seek_by(-1)
 
-    def _point(self, x: float, y: float, began: bool) -> None:
+    def _point(self, x: float, y: float, phase: str) -> None:
         """Go to the tick that was pressed on the timeline; the press holds it until the button is released."""
         size = self.camera.size
-        if began:
+        if phase == "release":
+            self.scrubbing = False
+        elif phase == "press":
             self.scrubbing = self._has_timeline and bar_of(size).collidepoint(x, y)
         if self.scrubbing and self._can_go_back():
             self.rewind.seek(tick_at(self.rewind.past(), x, size))

@@ -23,19 +23,22 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "step": ((".",), "one step, then pause"),
     "step_back": (("backspace",), "one step back, then pause"),
     "restart": (("r",), "start again with the same seed"),
-    "fewer": (("-",), "fewer agents"),
-    "more": (("=",), "more agents"),
-    "slower": ((",",), "slower motion"),
-    "faster": (("/",), "faster motion"),
-    "lower": (("[",), "a smaller number for the technique touched last"),
-    "higher": (("]",), "a larger number for it; hold either key to repeat"),
+    "fewer": (("-", "delete"), "fewer agents"),
+    "more": (("=", "+", "insert"), "more agents"),
+    "slower": ((",", "<"), "slower motion"),
+    "faster": (("/", ">"), "faster motion"),
+    "lower": (("[", "page down"), "a smaller number for the technique touched last"),
+    "higher": (("]", "page up"), "a larger number for it"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),
     "pan_down": (("s", "down"), "move the camera down"),
     "fit": (("home",), "fit the whole world into the window"),
     "hud": (("tab",), "show or hide the HUD"),
-    "help": (("f1",), "show or hide all keys"),
+    "larger": (("ctrl+=", "ctrl++"), "larger text and panels"),
+    "smaller": (("ctrl+-",), "smaller text and panels"),
+    "normal_size": (("ctrl+0",), "text and panels in their normal size"),
+    "help": (("f1", "?"), "show or hide all keys"),
     "timeline": (("f7",), "show or hide the timeline"),
     "fullscreen": (("f11",), "full screen or window"),
     "save": (("f5",), "save the crowd"),
@@ -47,7 +50,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "quit": (("escape",), "close what is open, then quit"),
 }
 
-
+CHORD = "ctrl+"  # before a key's name: the key while Ctrl is held
 KEY_NAMES: tuple[str, ...] = (
     *"abcdefghijklmnopqrstuvwxyz0123456789",
     *"!\"#$%&'()*+,-./:;<=>?@[\\]^_`",
@@ -58,6 +61,7 @@ KEY_NAMES: tuple[str, ...] = (
     "caps lock", "scroll lock", "numlock", "alt gr", "sys req", "power", "euro",
 )
 """What `pygame.key.name` calls the keys."""
+NAMES = (*KEY_NAMES, *(CHORD + name for name in KEY_NAMES))
 
 
 def _actions() -> dict[str, tuple[tuple[str, ...], str]]:
@@ -66,7 +70,7 @@ def _actions() -> dict[str, tuple[tuple[str, ...], str]]:
     taken = {key for keys, _ in PROGRAM.values() for key in keys}
 
     def add(action: str, key: str, why: str) -> None:
-        if key and (key in taken or key not in KEY_NAMES):
+        if key and (key in taken or key not in NAMES):
             print(f"crowd-demo: {action} has no key: {key!r} is {'taken' if key in taken else 'not the name of a key'}",
                   file=sys.stderr)
             key = ""
@@ -100,9 +104,9 @@ def _as_written(names: tuple[str, ...]) -> str | list[str]:
     return names[0] if len(names) == 1 else list(names)
 
 
-_ONE = {"anyOf": [{"enum": list(KEY_NAMES)}, {"type": "integer", "minimum": 0, "maximum": 9}]}
+_ONE = {"anyOf": [{"enum": list(NAMES)}, {"type": "integer", "minimum": 0, "maximum": 9}]}
 Names = TypeAliasType("Names", Annotated[
-    tuple[Literal[KEY_NAMES], ...],  # type: ignore[valid-type]
+    tuple[Literal[NAMES], ...],  # type: ignore[valid-type]
     BeforeValidator(_as_names), PlainSerializer(_as_written),
     WithJsonSchema({"description": "a key, a list of keys, or null for none",
                     "anyOf": [*_ONE["anyOf"], {"type": "array", "items": _ONE}, {"type": "null"}]})])
