@@ -10,6 +10,7 @@ import sys
 import time
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import replace
 
 import pygame
 
@@ -80,6 +81,7 @@ class Loop:
         self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
         self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
         self._fullscreen = self.program.fullscreen
+        self._set_title()
 
     def run(self) -> None:
         """Run all frames."""
@@ -112,6 +114,17 @@ class Loop:
             self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
         elif self.recorder.is_due:
             self.recorder.collect()
+
+    def followed(self) -> Loop:
+        """Return the loop of what was opened, in the same window."""
+        left, opened = self.program, self.opened
+        assert opened
+        window = self.config.window.model_copy(update={"title": opened.config.window.title})
+        config = opened.config.model_copy(update={"window": window})
+        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.camera.size)
+        program.take_over(left)
+        frames = None if self.frames == sys.maxsize else self.left
+        return Loop(config, replace(self.options, frames=frames), program, self.worker)
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""

@@ -64,14 +64,17 @@ class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
-                 config_name: str | None = None, rewind: bool = True) -> None:
-        """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
+                 config_name: str | None = None, rewind: bool = True, size: tuple[int, int] | None = None) -> None:
+        """With `rewind` what happens is remembered, as far as the configuration's memory for that goes.
+
+        `size` is that of the window in pixels, if it is not the configured one.
+        """
         self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        self.camera = self._configured_view((config.window.width, config.window.height))
+        self.camera = self._configured_view(size or (config.window.width, config.window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.rate = StepRate()
@@ -137,6 +140,7 @@ class Program:
         self.hud_shown, self.help_shown, self.timeline_shown = left.hud_shown, left.help_shown, left.timeline_shown
         self.fullscreen, self.notices, self.saver = left.fullscreen, left.notices, left.saver
         self.broken_recording = left.broken_recording
+        self.sim.profile = left.sim.profile.fresh()
 
     @property
     def running(self) -> bool:
