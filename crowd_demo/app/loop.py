@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
@@ -15,11 +16,12 @@ from dataclasses import replace
 import pygame
 
 from crowd_demo.app.compile_process import Precompiler
-from crowd_demo.app.input import MOUSE, Input
+from crowd_demo.app.input import MOUSE, Command, Input
 from crowd_demo.app.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
+from crowd_demo.app.pointer import Pointer
 from crowd_demo.app.program import Program
 from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
@@ -33,7 +35,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.timeline import height_of
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 
@@ -80,6 +82,9 @@ class Loop:
         self.hud = Hud(keys, colours, self.pen)
         self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
         self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
+        self.pointer = Pointer(self.hud.target_at)
+        self.program.list_sections = self.hud.sections
+        self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
         self._set_title()
 
@@ -157,8 +162,8 @@ class Loop:
     def _read_events(self, elapsed_s: float) -> None:
         events, self._waiting = [*self._waiting, *pygame.event.get()], []
         for event in events:
-            for command in self.input.read(event):
-                self.program.perform(command)
+            self.input.dialog_open = self.program.dialogs.top is not None
+            self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
         self.program.take_switched()
@@ -184,6 +189,11 @@ class Loop:
         """Give up what is being opened."""
         if self.opening:
             self.opening.close()
+
+    def _perform(self, commands: Iterable[Command]) -> None:
+        for command in commands:
+            for meant in self.pointer.read(command):
+                self.program.perform(meant)
 
     def _fit_window(self) -> None:
         if self.program.fullscreen != self._fullscreen:
@@ -218,8 +228,8 @@ class Loop:
             alpha = self.pace.owed_s / self.pace.dt
             program.sim.prepare_picture()
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
-            if steps and program.hud_shown and program.running:
-                with program.sim.profile.stage("hud"):
+            if steps and program.looks.now.hud == "full" and program.running:
+                with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
 
     def _finish_picture(self) -> None:
@@ -229,13 +239,13 @@ class Loop:
             draw_overlays(picture, program.overlays, looking, self.pen)
         with profile.stage("hud"):
             status = program.status()
-            if program.hud_shown:
-                self.hud.draw(picture, program.sim, status, time.perf_counter())
+            self.hud.draw(picture, program.sim, status, time.perf_counter())
             if program.help_shown:
-                self.help.draw(picture)
+                self.help.draw(picture, self.hud.scale)
         self._save_asked()
         with profile.stage("hud"):
-            draw_notices(picture, status.notices, self.pen, height_of(picture.get_size()) if status.past else 0)
+            scale = self.hud.scale
+            draw_notices(picture, status.notices, self.pen, scale, height_of(picture.get_size(), scale) if status.past else 0)
         with profile.stage("present"):
             pygame.display.flip()
 
@@ -287,10 +297,9 @@ class Loop:
 
     def _scrubs(self, event: pygame.Event) -> bool:
         """If the event moves along the timeline, let what is sought at present follow it at once."""
-        if not (self.program.scrubbing and self.input.pointing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
+        if not (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
             return False
-        for command in self.input.read(event):
-            self.program.perform(command)
+        self._perform(self.input.read(event))
         return True
 
     def end_window_frame(self) -> None:

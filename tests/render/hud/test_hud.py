@@ -17,7 +17,7 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, REST, StageColours, scale_ms, stacked
+from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms, stacked
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices, visible_sections
 from crowd_demo.render.hud.left_panel import (
@@ -34,6 +34,7 @@ from crowd_demo.render.hud.left_panel import (
     sorting_facts,
     work_facts,
 )
+from crowd_demo.render.hud.stages import COLOURS, REST
 from crowd_demo.render.hud.status import Clock, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.switchboard import ROW, shown
 from crowd_demo.render.hud.theme import KEY, PAD, WARM, Pen, draw_key, key_width
@@ -377,25 +378,19 @@ def test_a_long_line_becomes_two() -> None:
 # --- graph -----------------------------------------------------------------------------------------------------------
 
 def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
-    profile, colours = Profile(), StageColours()
+    profile = Profile()
     profile.add("see", 5.0)
     profile.add("blit", 10.0)
     profile.end_frame(17.0)
-    column = stacked(profile, colours, (8, 40), 20.0)[-1].tolist()  # 2 pixels a ms
-    assert column[::-1] == [list(colours["see"])] * 10 + [list(colours["blit"])] * 20 + [list(REST)] * 4 + [list(GROUND)] * 6
-    assert (stacked(profile, colours, (8, 40), 20.0)[:-1] == GROUND).all()
+    column = stacked(profile, (8, 40), 20.0)[-1].tolist()  # 2 pixels a ms
+    assert column[::-1] == [list(COLOURS["see"])] * 10 + [list(COLOURS["blit"])] * 20 + [list(REST)] * 4 + [list(GROUND)] * 6
+    assert (stacked(profile, (8, 40), 20.0)[:-1] == GROUND).all()
 
 
 def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
     assert scale_ms(np.zeros(0, np.float32)) > BUDGET_MS
     assert scale_ms(np.full(10, 3.0, np.float32)) == 20 and scale_ms(np.full(10, 70.0, np.float32)) == 80
     assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
-
-
-def test_a_stage_keeps_its_colour_and_shares_it_with_no_other() -> None:
-    colours = StageColours()
-    first = [colours[f"stage {number}"] for number in range(16)]
-    assert [colours[f"stage {number}"] for number in range(16)] == first and len(set(first)) == 16
 
 
 # --- help and overlays -----------------------------------------------------------------------------------------------
