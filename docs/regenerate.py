@@ -4,6 +4,7 @@
     README.md              the table of techniques and the list of configurations
     docs/tutorial.md       the code of examples/first_behaviour
     docs/pictures/         only with --pictures, for it takes minutes
+    assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
 `<!-- /name -->`; the code of the tutorial between such marks that name a file, or a file and one of its parts.
@@ -16,6 +17,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from crowd_demo.config.model import Config
@@ -33,6 +35,8 @@ PICTURES = {
     "1k": ["--frames", "600"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
 }
+SCENARIOS = ROOT / "assets/scenarios"
+SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 
 
 def main() -> int:
@@ -50,6 +54,7 @@ def main() -> int:
             path.write_text(text, "utf-8")
     if args.pictures and not args.check:
         make_pictures()
+        make_scenario_pictures()
     return 1 if args.check and outdated else 0
 
 
@@ -98,9 +103,34 @@ def between(text: str, name: str, content: str) -> str:
 def make_pictures() -> None:
     for name, options in PICTURES.items():
         target = ROOT / "docs/pictures" / f"{name}.png"
-        command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
-        subprocess.run(command, check=True)
+        take_picture(name, target, options)
         print(target.relative_to(ROOT))
+
+
+def make_scenario_pictures() -> None:
+    SCENARIOS.mkdir(exist_ok=True)
+    for name in list_configs():
+        target = SCENARIOS / f"{name}.png"
+        take_picture(name, target, ["--frames", "300", "--set", "window.hud=false"])
+        shrink(target)
+        print(target.relative_to(ROOT))
+
+
+def take_picture(name: str, target: Path, options: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
+    subprocess.run(command, check=True)
+
+
+def shrink(path: Path) -> None:
+    """Make a picture small, with fewer colours."""
+    import numpy as np
+    import pygame
+
+    small = pygame.transform.smoothscale(pygame.image.load(path), SMALL_PX)
+    step = 256 // LEVELS
+    rounded = (pygame.surfarray.array3d(small).astype(int) + step // 2) // step * step
+    pygame.surfarray.blit_array(small, rounded.clip(0, 255).astype(np.uint8))
+    pygame.image.save(small, path)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,6 @@ from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.timeline import height_of
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 HEADLESS_FRAMES = 600
@@ -58,7 +57,8 @@ class Loop:
 
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
-        self.frames = options.frames or (HEADLESS_FRAMES if options.headless and not options.replay else sys.maxsize)
+        is_open_ended = not options.headless or options.replay or options.tour
+        self.frames = options.frames or (sys.maxsize if is_open_ended else HEADLESS_FRAMES)
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
@@ -111,8 +111,9 @@ class Loop:
 
     @property
     def _played(self) -> bool:
-        """Is this a replay, and over?"""
-        return self.program.player is not None and self.program.player.done
+        """Is this a replay or a tour, and over?"""
+        player = self.program.player
+        return player.done if player else self.options.tour is not None and self.program.guide.tour is None
 
     def _record(self) -> None:
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
@@ -163,11 +164,15 @@ class Loop:
         events, self._waiting = [*self._waiting, *pygame.event.get()], []
         for event in events:
             self.input.dialog_open = self.program.dialogs.top is not None
+            self.input.wanted = self.program.guide.wanted
             self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
         self.program.take_switched()
         self._open_asked()
+        self.program.guide.look(self.program)
+        if self.options.headless and self.options.tour:
+            self.program.guide.go_alone(self.program)
         self._fit_window()
 
     def _open_asked(self) -> None:
@@ -182,7 +187,7 @@ class Loop:
             self.opened = self.opening.opened()
             self.program.notify(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
         except CannotOpenError as error:
-            self.program.notify(str(error), "scenario")
+            self.program.cannot_open(str(error))
             self.opening = None
 
     def close(self) -> None:
@@ -245,7 +250,7 @@ class Loop:
         self._save_asked()
         with profile.stage("hud"):
             scale = self.hud.scale
-            draw_notices(picture, status.notices, self.pen, scale, height_of(picture.get_size(), scale) if status.past else 0)
+            draw_notices(picture, status.notices, self.pen, scale, self.hud.taken_px)
         with profile.stage("present"):
             pygame.display.flip()
 

@@ -85,6 +85,8 @@ class Session:
         program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless)
         program.player = self.player
         self._start_trace(program)
+        if self.options.tour:
+            program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(self.config, self.options, program, self.worker)
         if self.options.record:
             self._start_recording(program, self.options.record)
@@ -142,7 +144,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads = [loop.program.switcher, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [loop.program.switcher, *([loop.opening] if loop.opening else [])]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling += threads

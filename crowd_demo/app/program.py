@@ -13,6 +13,7 @@ from pathlib import Path
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.dialogs import Dialog, Dialogs
 from crowd_demo.app.files import free_name
+from crowd_demo.app.guide import Guide
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
 from crowd_demo.app.loading import Loaded
@@ -27,10 +28,11 @@ from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
 from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.scenarios import scenarios_menu
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.config.keys import ACTIONS, keys_of
-from crowd_demo.config.model import Config
+from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
@@ -109,6 +111,7 @@ class Program:
         self.recording: Recording | None = None
         self.broken_recording: Recording | None = None  # the last one that could not be written to its end
         self.player: Player | None = None  # of a replay
+        self.guide = Guide()
         self.saver = Saver()
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
@@ -127,6 +130,7 @@ class Program:
             "larger": partial(self.looks.resize, 1), "smaller": partial(self.looks.resize, -1),
             "normal_size": partial(self.looks.resize, 0), "theme": self.looks.next_theme, "units": self.looks.next_units,
             "fit_graph": self.looks.fit_graph, "menu": self.open_menu,
+            "scenarios": self.open_scenarios, "tour": self.open_tours,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
@@ -147,7 +151,7 @@ class Program:
             case Do(action, _):
                 self._actions[action]()
             case Press(key, shift, do):
-                if not self.dialogs.press(key, shift) and do:
+                if not self._press(key, shift) and do:
                     self.perform(do)
             case Pan(dx, dy):
                 self.camera.pan(dx, dy)
@@ -171,6 +175,9 @@ class Program:
         self.fullscreen, self.notices, self.saver = left.fullscreen, left.notices, left.saver
         self.broken_recording = left.broken_recording
         self.sim.profile = left.sim.profile.fresh()
+        self.notify(f"opened {self.config_name}", "scenario")
+        self.guide = left.guide
+        self.guide.arrived(self)
 
     @property
     def running(self) -> bool:
@@ -306,6 +313,27 @@ class Program:
     def open_sections(self) -> None:
         self.open(sections_menu(self.list_sections, self.looks.fold, self.looks.unfold))
 
+    def open_scenarios(self) -> None:
+        self.open(scenarios_menu(self.open_scenario, self.config_name).dialog)
+
+    def open_scenario(self, name: str) -> None:
+        """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
+        self.scenario_asked = name
+
+    def cannot_open(self, why: str) -> None:
+        """Tell why the configuration that was asked for cannot be opened."""
+        self.notify(why, "scenario")
+        self.guide.cannot_open()
+
+    def open_tours(self) -> None:
+        """A list of tours; or the end of the present one."""
+        if menu := self.guide.menu(self):
+            self.open(menu)
+
+    def _press(self, key: str, shift: bool) -> bool:
+        """Offer a key to what is open, or else to the tour; return whether it was taken."""
+        return self.dialogs.press(key, shift) if self.dialogs.top else self.guide.press(key, self)
+
     def _click(self, target: Target | None, at: tuple[float, float]) -> None:
         """A click belongs to what is open, if anything is; outside of it closes it."""
         if self.dialogs.top:
@@ -323,6 +351,8 @@ class Program:
                 self.looks.fit_graph()
             case Target("action", action):
                 self.perform(Do(action))
+            case Target("tour", name):
+                self.guide.act(name, self)
 
     def _drag_number(self, path: str, steps: int) -> None:
         if self.player:
@@ -481,14 +511,22 @@ class Program:
     def _has_timeline(self) -> bool:
         return self.timeline_shown and self.looks.now.hud == "full" and self.rewind.possible
 
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self.rate.clear()
+
     def change_speed(self, direction: int) -> None:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
-            self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
-            self.rate.clear()
+            self.set_speed(min(faster, key=lambda speed: abs(speed - self.speed)))
         self.notify(f"speed {speed_text(self.speed)}", "speed")
 
     # --- the view ----------------------------------------------------------------------------------------------------
+
+    def show(self, settings: CameraSettings) -> None:
+        """Show what a configuration's camera would; what that leaves out is as if the world were fitted."""
+        self.camera.fit()
+        self.camera.show(settings)
 
     def freeze(self) -> None:
         """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
@@ -554,4 +592,5 @@ class Program:
             notices.append(label(past))
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
                       clock, past if self._has_timeline else None, self.looks.now, self.ticks,
-                      self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured)
+                      self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured,
+                      self.guide.view(self))

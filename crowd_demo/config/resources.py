@@ -5,7 +5,7 @@ A wheel carries them as `crowd_demo/_data/`; an sdist and an editable install ha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from crowd_demo.config.explain import close_to
@@ -42,6 +42,16 @@ def list_configs() -> dict[str, Path]:
     return found
 
 
+def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
+    """The user's own files of a folder of the working folder by name; those that are shipped do not count."""
+    try:
+        found = sorted(Path(folder).glob("*.yaml"), key=lambda path: _by_number(path.stem))
+        known = {path.resolve() for path in shipped}
+        return {path.stem: path for path in found if path.resolve() not in known and _exists(path)}
+    except OSError:
+        return {}
+
+
 def about(path: Path) -> str:
     """A file's description: its first comment that is not meant for an editor."""
     return next((comment for comment in _comments(path) if not comment.startswith(WATCH)), "")
@@ -64,6 +74,14 @@ def _comments(path: Path) -> list[str]:
 def list_tours() -> dict[str, Path]:
     """Shipped tours by name."""
     return {path.stem: path for path in sorted((data_folder() / "tours").glob("*.yaml"))}
+
+
+def picture_of(config: Path) -> Path | None:
+    """A configuration's picture: a PNG of its name beside it, or among the assets if it is a shipped one."""
+    for path in (config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"):
+        if _exists(path) and (path.parent == config.parent or config.parent == data_folder() / "configs"):
+            return path
+    return None
 
 
 def list_maps() -> dict[str, Path]:

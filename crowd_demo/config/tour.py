@@ -52,6 +52,7 @@ NUMBERS = {
 
 BEFORE = "before"  # the mark of the numbers just before a step did what it does
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+NO_SETTINGS = ("set", "scenario", "restart")  # keys of `Actions` that are no settings themselves
 MARK = re.compile("([a-z][a-z0-9_]*)?")
 TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
@@ -82,11 +83,12 @@ class Actions(Section):
     pause: bool = Field(False, description="pause, or go on")
     freeze: bool = Field(False, description="go on to cull by the view of this moment, or cull by the camera again")
     camera: CameraSettings = section(CameraSettings)
+    restart: bool = Field(False, description="start again with the same seed, once all the rest holds")
 
     @property
     def settings(self) -> Settings:
         """What is given, by name."""
-        given = {name: getattr(self, name) for name in self.model_fields_set if name not in ("set", "scenario")}
+        given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
         return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
 
 
@@ -127,24 +129,24 @@ class Tour(Section):
         return tuple(self._pages())
 
     def _pages(self) -> Iterator[Page]:
-        for number, step in enumerate(self.steps):
-            yield Page(number, step.say, step.ask or "")
+        for place, step in enumerate(self.steps):
+            yield Page(place, step.say, step.ask or "")
             if step.answer:
-                yield Page(number, step.answer, step.ask or "", is_answer=True)
+                yield Page(place, step.answer, step.ask or "", is_answer=True)
 
     # --- what holds at a step ----------------------------------------------------------------------------------------
 
     def scenario_at(self, step: int) -> tuple[int, str]:
         """(the step that opened it, its name) of the configuration that a step is about."""
-        opened = [number for number in range(step + 1) if self.steps[number].do.scenario]
+        opened = [place for place, each in enumerate(self.steps[:step + 1]) if each.do.scenario]
         return (opened[-1], self.steps[opened[-1]].do.scenario) if opened else (0, self.config)
 
     def settings_at(self, step: int) -> Settings:
         """All that the tour has set up to that step since its configuration was opened."""
         first, _ = self.scenario_at(step)
         found: dict[str, object] = {}
-        for number in range(first, step + 1):
-            found |= self.steps[number].do.settings
+        for each in self.steps[first:step + 1]:
+            found |= each.do.settings
         return found
 
     def settings_back(self, step: int, config: Config) -> Settings:
@@ -163,17 +165,16 @@ class Tour(Section):
 
     def _problems(self) -> Iterator[Problem]:
         marks = [BEFORE]
-        for number, step in enumerate(self.steps):
-            place = ("steps", number)
+        for place, step in enumerate(self.steps):
             if step.answer and not step.ask:
-                yield Problem((*place, "answer"), step.answer, "must have a question: ask")
+                yield Problem(("steps", place, "answer"), step.answer, "must have a question: ask")
             if not MARK.fullmatch(step.mark):
-                yield Problem((*place, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
+                yield Problem(("steps", place, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
             if step.mark in (BEFORE, *NUMBERS):
-                yield Problem((*place, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
+                yield Problem(("steps", place, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
             for key in ("say", "ask", "answer"):
                 for problem in _unknown(getattr(step, key) or "", marks):
-                    yield Problem((*place, key), getattr(step, key), problem)
+                    yield Problem(("steps", place, key), getattr(step, key), problem)
             if step.mark:
                 marks.append(step.mark)
 
@@ -206,7 +207,7 @@ def load_tour(name_or_path: str | Path) -> Tour:
 
     The configurations that it opens are read too, so that none is found to be broken in the middle of a talk.
     """
-    path, data, locations, mistakes = read_keys(name_or_path, find_tour)
+    _, data, locations, mistakes = read_keys(name_or_path, find_tour)
     tour = None
     try:
         tour = Tour.model_validate(data)
@@ -214,10 +215,17 @@ def load_tour(name_or_path: str | Path) -> Tour:
         mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, Tour)]
     if tour is None or mistakes:
         raise ConfigError(mistakes)
-    for key, name in (("config",), tour.config), *((("steps", number, "do", "scenario"), step.do.scenario)
-                                                   for number, step in enumerate(tour.steps) if step.do.scenario):
+    for key, name in _opened(tour):
         try:
             load_config(name)
         except ConfigError as error:
             raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
     return tour
+
+
+def _opened(tour: Tour) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """(key, name) of each configuration that a tour opens."""
+    yield ("config",), tour.config
+    for place, step in enumerate(tour.steps):
+        if step.do.scenario:
+            yield ("steps", place, "do", "scenario"), step.do.scenario

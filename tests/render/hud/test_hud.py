@@ -9,17 +9,6 @@ from typing import Any
 import numpy as np
 import pygame
 import pytest
-from numpy.typing import NDArray
-
-from crowd_demo.config.keys import ACTIONS, keys_of
-from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Situation
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms, stacked
-from crowd_demo.render.hud.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud.hud import Hud, draw_notices, visible_sections
 from crowd_demo.render.hud.left_panel import (
     AGES_HEIGHT,
     BARS,
@@ -34,6 +23,17 @@ from crowd_demo.render.hud.left_panel import (
     sorting_facts,
     work_facts,
 )
+from numpy.typing import NDArray
+
+from crowd_demo.config.keys import ACTIONS, keys_of
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Situation
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms, stacked
+from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.hud import Hud, draw_notices, visible_sections
 from crowd_demo.render.hud.stages import COLOURS, REST
 from crowd_demo.render.hud.status import Clock, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.switchboard import ROW, shown
