@@ -182,7 +182,7 @@ class Input:
 
     def _key_down(self, event: pygame.Event) -> Iterator[Command]:
         do, is_chord = self._action(event), getattr(event, "mod", 0) & pygame.KMOD_CTRL
-        if (self._dialog_open or dialog_name(event) in self.wanted) and not is_chord:
+        if (self._dialog_open or self._dialog_name(event, do) in self.wanted) and not is_chord:
             yield from self._press(event, do)
         elif do and do.action in PANS:
             self._panning[_key(event)] = do.action
@@ -191,16 +191,13 @@ class Input:
                 self._repeating[_key(event)] = _Held(Do(do.action), REPEAT_EVERY_S[do.action])
             yield do
 
+    def _dialog_name(self, event: pygame.Event, do: Do | None) -> str:
+        return "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
+
     def _press(self, event: pygame.Event, do: Do | None) -> Iterator[Command]:
         shift = bool(getattr(event, "mod", 0) & pygame.KMOD_SHIFT)
-<<<<<<< HEAD
-        press = Press(dialog_name(event), shift, None if do and do.action in PANS else do)
+        press = Press(self._dialog_name(event, do), shift, None if do and do.action in PANS else do)
         if self._dialog_open and press.key in DIALOG_REPEATS:
-=======
-        name = "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
-        press = Press(name, shift, None if do and do.action in PANS else do)
-        if press.key in DIALOG_REPEATS:
->>>>>>> main
             self._repeating[_key(event)] = _Held(press, DIALOG_EVERY_S)
         if press.key:
             yield press

@@ -17,11 +17,8 @@ import pygame
 
 from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Command, Input
-<<<<<<< HEAD
-from crowd_demo.app.opening import CannotOpenError, Opened, Opening
-=======
 from crowd_demo.app.keyboard import shown_keys
->>>>>>> main
+from crowd_demo.app.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture

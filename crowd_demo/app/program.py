@@ -173,7 +173,8 @@ class Program:
         """Go on as the program that is left was looked at. Its recording ends."""
         left.close_recording()
         self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
-        self.fullscreen, self.notices, self.saver = left.fullscreen, left.notices, left.saver
+        self.fullscreen, self.leaves_at_once = left.fullscreen, left.leaves_at_once
+        self.notices, self.saver = left.notices, left.saver
         self.broken_recording = left.broken_recording
         self.sim.profile = left.sim.profile.fresh()
         self.notify(f"opened {self.config_name}", "scenario")
