@@ -1,8 +1,10 @@
 """Make again what is derived from the program: `python docs/regenerate.py`.
 
     configs/schema.json    from the models of the configuration
-    README.md              the table of techniques and the list of configurations
+    tours/schema.json      from those of a tour
+    README.md              the table of techniques, the lists of configurations and of tours
     docs/tutorial.md       the code of examples/first_behaviour
+    docs/tours.md          the numbers of a tour
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
     docs/pictures/         only with --pictures, for it takes minutes
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -18,18 +20,21 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from crowd_demo.config.model import Config
-from crowd_demo.config.resources import about, list_configs
+from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.config.tour import NUMBERS, Tour
 from crowd_demo.registry import readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
-GLOSSARY = ROOT / "docs/glossary.md"
+GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
     "20k": ["--frames", "400"],
@@ -65,19 +70,26 @@ def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     readme = README.read_text("utf-8")
     readme = between(readme, "techniques", table())
-    readme = between(readme, "configurations", configurations())
+    readme = between(readme, "configurations", listed(list_configs()))
+    readme = between(readme, "tours", listed(list_tours()))
+    numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
     glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
     glossary = between(glossary, "readouts", readouts.table())
-    return {SCHEMA: schema(), README: readme, TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
+    return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
+            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
 
 
-def schema() -> str:
-    return json.dumps(Config.model_json_schema(), indent=2) + "\n"
+def schema(model: type[BaseModel]) -> str:
+    return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-def configurations() -> str:
-    """The shipped configurations, each with its first comment."""
-    return "\n".join(f"- `{name}`: {about(path)}" for name, path in list_configs().items())
+def listed(files: Mapping[str, Path]) -> str:
+    """Shipped files, each with its first comment."""
+    return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+def listed_numbers() -> str:
+    return "\n".join(["| number | |", "|---|---|", *(f"| `{{{name}}}` | {what} |" for name, what in NUMBERS.items())])
 
 
 def with_code(page: str) -> str:

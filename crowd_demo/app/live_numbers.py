@@ -61,9 +61,8 @@ def filled(text: str, now: Numbers | None, marks: Mapping[str, Numbers]) -> str:
         mark, _, name = placeholder.rpartition(".")
         if name in COMPARED:
             return compared(name, marks.get(mark or BEFORE, {}), now)
-        if mark:
-            return shown(marks.get(mark, {}).get(name, math.nan))
-        return shown(now.get(name, math.nan)) if now else TO_COME
+        known = marks.get(mark, {}) if mark else now
+        return TO_COME if known is None else shown(name, known.get(name, math.nan))
     return PLACEHOLDER.sub(lambda found: number(found[1]), text)
 
 
@@ -91,10 +90,11 @@ def shown_factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1.1 else f"{ratio:.2f}"
 
 
-def shown(value: float) -> str:
-    """Two or three digits, and whole numbers from 100 on."""
+def shown(name: str, value: float) -> str:
+    """Times with two or three digits, counts of ten and more as whole numbers."""
     if math.isnan(value):
         return UNKNOWN
-    if value >= 100 or value == int(value):
+    whole = 100 if name.endswith("_ms") else 10
+    if value >= whole or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 1 else f"{value:.2f}"

@@ -213,14 +213,15 @@ class TourPlayer:
 
     @property
     def text(self) -> str:
-        return self._filled(self.page.text)
+        return self._filled(self.page.text, self._number)
 
     @property
     def question(self) -> str:
-        return self._filled(self.page.question)
+        """The question, as it was asked."""
+        return self._filled(self.page.question, self._number - self.page.is_answer)
 
-    def _filled(self, text: str) -> str:
-        seen = self._seen[self._number]
+    def _filled(self, text: str, page: int) -> str:
+        seen = self._seen[page]
         return filled(text, seen.now, {**self._marks, BEFORE: seen.before})
 
     def view(self, program: Guided) -> TourView:

@@ -8,7 +8,7 @@ from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import ACCENT, DIM, FAINT, GROUND, PAD, SHEET, SMALL, TEXT, WARM, Colour
 
-WIDEST = 620.0
+WIDEST = 540.0  # fits between the panels at the usual size
 SAID, LINE = 15.0, 20.0  # size of the sentence, height of its lines
 FOOT = 26.0
 KEYS = (("next", "Enter", "next"), ("back", "Left", "back"), ("leave", "Esc", "leave"))
