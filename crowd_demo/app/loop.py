@@ -79,6 +79,7 @@ class Loop:
         self.program.list_sections = self.hud.sections
         self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
+        self.program.camera.resize(screen().get_size())  # which a window manager may have chosen
 
     def run(self) -> None:
         """Run all frames."""
@@ -151,12 +152,15 @@ class Loop:
                 self.program.perform(meant)
 
     def _fit_window(self) -> None:
-        if self.program.fullscreen != self._fullscreen:
-            self._fullscreen = self.program.fullscreen
-            set_mode(self.config.window, self._fullscreen)
+        program = self.program
+        if program.fullscreen != self._fullscreen:
+            self._fullscreen = program.fullscreen
+            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
         size = screen().get_size()
-        if size != self.program.camera.size:
-            self.program.camera.resize(size)
+        if size != program.camera.size:
+            program.camera.resize(size)
+            if not self._fullscreen:
+                program.prefer_size(size)
 
     def _steps(self, elapsed_s: float) -> int:
         """How many steps to make in this frame."""

@@ -22,6 +22,7 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.notices import Notices
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.pointer import Click, DragNumber, PointerCommand, Rest, Scrub
+from crowd_demo.app.preferences import Preferences
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
@@ -37,7 +38,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.graph import Tick
-from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, speed_text
+from crowd_demo.render.hud.status import Clock, Hovered, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
@@ -79,21 +80,23 @@ class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
-                 config_name: str | None = None, rewind: bool = True) -> None:
+                 config_name: str | None = None, rewind: bool = True, preferences: Preferences | None = None) -> None:
         """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
         self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        self.camera = self._configured_view((config.window.width, config.window.height))
+        self.preferences = preferences or Preferences()
+        self.window = window = self.preferences.window(config.window)
+        self.camera = self._configured_view((window.width, window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.rate = StepRate()
         self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = self.sim.agents.count
-        self.looks = HudLooks(Looks(hud="full" if config.window.hud else "off"))
-        self.help_shown, self.fullscreen = False, config.window.fullscreen
+        self.looks = HudLooks(self.preferences, window)
+        self.help_shown, self.fullscreen = False, window.fullscreen
         self.dialogs = Dialogs()
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
@@ -490,7 +493,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
         shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
-                      self.speed, self.fullscreen, self.looks.now.hud != "off", self.frozen is not None)
+                      self.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
         text, about = copy(shown, self.config_name, as_yaml)
         to_terminal(text)
         self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
@@ -501,6 +504,11 @@ class Program:
             self.notify(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:
             self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
+
+    def prefer_size(self, size: tuple[int, int]) -> None:
+        """Keep the size that the user has given to the window."""
+        self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
+        self.preferences.change(size=size)
 
     def close_or_quit(self) -> None:
         if self.help_shown:
@@ -526,7 +534,7 @@ class Program:
 
     def status(self) -> Status:
         self._part_from_broken_recording()
-        for line in self.saver.finished():
+        for line in (*self.saver.finished(), *self.preferences.news()):
             self.notify(line)
         notices = self.notices.present()
         if self.switcher.pending:
