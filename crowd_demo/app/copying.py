@@ -2,8 +2,8 @@
 
 The command is exact: it gives the same effective configuration, with the techniques, number of agents, camera, speed and
 window of this moment. Size of text, theme and units are everybody's own preference, and left out unless they are configured.
-What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is for
-a POSIX shell.
+What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is
+for a POSIX shell.
 """
 
 from __future__ import annotations

@@ -5,13 +5,15 @@ The last one opened is the one that is shown. A dialog that does not want a key 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.views import ListView, Row, View
+from crowd_demo.render.hud.views import ListView, QuestionView, Row, View
 
 PAGE = 8  # rows that a page key goes over
+PATIENCE_S = 6.0  # how long a question waits for its answer
 
 
 class Dialog(Protocol):
@@ -82,6 +84,35 @@ class ListDialog:
             items[self.selected].do()
 
 
+class Question:
+    """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no."""
+
+    def __init__(self, text: str, hint: str, yes: Callable[[], object]) -> None:
+        self.text, self.hint, self.yes = text, hint, yes
+        self.closed = False
+        self._shown_at: float | None = None
+
+    def view(self) -> QuestionView:
+        now = time.monotonic()
+        self._shown_at = self._shown_at or now
+        self.closed = self.closed or now - self._shown_at > PATIENCE_S
+        return QuestionView(self.text, self.hint)
+
+    def press(self, key: str, shift: bool) -> bool:
+        """Other keys also do what they are bound to."""
+        self.closed = True
+        if key in ("escape", "return"):
+            self.yes()
+        return key in ("escape", "return")
+
+    def click(self, target: Target) -> None:
+        self.closed = True
+        self.yes()
+
+    def hover(self, target: Target) -> None:
+        pass
+
+
 class Dialogs:
     """The open ones, the top one last."""
 
@@ -95,6 +126,9 @@ class Dialogs:
     def top(self) -> Dialog | None:
         self._open = [dialog for dialog in self._open if not dialog.closed]
         return self._open[-1] if self._open else None
+
+    def close_all(self) -> None:
+        self._open.clear()
 
     def press(self, key: str, shift: bool) -> bool:
         """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +18,6 @@ import pygame
 
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.window import screen
-from crowd_demo.config.keys import Keys, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.hud.canvas import Canvas
@@ -121,7 +120,7 @@ def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
 
 
 def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
-                  keys: Keys) -> None:
+                  keys: Mapping[str, Sequence[str]]) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown, first = Pen(), 0.0, first_keys(keys)
     while not job.done() and not quitting.asked:
@@ -133,9 +132,9 @@ def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pyga
         time.sleep(FRAME_S)
 
 
-def first_keys(keys: Keys) -> list[tuple[str, str]]:
-    """The keys to press first, and what they do."""
-    named = ((keys_of(keys, action), what) for action, what in FIRST_KEYS.items())
+def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """The keys to press first, and what they do; `keys` by action."""
+    named = ((keys.get(action, ()), what) for action, what in FIRST_KEYS.items())
     return [(names[0], what) for names, what in named if names]
 
 

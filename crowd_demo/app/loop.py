@@ -16,6 +16,7 @@ import pygame
 
 from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Command, Input
+from crowd_demo.app.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
@@ -27,7 +28,7 @@ from crowd_demo.app.slow_frames import Changes, noting_collections
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
 from crowd_demo.compute.jit import CACHE_LASTS
-from crowd_demo.config.keys import ACTIONS, bindings, keys_of
+from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
@@ -60,6 +61,7 @@ class Loop:
         self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
         program.unpaced = options.headless
+        program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
@@ -68,18 +70,23 @@ class Loop:
             self._prepare_screen()
 
     def _prepare_screen(self) -> None:
-        keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
-        colours = state_colours(load_manifest(assets_folder()))
-        what = {action: text for action, (_, text) in ACTIONS.items()}
-        self.pen = Pen()
-        self.hud = Hud(keys, colours, self.pen)
-        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
         self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
+        self.pen = Pen()
+        self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
+        self._show_keys()
         self.pointer = Pointer(self.hud.target_at)
         self.program.list_sections = self.hud.sections
         self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
         self.program.camera.resize(screen().get_size())  # which a window manager may have chosen
+
+    def _show_keys(self) -> None:
+        """Show the keys as they are printed on the present keyboard."""
+        self._keyboard = self.input.keyboard
+        keys = shown_keys(self.config.keys, self._keyboard)
+        what = {action: text for action, (_, text) in ACTIONS.items()}
+        self.hud.keys = self.program.keys = keys
+        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
 
     def run(self) -> None:
         """Run all frames."""
@@ -143,6 +150,8 @@ class Loop:
             self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
+        if self.input.keyboard is not self._keyboard:
+            self._show_keys()
         self.program.take_switched()
         self._fit_window()
 
@@ -222,7 +231,7 @@ class Loop:
     # --- frames that take long ---------------------------------------------------------------------------------------
 
     def _await(self, job: Future[None]) -> None:
-        """Wait until the worker is done; if it takes long, quit if the user asks for that and keep other events for later."""
+        """Wait until the worker is done; if it takes long, quit if the user insists and keep other events for later."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
             job.exception(LONG_S)
         if not job.done():
@@ -249,10 +258,14 @@ class Loop:
             pygame.display.set_caption(f"{title} - {what}" if what else title)
 
     def _keep_events(self) -> None:
-        events = pygame.event.get()
-        self._waiting += [event for event in events if not self._scrubs(event)]
-        if any(self.input.quits(event) for event in events):
+        """Keep events for the next frame. The first Esc asks a question that cannot be shown yet; so a second one leaves."""
+        self._waiting += [event for event in pygame.event.get() if not self._scrubs(event)]
+        asked = sum(self.input.quits(event) for event in self._waiting)
+        is_closed = any(event.type == pygame.QUIT for event in self._waiting)
+        if is_closed or asked + self.program.is_asking + self.program.leaves_at_once >= 2:
             self.program.quitting.ask()
+        elif asked:
+            self._set_title("a step takes long: Esc again leaves")
 
     def _scrubs(self, event: pygame.Event) -> bool:
         """If the event moves along the timeline, let what is sought at present follow it at once."""

@@ -50,9 +50,10 @@ def user_file() -> Path | None:
         return Path(chosen).absolute() if chosen else None
     folders = {"Windows": os.environ.get("APPDATA"), "Darwin": "~/Library/Application Support"}
     folder = Path(folders.get(platform.system(), os.environ.get("XDG_CONFIG_HOME")) or "~/.config")
+    if str(folder).startswith("~") and os.environ.get("HOME") == "":  # which would be the root folder
+        return None
     with suppress(RuntimeError):  # a user without a home
-        path = folder.expanduser() / NAME
-        return path if path.is_absolute() else None
+        return (folder.expanduser() / NAME).absolute()
     return None
 
 

@@ -6,12 +6,12 @@ before its next step, so the window does not wait for a long step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.dialogs import Dialog, Dialogs
+from crowd_demo.app.dialogs import Dialog, Dialogs, Question
 from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
@@ -30,7 +30,6 @@ from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
-from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -97,6 +96,8 @@ class Program:
         self.agents_asked = self.sim.agents.count
         self.looks = HudLooks(self.preferences, window)
         self.help_shown, self.fullscreen = False, window.fullscreen
+        self.leaves_at_once = False  # without being asked, on Esc
+        self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
         self.dialogs = Dialogs()
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
@@ -284,8 +285,7 @@ class Program:
         self.dialogs.open(dialog)
 
     def open_menu(self) -> None:
-        keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
-        self.open(main_menu(keys, lambda action: self.perform(Do(action)), self.open_techniques, self.open_sections))
+        self.open(main_menu(self.keys, lambda action: self.perform(Do(action)), self.open_techniques, self.open_sections))
 
     def open_techniques(self) -> None:
         self.open(techniques_menu(self._asked, lambda: inactive(self.sim), self.touched, self.open_choices))
@@ -511,10 +511,20 @@ class Program:
         self.preferences.change(size=size)
 
     def close_or_quit(self) -> None:
+        """Close what is open; once nothing is, ask before leaving."""
+        if self.dialogs.press("escape", False):
+            return
         if self.help_shown:
             self.help_shown = False
-        else:
+        elif self.leaves_at_once:
             self.quitting.ask()
+        else:
+            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, anything else goes on", self.quitting.ask))
+
+    @property
+    def is_asking(self) -> bool:
+        """Is there a question to which Esc says yes?"""
+        return isinstance(self.dialogs.top, Question)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
