@@ -12,7 +12,7 @@ import pytest
 
 from crowd_demo.app import preferences as module
 from crowd_demo.app.looks import HudLooks
-from crowd_demo.app.preferences import HEADER, Preferences, PreferencesError, read, user_file
+from crowd_demo.app.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.app.saves import with_overrides
 from crowd_demo.config.loader import Source, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
@@ -113,6 +113,12 @@ def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
     assert read(file) == read(written(file, "")) == read(written(file, HEADER))
     with pytest.raises(PreferencesError):
         read(file.parent)
+
+
+def test_the_example_of_the_docs_can_be_read(file: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs/window.md").read_text("utf-8")
+    values = read(written(file, page.split("```yaml\n")[1].split("```")[0]))
+    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys()
 
 
 # --- where it is -----------------------------------------------------------------------------------------------------
