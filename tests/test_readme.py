@@ -45,9 +45,3 @@ def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     code = README.split("```python")[1].split("```")[0].replace("50_000", "500").replace("step(100)", "step(3)")
     exec(compile(code, "README.md", "exec"), {})
     assert "candidates_per_agent" in capsys.readouterr().out
-
-
-def test_every_stage_has_a_colour_of_its_own() -> None:
-    from crowd_demo.render.hud.graph import PALETTE
-
-    assert len(set(PALETTE)) == len(PALETTE) >= 20

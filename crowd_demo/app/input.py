@@ -11,7 +11,7 @@ from typing import Literal
 
 import pygame
 
-from crowd_demo.app.keyboard import dialog_name, names_of
+from crowd_demo.app.keyboard import Keyboard
 
 PAN_PX_PER_S = 900.0
 ZOOM_STEP = 1.15
@@ -109,10 +109,14 @@ class _Held:
 
 
 class Input:
-    """Reads events one by one; `bindings` maps key names to actions, `size` is the window's in pixels."""
+    """Reads events one by one; `bindings` maps key names to actions, `size` is the window's in pixels.
 
-    def __init__(self, bindings: Mapping[str, str], size: tuple[int, int]) -> None:
+    `keyboard` is the present layout, which it is by default; another one is read when the layout changes.
+    """
+
+    def __init__(self, bindings: Mapping[str, str], size: tuple[int, int], keyboard: Keyboard | None = None) -> None:
         self.bindings = bindings
+        self.keyboard = keyboard or Keyboard()
         self._panning: dict[int, str] = {}  # by key
         self._repeating: dict[int, _Held] = {}
         self._cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
@@ -140,6 +144,8 @@ class Input:
         elif event.type == pygame.KEYUP:
             self._panning.pop(_key(event), None)
             self._repeating.pop(_key(event), None)
+        elif event.type == pygame.KEYMAPCHANGED:
+            self.keyboard = Keyboard()
         elif event.type == pygame.WINDOWFOCUSLOST:
             yield from self._release_all()
         elif event.type == pygame.WINDOWLEAVE:
@@ -169,7 +175,7 @@ class Input:
 
     def _action(self, event: pygame.Event) -> Do | None:
         """The action of a key that goes down."""
-        bound = ((self.bindings[name], shift) for name, shift in names_of(event) if name in self.bindings)
+        bound = ((self.bindings[name], shift) for name, shift in self.keyboard.names(event) if name in self.bindings)
         action, backwards = next(bound, ("", False))
         return Do(action, backwards) if action else None
 
@@ -186,7 +192,8 @@ class Input:
 
     def _press(self, event: pygame.Event, do: Do | None) -> Iterator[Command]:
         shift = bool(getattr(event, "mod", 0) & pygame.KMOD_SHIFT)
-        press = Press(dialog_name(event), shift, None if do and do.action in PANS else do)
+        name = "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
+        press = Press(name, shift, None if do and do.action in PANS else do)
         if press.key in DIALOG_REPEATS:
             self._repeating[_key(event)] = _Held(press, DIALOG_EVERY_S)
         if press.key:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,10 +18,11 @@ import pygame
 
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.window import screen
-from crowd_demo.config.keys import Keys, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, Pen
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, scale_for
 
 if TYPE_CHECKING:
     from crowd_demo.app.ahead import Ahead
@@ -33,7 +34,7 @@ FRAME_S = 1 / 40
 PRINT_EVERY_S = 0.2
 SAY_EVERY_S = 5.0  # where standard error is no terminal
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
-BAR_PX = 720
+BAR = 640.0  # units
 WHAT = "A crowd in which every data-oriented optimisation is a switch: flip it, and see what it buys."
 FIRST_KEYS = {
     "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
@@ -119,7 +120,7 @@ def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
 
 
 def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
-                  keys: Keys) -> None:
+                  keys: Mapping[str, Sequence[str]]) -> None:
     """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
     pen, shown, first = Pen(), 0.0, first_keys(keys)
     while not job.done() and not quitting.asked:
@@ -131,31 +132,33 @@ def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pyga
         time.sleep(FRAME_S)
 
 
-def first_keys(keys: Keys) -> list[tuple[str, str]]:
-    """The keys to press first, and what they do."""
-    named = ((keys_of(keys, action), what) for action, what in FIRST_KEYS.items())
+def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """The keys to press first, and what they do; `keys` by action."""
+    named = ((keys.get(action, ()), what) for action, what in FIRST_KEYS.items())
     return [(names[0], what) for names, what in named if names]
 
 
 def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Sequence[tuple[str, str]] = ()) -> None:
     """Draw what the program is, a bar that is `part` full, a text, and keys; while `part` is 0, a light moves on the bar."""
     on.fill(BACKGROUND)
-    width, height = on.get_size()
-    bar = pygame.Rect(0, 0, min(BAR_PX, width - 40), 6)
-    bar.center = width // 2, height // 2 + 12
-    pen.left(on, "crowd-demo", bar.left, bar.top - 52, HUGE)
-    pen.left(on, pen.fitted(WHAT, bar.width), bar.left, bar.top - 18, NORMAL, DIM)
-    pygame.draw.rect(on, EDGE, bar, border_radius=3)
+    scale = scale_for(on.get_height())
+    canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
+    width, height = canvas.size
+    wide = min(BAR, width - 40)
+    left, top, bottom = (width - wide) / 2, height / 2 + 9, height / 2 + 15
+    canvas.left("crowd-demo", left, top - 52, HUGE)
+    canvas.left(canvas.fitted(WHAT, wide), left, top - 18, NORMAL, DIM)
+    canvas.rect(EDGE, (left, top, wide, 6), radius=3)
     if part > 0:
-        pygame.draw.rect(on, ACCENT, (*bar.topleft, max(round(bar.width * part), 6), bar.height), border_radius=3)
+        canvas.rect(ACCENT, (left, top, max(wide * part, 6), 6), radius=3)
     else:
-        offset = round((bar.width - 40) * abs(time.monotonic() % 2 - 1))
-        pygame.draw.rect(on, ACCENT, (bar.left + offset, bar.top, 40, bar.height), border_radius=3)
-    pen.left(on, pen.fitted(text, bar.width), bar.left, bar.bottom + 18, NORMAL, DIM)
+        canvas.rect(ACCENT, (left + (wide - 40) * abs(time.monotonic() % 2 - 1), top, 40, 6), radius=3)
+    canvas.left(canvas.fitted(text, wide), left, bottom + 18, NORMAL, DIM)
     for line, (key, what) in enumerate(keys):
-        at = bar.bottom + 52 + 20 * line
-        pen.left(on, key.upper() if len(key) == 1 else key.capitalize(), bar.left, at, NORMAL)
-        pen.left(on, pen.fitted(what, bar.width - 60), bar.left + 60, at, NORMAL, DIM)
+        at = bottom + 52 + 20 * line
+        canvas.left(key.upper() if len(key) == 1 else key.capitalize(), left, at, NORMAL)
+        canvas.left(canvas.fitted(what, wide - 60), left + 60, at, NORMAL, DIM)
+    on.blit(canvas.surface, (0, 0))
 
 
 def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 
 import pygame
 
 from crowd_demo.app.compile_process import Precompiler
-from crowd_demo.app.input import MOUSE, Input
+from crowd_demo.app.input import MOUSE, Command, Input
+from crowd_demo.app.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
+from crowd_demo.app.pointer import Pointer
 from crowd_demo.app.program import Program
 from crowd_demo.app.quitting import POLL_S
 from crowd_demo.app.recorder import Recorder
@@ -25,13 +28,13 @@ from crowd_demo.app.slow_frames import Changes, noting_collections
 from crowd_demo.app.window import screen, set_mode
 from crowd_demo.app.worker import Worker
 from crowd_demo.compute.jit import CACHE_LASTS
-from crowd_demo.config.keys import ACTIONS, bindings, keys_of
+from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.timeline import height_of
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 
@@ -58,6 +61,7 @@ class Loop:
         self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
         program.unpaced = options.headless
+        program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
@@ -66,14 +70,22 @@ class Loop:
             self._prepare_screen()
 
     def _prepare_screen(self) -> None:
-        keys = {action: keys_of(self.config.keys, action) for action in ACTIONS}
-        colours = state_colours(load_manifest(assets_folder()))
-        what = {action: text for action, (_, text) in ACTIONS.items()}
-        self.pen = Pen()
-        self.hud = Hud(keys, colours, self.pen)
-        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
         self.input = Input(bindings(self.config.keys), pygame.display.get_window_size())
+        self.pen = Pen()
+        self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
+        self._show_keys()
+        self.pointer = Pointer(self.hud.target_at)
+        self.program.list_sections = self.hud.sections
+        self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
+
+    def _show_keys(self) -> None:
+        """Show the keys as they are printed on the present keyboard."""
+        self._keyboard = self.input.keyboard
+        keys = shown_keys(self.config.keys, self._keyboard)
+        what = {action: text for action, (_, text) in ACTIONS.items()}
+        self.hud.keys = self.program.keys = keys
+        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
 
     def run(self) -> None:
         """Run all frames."""
@@ -133,12 +145,19 @@ class Loop:
     def _read_events(self, elapsed_s: float) -> None:
         events, self._waiting = [*self._waiting, *pygame.event.get()], []
         for event in events:
-            for command in self.input.read(event):
-                self.program.perform(command)
+            self.input.dialog_open = self.program.dialogs.top is not None
+            self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
+        if self.input.keyboard is not self._keyboard:
+            self._show_keys()
         self.program.take_switched()
         self._fit_window()
+
+    def _perform(self, commands: Iterable[Command]) -> None:
+        for command in commands:
+            for meant in self.pointer.read(command):
+                self.program.perform(meant)
 
     def _fit_window(self) -> None:
         if self.program.fullscreen != self._fullscreen:
@@ -173,8 +192,8 @@ class Loop:
             alpha = self.pace.owed_s / self.pace.dt
             program.sim.prepare_picture()
             program.scene.draw(screen(), program.camera, program.frozen, alpha)
-            if steps and program.hud_shown and program.running:
-                with program.sim.profile.stage("hud"):
+            if steps and program.looks.now.hud == "full" and program.running:
+                with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
 
     def _finish_picture(self) -> None:
@@ -184,13 +203,13 @@ class Loop:
             draw_overlays(picture, program.overlays, looking, self.pen)
         with profile.stage("hud"):
             status = program.status()
-            if program.hud_shown:
-                self.hud.draw(picture, program.sim, status, time.perf_counter())
+            self.hud.draw(picture, program.sim, status, time.perf_counter())
             if program.help_shown:
-                self.help.draw(picture)
+                self.help.draw(picture, self.hud.scale)
         self._save_asked()
         with profile.stage("hud"):
-            draw_notices(picture, status.notices, self.pen, height_of(picture.get_size()) if status.past else 0)
+            scale = self.hud.scale
+            draw_notices(picture, status.notices, self.pen, scale, height_of(picture.get_size(), scale) if status.past else 0)
         with profile.stage("present"):
             pygame.display.flip()
 
@@ -208,7 +227,7 @@ class Loop:
     # --- frames that take long ---------------------------------------------------------------------------------------
 
     def _await(self, job: Future[None]) -> None:
-        """Wait until the worker is done; if it takes long, quit if the user asks for that and keep other events for later."""
+        """Wait until the worker is done; if it takes long, quit if the user insists and keep other events for later."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
             job.exception(LONG_S)
         if not job.done():
@@ -235,17 +254,20 @@ class Loop:
             pygame.display.set_caption(f"{title} - {what}" if what else title)
 
     def _keep_events(self) -> None:
-        events = pygame.event.get()
-        self._waiting += [event for event in events if not self._scrubs(event)]
-        if any(self.input.quits(event) for event in events):
+        """Keep events for the next frame. The first Esc asks a question that cannot be shown yet; so a second one leaves."""
+        self._waiting += [event for event in pygame.event.get() if not self._scrubs(event)]
+        asked = sum(self.input.quits(event) for event in self._waiting)
+        is_closed = any(event.type == pygame.QUIT for event in self._waiting)
+        if is_closed or asked + self.program.is_asking + self.program.leaves_at_once >= 2:
             self.program.quitting.ask()
+        elif asked:
+            self._set_title("a step takes long: Esc again leaves")
 
     def _scrubs(self, event: pygame.Event) -> bool:
         """If the event moves along the timeline, let what is sought at present follow it at once."""
-        if not (self.program.scrubbing and self.input.pointing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
+        if not (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
             return False
-        for command in self.input.read(event):
-            self.program.perform(command)
+        self._perform(self.input.read(event))
         return True
 
     def end_window_frame(self) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pygame
 
 from crowd_demo.app.input import Input
+from crowd_demo.app.keyboard import shown_keys
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import STDOUT, RunOptions
 from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
@@ -145,7 +146,7 @@ class Session:
                 print_progress(job, progress, self.quitting)
             else:
                 events = Input(bindings(self.config.keys), pygame.display.get_window_size())
-                show_progress(job, progress, events.quits, self.quitting, self.config.keys)
+                show_progress(job, progress, events.quits, self.quitting, shown_keys(self.config.keys, events.keyboard))
         return None if self.quitting.asked else job.result()
 
     def _loaded(self, progress: Progress) -> Loaded:

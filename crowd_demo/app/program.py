@@ -6,18 +6,22 @@ before its next step, so the window does not wait for a long step.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.dialogs import Dialog, Dialogs, Question
 from crowd_demo.app.files import free_name
 from crowd_demo.app.heap import give_back_freed
-from crowd_demo.app.input import Close, Command, Do, Hover, Leave, Pan, Point, Press, Zoom
+from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
 from crowd_demo.app.loading import Loaded
+from crowd_demo.app.looks import HudLooks
+from crowd_demo.app.menus import choices_menu, main_menu, sections_menu, techniques_menu
 from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.notices import Notices
 from crowd_demo.app.pace import StepRate
+from crowd_demo.app.pointer import Click, DragNumber, PointerCommand, Rest, Scrub
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
@@ -30,8 +34,11 @@ from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.status import Clock, Status, speed_text
+from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.graph import Tick
+from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
 from crowd_demo.sim.actions import MOST_AGENTS, Action, Populate, Switch
 from crowd_demo.sim.inactive import inactive
@@ -41,9 +48,16 @@ from crowd_demo.sim.snapshot import Snapshot, differences, same_world
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 RECORDING_SUFFIX = ".replay"
-WATCHING = {"pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot",
-            "quit", "save", "freeze", "copy_command", "slow_frames", *OVERLAYS}  # actions that leave a replay as it is
+WATCHING = {  # actions that leave a replay as it is
+    "pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit",
+    "save", "freeze", "menu", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
+    "slow_frames", *OVERLAYS}
+MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
+
+
+def tick_text(technique: Technique, value: Value) -> str:
+    return f"{technique.label.strip()} {shown(value)}"
 
 
 def fewer(count: int) -> int:
@@ -77,7 +91,13 @@ class Program:
         self.rate = StepRate()
         self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = self.sim.agents.count
-        self.hud_shown, self.help_shown, self.fullscreen = config.window.hud, False, config.window.fullscreen
+        self.looks = HudLooks(Looks(hud="full" if config.window.hud else "off"))
+        self.help_shown, self.fullscreen = False, config.window.fullscreen
+        self.leaves_at_once = False  # without being asked, on Esc
+        self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
+        self.dialogs = Dialogs()
+        self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
+        self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.picture_asked: Path | None = None
@@ -89,8 +109,9 @@ class Program:
         self.saver = Saver()
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
-        self.scrubbing = False  # is the timeline being pressed?
         self.touched = TOUCHED_FIRST
+        self.list_sections: Callable[[], Mapping[str, bool]] = dict  # of the panels: is it folded?
+        self.resting_on: Callable[[], Hovered | None] = lambda: None  # what the cursor rests on
         self.notices = Notices()
         self._unapplied: dict[str, Value] = {}  # values in `changes` that have not taken effect yet, by path
         self._actions: dict[str, Callable[[], None]] = {
@@ -99,7 +120,10 @@ class Program:
             "more": lambda: self.populate(more(self.agents_asked)),
             "slower": partial(self.change_speed, -1), "faster": partial(self.change_speed, 1),
             "lower": partial(self.change_number, -1), "higher": partial(self.change_number, 1),
-            "fit": self.camera.fit, "hud": partial(self._toggle, "hud_shown"),
+            "fit": self.camera.fit,
+            "larger": partial(self.looks.resize, 1), "smaller": partial(self.looks.resize, -1),
+            "normal_size": partial(self.looks.resize, 0), "theme": self.looks.next_theme, "units": self.looks.next_units,
+            "fit_graph": self.looks.fit_graph, "menu": self.open_menu,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
@@ -107,7 +131,7 @@ class Program:
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
         }
 
-    def perform(self, command: Command) -> None:
+    def perform(self, command: PointerCommand) -> None:
         match command:
             case Do(action, _) if self.player and action not in WATCHING:
                 self.notify("this is a replay: it takes no changes", "replay")
@@ -115,18 +139,25 @@ class Program:
                 self.switch(BY_PATH[action], backwards)
             case Do("copy_command", shifted):
                 self.copy(as_yaml=shifted)
+            case Do("hud", backwards):
+                self.looks.next_mode(backwards)
             case Do(action, _):
                 self._actions[action]()
+            case Press(key, shift, do):
+                if not self.dialogs.press(key, shift) and do:
+                    self.perform(do)
             case Pan(dx, dy):
                 self.camera.pan(dx, dy)
             case Zoom(x, y, factor):
-                self.camera.zoom_at(x, y, factor)
-            case Point(x, y, phase):
-                self._point(x, y, phase)
-            case Press(action=Do() as do):
-                self.perform(do)
-            case Press() | Hover() | Leave():
-                pass
+                self._zoom(x, y, factor)
+            case Click(target, at):
+                self._click(target, at)
+            case DragNumber(path, steps):
+                self._drag_number(path, steps)
+            case Rest(target) if self.dialogs.top:
+                self.dialogs.top.hover(target)
+            case Scrub(x):
+                self._scrub(x)
             case Close():
                 self.quitting.ask()
 
@@ -149,6 +180,14 @@ class Program:
         """Ask for the next choice, after the one that is still being compiled if there is one."""
         self.touched = technique.path
         self._ask_for(technique, next_choice(technique, self._asked(technique.path), backwards))
+
+    def choose(self, technique: Technique, value: Value) -> None:
+        """Ask for a value of a technique."""
+        if self.player:
+            self.notify("this is a replay: it takes no changes", "replay")
+            return
+        self.touched = technique.path
+        self._ask_for(technique, value)
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was changed last, up or down; `auto` starts at the number it stands for."""
@@ -183,6 +222,7 @@ class Program:
         for path, value in self.switcher.ready(with_values(self.sim.optimizations, self._unapplied)).items():
             self._unapplied[path] = value
             self.apply(Switch(path, value))
+            self.ticks = [*self.ticks[-MOST_TICKS:], Tick(self.sim.profile.frames, tick_text(BY_PATH[path], value))]
 
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
@@ -234,6 +274,57 @@ class Program:
             self.scene.sim = self.sim
         if self.recording:
             self.recording.begin(sim, left)
+
+    # --- menus and the mouse -----------------------------------------------------------------------------------------
+
+    def open(self, dialog: Dialog) -> None:
+        """Show a dialog, which gets keys and clicks first."""
+        self.dialogs.open(dialog)
+
+    def open_menu(self) -> None:
+        self.open(main_menu(self.keys, lambda action: self.perform(Do(action)), self.open_techniques, self.open_sections))
+
+    def open_techniques(self) -> None:
+        self.open(techniques_menu(self._asked, lambda: inactive(self.sim), self.touched, self.open_choices))
+
+    def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
+        self.open(choices_menu(technique, self._asked(technique.path), self.sim.optimizations.get,
+                               partial(self.choose, technique), at))
+
+    def open_sections(self) -> None:
+        self.open(sections_menu(self.list_sections, self.looks.fold, self.looks.unfold))
+
+    def _click(self, target: Target | None, at: tuple[float, float]) -> None:
+        """A click belongs to what is open, if anything is; outside of it closes it."""
+        if self.dialogs.top:
+            self.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
+            return
+        match target:
+            case Target("technique" | "number", path):
+                self.touched = path
+                self.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
+            case Target("fold", name):
+                self.looks.fold(name)
+            case Target("unfold", name):
+                self.looks.unfold(name)
+            case Target("graph"):
+                self.looks.fit_graph()
+            case Target("action", action):
+                self.perform(Do(action))
+
+    def _drag_number(self, path: str, steps: int) -> None:
+        if self.player:
+            return
+        self.touched = path
+        for _ in range(abs(steps)):
+            self.change_number(1 if steps > 0 else -1)
+
+    def _zoom(self, x: float, y: float, factor: float) -> None:
+        """The wheel moves through the list that is open, or zooms."""
+        if self.dialogs.top:
+            self.dialogs.press("up" if factor > 1 else "down", False)
+        else:
+            self.camera.zoom_at(x, y, factor)
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -356,15 +447,12 @@ class Program:
         if self._can_go_back():
             self.rewind.seek_by(-1)
 
-    def _point(self, x: float, y: float, phase: str) -> None:
-        """Go to the tick that was pressed on the timeline; the press holds it until the button is released."""
-        size = self.camera.size
-        if phase == "release":
-            self.scrubbing = False
-        elif phase == "press":
-            self.scrubbing = self._has_timeline and bar_of(size).collidepoint(x, y)
-        if self.scrubbing and self._can_go_back():
-            self.rewind.seek(tick_at(self.rewind.past(), x, size))
+    def _scrub(self, x: float) -> None:
+        """Go to the tick that the timeline shows at that column."""
+        if self._can_go_back():
+            size = self.camera.size
+            bar = bar_of(size, scale_for(size[1], self.looks.now.scale))
+            self.rewind.seek(tick_at(self.rewind.past(), x, bar))
 
     def _can_go_back(self) -> bool:
         """Pause, or say that there is nothing to go back to."""
@@ -376,7 +464,7 @@ class Program:
 
     @property
     def _has_timeline(self) -> bool:
-        return self.timeline_shown and self.hud_shown and self.rewind.possible
+        return self.timeline_shown and self.looks.now.hud == "full" and self.rewind.possible
 
     def change_speed(self, direction: int) -> None:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
@@ -402,7 +490,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
         shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
-                      self.speed, self.fullscreen, self.hud_shown, self.frozen is not None)
+                      self.speed, self.fullscreen, self.looks.now.hud != "off", self.frozen is not None)
         text, about = copy(shown, self.config_name, as_yaml)
         to_terminal(text)
         self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
@@ -415,10 +503,20 @@ class Program:
             self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
 
     def close_or_quit(self) -> None:
+        """Close what is open; once nothing is, ask before leaving."""
+        if self.dialogs.press("escape", False):
+            return
         if self.help_shown:
             self.help_shown = False
-        else:
+        elif self.leaves_at_once:
             self.quitting.ask()
+        else:
+            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, anything else goes on", self.quitting.ask))
+
+    @property
+    def is_asking(self) -> bool:
+        """Is there a question to which Esc says yes?"""
+        return isinstance(self.dialogs.top, Question)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
@@ -450,4 +548,5 @@ class Program:
         if self.rewind.in_past and not self._has_timeline:
             notices.append(label(past))
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
-                      clock, past if self._has_timeline else None)
+                      clock, past if self._has_timeline else None, self.looks.now, self.ticks,
+                      self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured)

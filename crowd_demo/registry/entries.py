@@ -12,6 +12,15 @@ from typing import Any, NamedTuple
 
 Value = str | int | float | bool
 
+GROUPS = {  # of techniques, in the order in which they are shown
+    "search": "who may be near whom, and how many are met",
+    "memory": "where agents lie in memory",
+    "time": "who works when: threads, and work that is not done in every step",
+    "drawing": "what is drawn, in which order, and by what",
+    "more": "techniques of plugins",
+}
+NO_GROUP = "more"
+
 
 class Range(NamedTuple):
     """The numbers that a technique may have."""
@@ -59,6 +68,9 @@ class Technique(NamedTuple):
     partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
     approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
     approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
+    group: str = NO_GROUP  # one of `GROUPS`
+    watch: str = ""  # what to look at when it is switched, in the HUD's words
+    source: str = ""  # whose idea it is
 
     @property
     def numbers(self) -> Range | None:

@@ -18,7 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from crowd_demo.registry.entries import BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
+from crowd_demo.registry.entries import GROUPS, BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
 
 GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry}
@@ -89,5 +89,7 @@ def _check(plugin: Plugin) -> None:
             raise ValueError(f"technique {technique.path!r}: no such name can be had")
         if not technique.allows(technique.default):
             raise ValueError(f"technique {technique.path}: its default {technique.default!r} is none of its choices")
+        if technique.group not in GROUPS:
+            raise ValueError(f"technique {technique.path}: its group must be one of {', '.join(GROUPS)}")
     if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):
         raise ValueError(f"scenarios must be the Path of a folder, not {str(plugin.scenarios)!r}")

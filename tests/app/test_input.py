@@ -17,6 +17,7 @@ from crowd_demo.app.input import (
     Leave,
     Pan,
     Point,
+    Press,
     Zoom,
 )
 from crowd_demo.config.keys import bindings
@@ -95,6 +96,54 @@ def test_a_slow_frame_does_not_repeat_a_key_that_was_released_in_it(reader: Inpu
 def test_no_other_key_repeats(reader: Input) -> None:
     read(reader, key("4"), key("tab"), key("space"))
     assert list(reader.held(0.0)) == list(reader.held(9.0)) == []
+
+
+@pytest.mark.parametrize(("name", "action"), [("=", "more"), (",", "slower"), (".", "step"), ("page up", "higher")])
+def test_agents_speed_steps_and_numbers_repeat(reader: Input, name: str, action: str) -> None:
+    read(reader, key(name))
+    list(reader.held(0.0))
+    assert list(reader.held(9.0)) == [Do(action)]
+
+
+def test_a_key_that_types_something_else_when_it_goes_up_is_released(reader: Input) -> None:
+    slash = {"scancode": pygame.KSCAN_7, "key": pygame.K_7}
+    assert read(reader, pygame.Event(pygame.KEYDOWN, slash, mod=pygame.KMOD_LSHIFT, unicode="/")) == [Do("faster")]
+    read(reader, pygame.Event(pygame.KEYUP, slash, mod=0, unicode="/"))
+    assert list(reader.held(0.0)) == list(reader.held(9.0)) == []
+
+
+def test_an_open_dialog_gets_every_key_with_what_it_would_do(reader: Input) -> None:
+    reader.dialog_open = True
+    assert read(reader, key("return"), key("enter"), key("j"), key("[8]"), key("1", pygame.KMOD_LSHIFT), key("up")) == [
+        Press("return"), Press("return"), Press("j"), Press("8", action=Do("depth")),
+        Press("1", True, Do("neighbours", backwards=True)), Press("up")]
+    assert read(reader, key("left alt"), key("a", pygame.KMOD_LALT), key("right shift", pygame.KMOD_RSHIFT)) == []
+
+
+def test_chords_go_past_a_dialog(reader: Input) -> None:
+    reader.dialog_open = True
+    assert read(reader, key("=", pygame.KMOD_LCTRL)) == [Do("larger")]
+
+
+def test_in_a_dialog_arrows_and_page_keys_repeat_and_nothing_pans(reader: Input) -> None:
+    reader.dialog_open = True
+    read(reader, key("down"), key("page up"), key("="), key("a"))
+    list(reader.held(0.0))
+    assert list(reader.held(9.0)) == [Press("down"), Press("page up", action=Do("higher"))]
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_keys_held_when_a_dialog_opens_or_closes_have_no_further_effect(reader: Input, opens: bool) -> None:
+    reader.dialog_open = not opens
+    read(reader, key("down"), key("]"), key("d"))
+    reader.dialog_open = opens
+    assert list(reader.held(0.0)) == list(reader.held(9.0)) == []
+
+
+def test_that_no_dialog_is_open_may_be_said_every_frame(reader: Input) -> None:
+    read(reader, key("d"))
+    reader.dialog_open = False
+    assert list(reader.held(0.1)) == [Pan(PAN_PX_PER_S / 10, 0)]
 
 
 def test_losing_the_focus_releases_keys_and_buttons(reader: Input) -> None:

@@ -13,9 +13,8 @@ import pytest
 from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
 from crowd_demo.app.quitting import Quitting
-from crowd_demo.config.loader import load_config
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 
 NOTHING_COMPILES = """
 import os, sys, types
@@ -119,7 +118,7 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     pygame.event.post(event)
     reader = Input({"escape": "quit"}, (640, 360))
     quitting = Quitting()
-    show_progress(never, Progress(), reader.quits, quitting, load_config("1k").keys)  # type: ignore[arg-type]
+    show_progress(never, Progress(), reader.quits, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 
@@ -128,5 +127,5 @@ def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
     quitting = Quitting()
-    show_progress(job, Progress(), lambda event: False, quitting, load_config("1k").keys)  # type: ignore[arg-type]
+    show_progress(job, Progress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

@@ -5,35 +5,29 @@ NumPy colours all columns at once: about 0.3 ms for 240 x 64 pixels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bytes, Floats, Ints
 from crowd_demo.profile import Profile
-from crowd_demo.render.hud.theme import FAINT, SMALL, Pen
+from crowd_demo.registry.stages import in_order
+from crowd_demo.render.hud.canvas import Box, Canvas
+from crowd_demo.render.hud.stages import REST, colour_of
+from crowd_demo.render.hud.theme import FAINT, GROUND, SMALL, TEXT, WARM, Colour
 
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
-GROUND = (28, 34, 44)
-REST = (74, 84, 98)  # time of a frame that no stage accounts for
-
-# Okabe and Ito's colours and lighter ones like them; neighbours in the list differ in lightness too
-PALETTE: tuple[tuple[int, int, int], ...] = (
-    (0, 114, 178), (86, 180, 233), (230, 159, 0), (240, 228, 66), (0, 158, 115), (213, 94, 0), (204, 121, 167),
-    (141, 160, 203), (166, 216, 84), (222, 196, 160), (140, 140, 150), (200, 205, 215),
-    (120, 94, 240), (220, 38, 127), (80, 210, 195), (140, 90, 50),
-    (118, 86, 160), (250, 150, 130), (90, 120, 60), (230, 170, 220), (60, 80, 130), (190, 190, 90),
-)
+SETTLED = 60  # frames after which the scale is fixed
 
 
-class StageColours:
-    """The colour of each stage: it gets one when it is first asked for, and keeps it."""
+class Tick(NamedTuple):
+    """A mark at the frame in which a technique's new value took effect."""
 
-    def __init__(self) -> None:
-        self._of: dict[str, tuple[int, int, int]] = {}
-
-    def __getitem__(self, stage: str) -> tuple[int, int, int]:
-        return self._of.setdefault(stage, PALETTE[len(self._of) % len(PALETTE)])
+    frame: int  # of `Profile.frames`
+    text: str
 
 
 def scale_ms(frames: Floats) -> float:
@@ -42,38 +36,67 @@ def scale_ms(frames: Floats) -> float:
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def stacked(profile: Profile, colours: StageColours, size: tuple[int, int], full_ms: float) -> Bytes:
-    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high."""
+def stacked(profile: Profile, size: tuple[int, int], full_ms: float, ground: tuple[int, ...]) -> Bytes:
+    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high; part by part, the step lowest."""
     width, height = size
-    pixels = np.full((width, height, 3), GROUND, np.uint8)
+    stages = in_order(profile.stages)
+    pixels = np.full((width, height, 3), ground[:3], np.uint8)
     frames = profile.frame_ms(width)
     if len(frames):
         middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
         layer = np.zeros((len(frames), height), np.uint8)  # index of a pixel's stage, the rest or the ground
         top_ms = np.zeros((len(frames), 1), np.float32)
-        for stage in profile.stages:
+        for stage in stages:
             top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
             layer += middles_ms >= top_ms
         layer += middles_ms >= np.maximum(top_ms, frames[:, None])
-        pixels[width - len(frames):] = np.array([*(colours[stage] for stage in profile.stages), REST, GROUND], np.uint8)[layer]
+        colours = [*map(colour_of, stages), REST, ground[:3]]
+        pixels[width - len(frames):] = np.array(colours, np.uint8)[layer]
     return pixels
 
 
-def draw_curve(on: pygame.Surface, box: pygame.Rect, values: Ints, colour: tuple[int, ...]) -> None:
+def draw_curve(on: Canvas, box: Box, values: Ints, colour: Colour) -> None:
     """Draw the last values, newest at the right, scaled to their least and greatest."""
-    pygame.draw.rect(on, GROUND, box)
-    values = values[-box.width:]
+    on.rect(GROUND, box)
+    left, top, width, height = box
+    values = values[-int(width):]
     if len(values) > 1:
-        low, span = int(values.min()), max(int(np.ptp(values)), 1)
-        heights = (values - low) * (box.height - 3) // span
-        left = box.right - len(values)
-        pygame.draw.lines(on, colour, False, [(left + x, box.bottom - 2 - int(y)) for x, y in enumerate(heights)])
+        heights = (values - int(values.min())) * (height - 3) / max(int(np.ptp(values)), 1)
+        first = left + width - len(values)
+        on.lines(colour, [(first + x, top + height - 2 - y) for x, y in enumerate(heights.tolist())])
 
 
-def draw_graph(on: pygame.Surface, box: pygame.Rect, profile: Profile, colours: StageColours, pen: Pen) -> None:
-    """Draw the graph of frame times with its line at the budget."""
-    full_ms = scale_ms(profile.frame_ms(box.width))
-    on.blit(pygame.surfarray.make_surface(stacked(profile, colours, box.size, full_ms)), box)
-    line = box.bottom - round(box.height * BUDGET_MS / full_ms)
-    pygame.draw.line(on, FAINT, (box.left, line), (box.right - 1, line))
-    pen.left(on, f"{BUDGET_MS:.1f} ms", box.left + 3, line + (7 if line - box.top < 12 else -6), SMALL, FAINT)
+class Graph:
+    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be seen."""
+
+    def __init__(self) -> None:
+        self._full_ms: float | None = None
+        self._fits = 0
+
+    def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0) -> None:
+        """Draw the frames with a line at the budget, and a mark where a technique was switched.
+
+        Where `fits` is another number than before, the scale is fitted to the present frames.
+        """
+        if fits != self._fits:
+            self._fits, self._full_ms = fits, None
+        left, top, width, height = box
+        rect = on.pixels(box)
+        frames = profile.frame_ms(rect.width)
+        full_ms = self._full_ms or scale_ms(frames)
+        if self._full_ms is None and len(frames) >= min(SETTLED, rect.width):
+            self._full_ms = full_ms
+        ground = on.pen.colour(GROUND)
+        on.surface.blit(pygame.surfarray.make_surface(stacked(profile, rect.size, full_ms, ground)), rect)
+        line = top + height * (1 - BUDGET_MS / full_ms)
+        on.line(FAINT, (left, line), (left + width, line))
+        on.left(f"{BUDGET_MS:.1f} ms", left + 3, line + (7 if line - top < 12 else -6), SMALL, FAINT)
+        if len(frames) and float(np.median(frames[-SETTLED:])) > full_ms:
+            on.right(f"higher than {full_ms:.0f} ms: click to fit", left + width - 3, top + 7, SMALL, WARM)
+        for tick in ticks:
+            x = left + width - (profile.frames - tick.frame) / on.scale
+            if left < x < left + width:
+                on.line(TEXT, (x, top), (x, top + height))
+                write = on.left if x < left + width / 2 else on.right
+                write(tick.text, x + (3 if x < left + width / 2 else -3), top + height - 7, SMALL, TEXT)
+        on.target(box, "graph", "graph")

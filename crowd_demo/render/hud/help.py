@@ -11,23 +11,13 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.render.hud.theme import (
-    DIM,
-    FAINT,
-    LARGE,
-    NORMAL,
-    PAD,
-    SHADE,
-    SMALL,
-    TEXT,
-    WARM,
-    Pen,
-    draw_key,
-    key_width,
-    panel,
-)
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
-TWO_LINES = 22  # pixels of a row that has room for two
+ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 11.0, 74.0  # units; the frame is what is above and below the rows
+LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut
+WIDEST = 1256.0
 
 
 class Entry(NamedTuple):
@@ -47,8 +37,8 @@ def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
 
 def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
                     mouse: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The actions that are not techniques, and the mouse; `actions` says what each does."""
-    listed = [Entry(keys.get(action, ()), "", what) for action, what in actions.items() if action not in BY_PATH]
+    """The actions that are not techniques and have a key, and the mouse; `actions` says what each does."""
+    listed = [Entry(keys[action], "", what) for action, what in actions.items() if action not in BY_PATH and keys.get(action)]
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 
@@ -59,53 +49,61 @@ class Help:
         self.techniques = techniques
         self.program = program
         self.pen = pen
-        self._kept: tuple[tuple[int, int], pygame.Surface] | None = None
+        self._kept: tuple[object, pygame.Surface] | None = None
 
-    def draw(self, on: pygame.Surface) -> None:
-        if self._kept is None or self._kept[0] != on.get_size():
-            self._kept = on.get_size(), self._sheet(on.get_size())
+    def draw(self, on: pygame.Surface, scale: float) -> None:
+        drawn_as = on.get_size(), scale, id(self.pen.theme)
+        if self._kept is None or self._kept[0] != drawn_as:
+            self._kept = drawn_as, self._covered(on.get_size(), scale)
         on.blit(self._kept[1], (0, 0))
 
-    def _sheet(self, size: tuple[int, int]) -> pygame.Surface:
+    def _covered(self, size: tuple[int, int], scale: float) -> pygame.Surface:
+        """A shade of the window's size with the sheet in its middle, smaller where it would not fit."""
         shade = pygame.Surface(size, pygame.SRCALPHA)
-        shade.fill(SHADE)
-        wide, tall = max(min(size[0] - 24, 1256), 1), size[1] - 24
+        shade.fill(self.pen.colour(SHADE))
         rows = max(len(self.techniques), len(self.program))
-        row = max(min(24, (tall - 74) // rows), 13)
-        height = min(74 + rows * row, size[1])
-        sheet = panel((wide, height), (13, 17, 24, 240))
-        split = max(wide - 2 * PAD - 20 - self._width(self.program), wide * 11 // 20)
-        self._column(sheet, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, row)
-        self._column(sheet, "Program", "", self.program, split + 12, wide - PAD - 8, row)
-        self.pen.left(sheet, "~ and field, first, nearest change the motion; all other values give exactly the same crowd",
-                      PAD + 8, height - 16, SMALL, FAINT)
-        shade.blit(sheet, ((size[0] - wide) // 2, (size[1] - height) // 2))
+        scale = max(min(scale, (size[1] - 8) / (FRAME + rows * LEAST_ROW), size[0] / LEAST_WIDTH), LEAST_SCALE)
+        sheet = self._sheet(size[0] / scale, size[1] / scale, scale).surface
+        shade.blit(sheet, ((size[0] - sheet.get_width()) // 2, (size[1] - sheet.get_height()) // 2))
         return shade
 
-    def _column(self, on: pygame.Surface, title: str, remark: str, entries: Sequence[Entry], left: int, right: int,
-                row: int) -> None:
-        end = self.pen.left(on, title, left, 24, LARGE)
-        self.pen.left(on, remark, end + 12, 25, SMALL, FAINT)
-        keys, names = self._margins(entries)
+    def _sheet(self, room_x: float, room_y: float, scale: float) -> Canvas:
+        wide = min(room_x - 12, WIDEST)
+        rows = max(len(self.techniques), len(self.program))
+        tall = min(rows * min(ROW, max((room_y - 8 - FRAME) / rows, LEAST_ROW)), room_y - FRAME)
+        on = Canvas((wide, FRAME + tall), self.pen, scale, SHEET)
+        split = max(wide - 2 * PAD - 20 - self._width(on, self.program), wide * 11 / 20)
+        self._column(on, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, tall)
+        self._column(on, "Program", "", self.program, split + 12, wide - PAD - 8, tall)
+        on.left("~ and field, first, nearest change the motion; all other values give exactly the same crowd",
+                PAD + 8, on.size[1] - 14, SMALL, FAINT)
+        return on
+
+    def _column(self, on: Canvas, title: str, remark: str, entries: Sequence[Entry], left: float, right: float,
+                tall: float) -> None:
+        """Draw the entries one below the other, each with as many lines as there is room for."""
+        end = on.left(title, left, 24, LARGE)
+        on.left(remark, end + 12, 25, SMALL, FAINT)
+        keys, names = self._margins(on, entries)
+        row = min(tall / len(entries), MOST_ROW)
         for number, entry in enumerate(entries):
-            middle, x = 52 + number * row, left
+            middle, x = 40 + (number + 0.5) * row, left
             for key in entry.keys:
-                x = draw_key(on, self.pen, key, x, middle, min(row - 2, 16)) + 4
+                x = on.key(key, x, middle, min(row - 2, 16)) + 4
             x = left + keys
             if names:
-                self.pen.left(on, entry.name, x, middle, NORMAL, TEXT)
+                on.left(entry.name, x, middle, NORMAL, TEXT)
                 if not entry.exact:
-                    self.pen.left(on, "~", x + names + 4, middle, NORMAL, WARM)
+                    on.left("~", x + names + 4, middle, NORMAL, WARM)
                 x += names + 18
-            lines = self.pen.in_two(entry.what, right - x, SMALL) if row >= TWO_LINES else [
-                self.pen.fitted(entry.what, right - x, SMALL)]
+            lines = on.wrapped(entry.what, right - x, SMALL, max(int(row // LINE), 1))
             for line, text in enumerate(lines):
-                self.pen.left(on, text, x, middle + 6 * (2 * line + 1 - len(lines)), SMALL, DIM)
+                on.left(text, x, middle + LINE / 2 * (2 * line + 1 - len(lines)), SMALL, DIM)
 
-    def _margins(self, entries: Sequence[Entry]) -> tuple[int, int]:
+    def _margins(self, on: Canvas, entries: Sequence[Entry]) -> tuple[float, float]:
         """Widths of the widest keys and of the widest name."""
-        keys = (sum(key_width(self.pen, key) + 4 for key in entry.keys) for entry in entries)
-        return max(keys) + 10, max(self.pen.width(entry.name) for entry in entries)
+        keys = (sum(on.key_width(key) + 4 for key in entry.keys) for entry in entries)
+        return max(keys) + 10, max(on.width(entry.name) for entry in entries)
 
-    def _width(self, entries: Sequence[Entry]) -> int:
-        return sum(self._margins(entries)) + max(self.pen.width(entry.what, SMALL) for entry in entries)
+    def _width(self, on: Canvas, entries: Sequence[Entry]) -> float:
+        return sum(self._margins(on, entries)) + max(on.width(entry.what, SMALL) for entry in entries)

@@ -1,98 +1,176 @@
-"""The HUD: two panels over the picture, the timeline at the lower edge, and notices above it.
+"""The HUD: two panels over the picture, the timeline at the lower edge, what is open, and a tooltip.
 
-The left panel shows what a frame costs and what the crowd does, in sections (left_panel.py); the right one shows the
-techniques and their keys (switchboard.py). A panel is rendered to a sheet of its own `REFRESH_HZ` times a second, the two by
-turns, so most frames cost two blits. Sections that do not fit into a small window are left out, the least important first.
+The left panel shows what a frame costs and what the crowd does (frame_sections.py, crowd_sections.py); the right one shows
+the techniques and their keys (switchboard.py). A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the
+two by turns, so most frames cost two blits. `target_at` says what the cursor is on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.render.hud.left_panel import WIDTH, CrowdSections, FrameSections, Section
+from crowd_demo.render.hud.canvas import Canvas, Target
+from crowd_demo.render.hud.canvas import Placed as PlacedTarget
+from crowd_demo.render.hud.compact import draw_compact
+from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
+from crowd_demo.render.hud.frame_sections import frame_sections
+from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
-from crowd_demo.render.hud.switchboard import Keys, draw_switchboard
-from crowd_demo.render.hud.theme import PAD, Colour, Pen, panel
-from crowd_demo.render.hud.timeline import TimelineBar, height_of
+from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
+from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
+from crowd_demo.render.hud.theme import PAD, TEXT, THEMES, Colour, scale_for
+from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
+from crowd_demo.render.hud.tips import draw_tip, tip_of
+from crowd_demo.render.hud.views import View, draw_view
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
 STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0)}
+ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
+TIMELINE = Target("timeline")
+OUTER = 10  # units around the panels
 
 
-def visible_sections(sections: Sequence[Section], height: int) -> list[Section]:
-    """The sections that fit into that height, chosen by rank, in the order of the list."""
-    kept: list[Section] = []
-    for section in sorted(sections, key=lambda section: section.rank):
-        if sum(other.height for other in kept) + section.height <= height:
-            kept.append(section)
-    return [section for section in sections if section in kept]
+class Placed(NamedTuple):
+    """A canvas and where its upper left corner is, in pixels."""
+
+    canvas: Canvas
+    at: tuple[int, int]
+
+    def target_at(self, x: float, y: float) -> Target | None:
+        """The target at a pixel of the window; None outside of the canvas."""
+        x, y = x - self.at[0], y - self.at[1]
+        if not self.canvas.surface.get_rect().collidepoint(x, y):
+            return None
+        return next((placed.target for placed in reversed(self.canvas.targets) if placed.rect.collidepoint(x, y)), ON_PANEL)
 
 
 class Hud:
     """Draws over a finished picture; `keys` are those of each action, `colours` those of the agents' states."""
 
     def __init__(self, keys: Keys, colours: Mapping[str, Colour] = STATE_COLOURS, pen: Pen | None = None) -> None:
-        self.keys = keys
+        self.keys, self.colours = keys, colours
         self.pen = pen or Pen()
-        self.frame_sections = FrameSections(self.pen)
-        self.crowd_sections = CrowdSections(self.pen, colours)
+        self.graph = Graph()
+        self.scale = 1.0
         self._bar = TimelineBar(self.pen)
-        self._sheets: list[pygame.Surface] = []
+        self._panels: list[Canvas] = []
         self._drawn_at: list[float] = []
-        self._size = (0, 0)
+        self._drawn_as: object = None  # what the panels depend on beside numbers
+        self._view: tuple[object, Placed] | None = None
+        self._placed: list[Placed] = []
+        self._timeline: pygame.Rect | None = None  # where it is
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
-        """Draw the timeline and both panels; the right one only where there is room for it beside the left one."""
-        width, height = on.get_size()
-        if status.past:
-            height -= height_of((width, height))
-            self._bar.draw(on, status.past, now_s)
-        self._refresh((width, height), sim, status, now_s)
-        margin = min(12, on.get_width() // 50)
-        left, right = self._sheets
-        on.blit(left, (margin, margin))
-        if on.get_width() >= left.get_width() + right.get_width() + 3 * margin:
-            on.blit(right, (on.get_width() - right.get_width() - margin, margin))
+        """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
+        size = on.get_size()
+        self.scale = scale_for(size[1], status.looks.scale)
+        self._placed, self._timeline = [], None
+        self.pen.theme = THEMES[status.looks.theme]
+        if status.looks.hud == "full":
+            self._draw_full(on, sim, status, now_s)
+        elif status.looks.hud == "compact":
+            self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
+        self._draw_view(on, status.view)
+        if status.hovered and (tip := tip_of(status.hovered.target, sim, status)):
+            canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
+            on.blit(canvas.surface, at)
+
+    def target_at(self, x: float, y: float) -> Target | None:
+        """What is at a pixel, as it was drawn last; None where the picture is."""
+        found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
+        return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
 
     @property
-    def panels(self) -> tuple[pygame.Surface, ...]:
+    def panels(self) -> tuple[Canvas, ...]:
         """The left and the right one as they were rendered last; empty before the first picture."""
-        return tuple(self._sheets)
+        return tuple(self._panels)
+
+    def sections(self) -> dict[str, bool]:
+        """The sections of both panels as they were rendered last, and whether they are folded."""
+        return {placed.target.name: placed.target.kind == "unfold" for panel in self._panels for placed in panel.targets
+                if placed.target.kind in ("fold", "unfold")}
+
+    # --- the panels --------------------------------------------------------------------------------------------------
+
+    def _draw_full(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
+        width, height = on.get_size()
+        margin = self._margin((width, height))
+        if status.past:
+            self._bar.draw(on, status.past, now_s, self.scale)
+            self._timeline = bar_of((width, height), self.scale)
+            height -= height_of((width, height), self.scale)
+        self._refresh((width, height), sim, status, now_s)
+        left, right = self._panels
+        self._place(on, left, (margin, margin))
+        if width >= left.surface.get_width() + right.surface.get_width() + 3 * margin:
+            self._place(on, right, (width - right.surface.get_width() - margin, margin))
 
     def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
-        """Render the older panel if it is due, or both if there are none of that size yet."""
+        """Render the older panel if it is due, or both if they have to look different."""
         period, panels = 1 / REFRESH_HZ, (self._left_panel, self._right_panel)
-        if size != self._size:
-            self._size = size
-            self._sheets = [render(size, sim, status) for render in panels]
+        drawn_as = size, self.scale, status.looks, status.touched
+        if drawn_as != self._drawn_as:
+            self._drawn_as = drawn_as
+            self._panels = [render(size, sim, status) for render in panels]
             self._drawn_at = [now_s, now_s - period / 2]
         older = self._drawn_at.index(min(self._drawn_at))
         if now_s - self._drawn_at[older] >= period:
-            self._sheets[older], self._drawn_at[older] = panels[older](size, sim, status), now_s
+            self._panels[older], self._drawn_at[older] = panels[older](size, sim, status), now_s
 
-    def _left_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
-        every = [*self.frame_sections.sections(sim.profile, status), *self.crowd_sections.sections(sim, status.readings)]
-        sections = visible_sections(every, size[1] - 24 - 2 * PAD + 4)
-        sheet = panel((WIDTH, sum(section.height for section in sections) + 2 * PAD - 4))
-        top = PAD - 2
-        for section in sections:
-            section.draw(sheet, top)
-            top += section.height
-        return sheet
+    def _left_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> Canvas:
+        sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
+        return draw_panel(sections, WIDTH, self._room(size), status.looks.folded, status.looks.opened, self.pen, self.scale)
 
-    def _right_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> pygame.Surface:
-        return draw_switchboard(size[1] - 24, sim, status, self.keys, self.pen)
+    def _right_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> Canvas:
+        sections = switchboard_sections(sim, status, self.keys)
+        return draw_panel(sections, RIGHT_WIDTH, self._room(size), status.looks.folded, status.looks.opened, self.pen,
+                          self.scale)
+
+    def _room(self, size: tuple[int, int]) -> float:
+        return (size[1] - 2 * self._margin(size)) / self.scale
+
+    def _margin(self, size: tuple[int, int]) -> int:
+        return min(round(OUTER * self.scale), size[0] // 50)
+
+    # --- what is open ------------------------------------------------------------------------------------------------
+
+    def _draw_view(self, on: pygame.Surface, view: View | None) -> None:
+        if view is None:
+            self._view = None
+            return
+        drawn_as = view, on.get_size(), self.scale, id(self.pen.theme)
+        if self._view is None or self._view[0] != drawn_as:
+            self._view = drawn_as, Placed(*draw_view(view, on.get_size(), self.pen, self.scale))
+            self._view[1].canvas.targets.insert(0, PlacedTarget(ON_DIALOG, self._view[1].canvas.surface.get_rect()))
+        self._place(on, *self._view[1])
+
+    def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:
+        on.blit(canvas.surface, at)
+        self._placed.append(Placed(canvas, at))
 
 
-def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen, above: int = 0) -> None:
+def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen, scale: float, above: int = 0) -> None:
     """Draw the notices `above` the lower edge, the newest lowest; they are shown whether the HUD is or not."""
-    bottom = on.get_height() - 14 - above
+    bottom = on.get_height() - round(14 * scale) - above
     for notice in reversed(notices):
-        text = pen.fitted(notice, on.get_width() - 60)
-        sheet = panel((pen.width(text) + 28, 26))
-        pen.left(sheet, text, 14, 13)
-        on.blit(sheet, ((on.get_width() - sheet.get_width()) // 2, bottom - 26))
-        bottom -= 32
+        canvas = text_panel(notice, on.get_width() / scale - 60, pen, scale)
+        bottom -= canvas.surface.get_height()
+        on.blit(canvas.surface, ((on.get_width() - canvas.surface.get_width()) // 2, bottom))
+        bottom -= round(6 * scale)
+
+
+def text_panel(text: str, room: float, pen: Pen, scale: float, colour: Colour = TEXT) -> Canvas:
+    """A panel around one line of text, which is cut if it is wider than the room."""
+    ruler = Canvas((1, 1), pen, scale, None)
+    fitted = ruler.fitted(text, room)
+    canvas = Canvas((ruler.width(fitted) + 2 * PAD, 26), pen, scale)
+    canvas.left(fitted, PAD, 13, colour=colour)
+    return canvas
+
+

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.registry.entries import Value
+from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.graph import Tick
 from crowd_demo.render.hud.timeline import Past
+from crowd_demo.render.hud.views import View
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -17,6 +20,25 @@ class Clock(NamedTuple):
     real_speed: float | None = None  # what is reached, where it is less than the speed that is asked for
     tick: int = 0
     time_s: float = 0.0  # of the crowd
+
+
+class Hovered(NamedTuple):
+    """A target on which the cursor rests, and the cursor's place in pixels."""
+
+    target: Target
+    at: tuple[float, float]
+
+
+class Looks(NamedTuple):
+    """How the user wants the HUD."""
+
+    hud: str = "full"  # or "compact", or "off"
+    scale: float = 1.0  # times the usual size
+    theme: str = "dark"  # or "light"
+    units: str = "fps"  # or "ms": which of them is the large one
+    folded: frozenset[str] = frozenset()  # sections
+    opened: Sequence[str] = ()  # sections that are folded last where there is no room
+    graph_fits: int = 0  # how often the user asked to fit the graph's scale
 
 
 class Status(NamedTuple):
@@ -30,6 +52,11 @@ class Status(NamedTuple):
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
     clock: Clock = Clock()
     past: Past | None = None  # where a timeline is shown
+    looks: Looks = Looks()
+    ticks: Sequence[Tick] = ()  # where techniques were switched
+    view: View | None = None  # what is open over the picture
+    hovered: Hovered | None = None
+    measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
 
 
 def speed_text(speed: float) -> str:

@@ -1,4 +1,4 @@
-"""The HUD's right panel: every technique of the registry with its key and its value.
+"""The HUD's right panel: every technique of the registry with its key and its value, a section a group.
 
 An inactive technique, whose value changes nothing at present, is dimmed. The one that was changed last is highlighted; its
 value, if it is a number, stands between the keys that change it.
@@ -7,11 +7,12 @@ value, if it is a number, stands between the keys that change it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-import pygame
+from functools import partial
 
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.sections import ALWAYS, Section
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.theme import (
     ACCENT,
@@ -25,18 +26,14 @@ from crowd_demo.render.hud.theme import (
     TEXT,
     TOUCHED,
     WARM,
-    Colour,
-    Pen,
-    draw_key,
-    key_width,
-    panel,
 )
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
 
-WIDTH, ROW, LEAST_ROW = 254, 17, 13
+WIDTH, ROW, HEAD, FOOT = 262.0, 17.0, 14.0, 38.0
 MARK = "~"
 NUMBER_KEYS = ("lower", "higher")
+FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
 Keys = Mapping[str, Sequence[str]]
 
@@ -53,64 +50,69 @@ def is_baseline(technique: Technique, value: Value) -> bool:
     return value == technique.choices[0]
 
 
-def draw_switchboard(height: int, sim: Simulation, status: Status, keys: Keys, pen: Pen) -> pygame.Surface:
-    """The panel, at most that high; techniques that do not fit are left out, from the end of the registry."""
-    room = height - 2 * PAD - 2 * ROW
-    row = min(ROW, max(LEAST_ROW, room // len(TECHNIQUES)))
-    listed = TECHNIQUES[:max(room // row, 0)]
-    sheet, unused, partly = panel((WIDTH, 2 * PAD + len(listed) * row + 22)), inactive(sim), partly_inactive(sim)
-    for number, technique in enumerate(listed):
-        path, value = technique.path, sim.optimizations.get(technique.path)
-        approximate = is_approximate(technique, value, sim.optimizations.get)
-        Row(sheet, pen, keys, PAD + row // 2 + number * row, row).draw(
-            technique, value, status, path in unused, partly.get(path, ""), approximate)
-    _draw_foot(sheet, keys, pen)
-    return sheet
+def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Section]:
+    """A section for each group of techniques, and one that explains marks and keys."""
+    board = Switchboard(sim, status, keys)
+    groups: dict[str, list[Technique]] = {}
+    for technique in TECHNIQUES:
+        groups.setdefault(technique.group, []).append(technique)
+    return [
+        *(Section(name, HEAD + ROW * len(group), 2 + number, partial(board.draw_group, name=name, group=group))
+          for number, (name, group) in enumerate(groups.items())),
+        Section("foot", FOOT, ALWAYS, board.draw_foot),
+    ]
 
 
-def _draw_foot(on: pygame.Surface, keys: Keys, pen: Pen) -> None:
-    middle = on.get_height() - 17
-    pygame.draw.line(on, EDGE, (PAD, middle - 13), (WIDTH - PAD, middle - 13))
-    end = pen.left(on, MARK, PAD, middle, SMALL, WARM)
-    pen.left(on, " approximate", end, middle, SMALL, FAINT)
-    hints = "   ".join(f"{keys[action][0].upper()} {action}" for action in ("help", "hud") if keys.get(action))
-    pen.right(on, hints, WIDTH - PAD, middle, SMALL, FAINT)
+class Switchboard:
+    """Draws the rows for the present state of the program."""
 
+    def __init__(self, sim: Simulation, status: Status, keys: Keys) -> None:
+        self.options, self.status, self.keys = sim.optimizations, status, keys
+        self._inactive, self._partly = inactive(sim), partly_inactive(sim)
 
-class Row:
-    """The line of one technique."""
+    def draw_group(self, on: Canvas, top: float, name: str, group: Sequence[Technique]) -> None:
+        on.left(name, PAD, top + HEAD / 2 + 1, SMALL, FAINT)
+        for number, technique in enumerate(group):
+            self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
-    def __init__(self, on: pygame.Surface, pen: Pen, keys: Keys, middle: int, height: int) -> None:
-        self.on, self.pen, self.keys, self.middle, self.height = on, pen, keys, middle, height
+    def draw_foot(self, on: Canvas, top: float) -> None:
+        """Explain the mark, and tell the keys of what tells more."""
+        on.line(EDGE, (PAD, top + 5), (WIDTH - PAD, top + 5))
+        end = on.left(MARK, PAD, top + 16, SMALL, WARM)
+        end = on.left(" approximate: changes the motion", end, top + 16, SMALL, FAINT)
+        on.target((PAD, top + 8, end - PAD, 15), "fact", "approximate")
+        left: float = PAD
+        for action in FOOT_ACTIONS:
+            if names := self.keys.get(action):
+                end = on.left(f"{names[0].capitalize()} {action}", left, top + 31, SMALL, FAINT)
+                on.target((left, top + 23, end - left, 16), "action", action)
+                left = end + 12
 
-    def draw(self, technique: Technique, value: Value, status: Status, is_inactive: bool, partly: str,
-             approximate: bool) -> None:
-        """`partly`: what the technique still does if the rest of it is inactive. `approximate`: it changes the crowd."""
-        waits, touched, off = technique.path in status.pending, technique.path == status.touched, is_baseline(technique, value)
+    def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
+        path, value, status = technique.path, self.options.get(technique.path), self.status
+        waits, touched, off = path in status.pending, path == status.touched, is_baseline(technique, value)
+        is_inactive, partly = path in self._inactive, self._partly.get(path, "")
         if touched:
-            box = 4, self.middle - self.height // 2, WIDTH - 8, self.height
-            pygame.draw.rect(self.on, TOUCHED, box, border_radius=5)
-        for key in list(self.keys.get(technique.path, ()))[:1]:
-            self._key(key, PAD)
-        colour = INACTIVE if is_inactive else DIM if off else TEXT
-        self.pen.left(self.on, technique.label, PAD + 26, self.middle, NORMAL, colour)
-        text = f"{shown(status.pending[technique.path])} …" if waits else shown(value)
+            on.rect(TOUCHED, (4, middle - ROW / 2, WIDTH - 8, ROW), radius=4)
+        on.target((4, middle - ROW / 2, WIDTH - 8, ROW), "technique", path)
+        for key in list(self.keys.get(path, ()))[:1]:
+            on.key(key, PAD, middle, ROW - 3)
+        on.left(technique.label, PAD + 26, middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
+        text = f"{shown(status.pending[path])} …" if waits else shown(value)
         text = f"{text}, {partly}" if partly else text
         colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
-        start = self._value(text, colour, touched and technique.numbers is not None)
-        if approximate:
-            self.pen.right(self.on, MARK, start - 4, self.middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
+        start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
+        on.target((start - 4, middle - ROW / 2, WIDTH - start, ROW), "number" if technique.numbers else "technique", path)
+        if is_approximate(technique, value, self.options.get):
+            on.right(MARK, start - 4, middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
 
-    def _value(self, text: str, colour: Colour, between_keys: bool) -> int:
+    def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:
         """Draw the value; return where it begins. Keys with long names are left out: there is no room for them."""
         lower, higher = (next(iter(self.keys.get(action, ())), "") for action in NUMBER_KEYS)
         if not (between_keys and len(lower) == len(higher) == 1):
-            return self.pen.right(self.on, text, WIDTH - PAD, self.middle, NORMAL, colour)
-        end = WIDTH - PAD - key_width(self.pen, higher)
-        self._key(higher, end)
-        start = self.pen.right(self.on, text, end - 5, self.middle, NORMAL, colour) - 5 - key_width(self.pen, lower)
-        self._key(lower, start)
+            return on.right(text, WIDTH - PAD, middle, NORMAL, colour)
+        end = WIDTH - PAD - on.key_width(higher)
+        on.key(higher, end, middle, ROW - 3)
+        start = on.right(text, end - 5, middle, NORMAL, colour) - 5 - on.key_width(lower)
+        on.key(lower, start, middle, ROW - 3)
         return start
-
-    def _key(self, key: str, left: int) -> None:
-        draw_key(self.on, self.pen, key, left, self.middle, self.height - 3)

@@ -12,14 +12,15 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.render.hud.graph import BUDGET_MS, GROUND, scale_ms
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, MUTED, SMALL, TEXT, WARM, Colour, Pen, panel
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.graph import BUDGET_MS, scale_ms
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, GROUND, INACTIVE, KEY, MUTED, SMALL, TEXT, WARM, Colour
 
-HEIGHT = 30  # of the bar
-MARGIN = 12
-TEXT_PX = 16  # the line above it
+HEIGHT = 26  # units, of the bar
+MARGIN = 10
+TEXT_LINE = 16  # the line above it
 REFRESH_HZ = 4.0
-NEAR_GROUND, FAR_COLUMN = (38, 48, 62), (52, 60, 72)  # the ground of what can be returned to, a column of what cannot
 
 
 class Past(NamedTuple):
@@ -42,21 +43,20 @@ class Past(NamedTuple):
         return self.newest - self.span
 
 
-def bar_of(size: tuple[int, int]) -> pygame.Rect:
-    """Where the bar is in a window of that size."""
+def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
+    """Where the bar is in a window of that size, in pixels."""
     width, height = size
-    margin = min(MARGIN, width // 50)
-    return pygame.Rect(margin, height - margin - HEIGHT, width - 2 * margin, HEIGHT)
+    margin, tall = min(round(MARGIN * scale), width // 50), round(HEIGHT * scale)
+    return pygame.Rect(margin, height - margin - tall, width - 2 * margin, tall)
 
 
-def height_of(size: tuple[int, int]) -> int:
+def height_of(size: tuple[int, int], scale: float) -> int:
     """Pixels at the lower edge that the timeline takes, with the text above it."""
-    return size[1] - bar_of(size).top + TEXT_PX
+    return size[1] - bar_of(size, scale).top + round(TEXT_LINE * scale)
 
 
-def tick_at(past: Past, x: float, size: tuple[int, int]) -> int:
+def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
     """The tick that is shown at a pixel's column, or the nearest that can be returned to."""
-    bar = bar_of(size)
     tick = past.first + round((x - bar.left) / max(bar.width - 1, 1) * past.span)
     return min(max(tick, past.oldest), past.newest)
 
@@ -94,29 +94,31 @@ class TimelineBar:
     def __init__(self, pen: Pen) -> None:
         self._pen = pen
         self._sheet = pygame.Surface((1, 1))
-        self._drawn_at = -1.0
-        self._line, self._written = pygame.Surface((1, 1)), ("", TEXT)
+        self._drawn_at, self._theme = -1.0, pen.theme
+        self._line, self._written = pygame.Surface((1, 1)), ("", TEXT, 0.0)
 
-    def draw(self, on: pygame.Surface, past: Past, now_s: float) -> None:
-        bar = bar_of(on.get_size())
-        if self._sheet.get_size() != bar.size or not 0 <= now_s - self._drawn_at < 1 / REFRESH_HZ:
-            self._sheet, self._drawn_at = rendered(past, bar.size), now_s
+    def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
+        bar = bar_of(on.get_size(), scale)
+        late = not 0 <= now_s - self._drawn_at < 1 / REFRESH_HZ
+        if late or self._sheet.get_size() != bar.size or self._theme is not self._pen.theme:
+            self._sheet, self._drawn_at, self._theme = rendered(past, bar.size, self._pen), now_s, self._pen.theme
         on.blit(self._sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
-        pygame.draw.line(on, ACCENT, (at, bar.top), (at, bar.bottom - 1), 3)
-        wanted = label(past), TEXT if past.tick == past.newest else WARM
+        pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
+        wanted = label(past), TEXT if past.tick == past.newest else WARM, scale
         if self._written != wanted:
-            self._line, self._written = self._rendered_line(*wanted, bar.width), wanted
-        on.blit(self._line, (bar.left, bar.top - TEXT_PX))
+            self._line, self._written = self._rendered_line(*wanted, bar.width / scale), wanted
+        on.blit(self._line, (bar.left, bar.top - self._line.get_height()))
 
-    def _rendered_line(self, text: str, colour: Colour, width: int) -> pygame.Surface:
-        fitted = self._pen.fitted(text, width - 16, SMALL)
-        line = panel((self._pen.width(fitted, SMALL) + 16, TEXT_PX))
-        self._pen.left(line, fitted, 8, TEXT_PX // 2, SMALL, colour)
-        return line
+    def _rendered_line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
+        ruler = Canvas((1, 1), self._pen, scale, None)
+        fitted = ruler.fitted(text, width - 16, SMALL)
+        line = Canvas((ruler.width(fitted, SMALL) + 16, TEXT_LINE), self._pen, scale)
+        line.left(fitted, 8, TEXT_LINE / 2, SMALL, colour)
+        return line.surface
 
 
-def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
+def rendered(past: Past, size: tuple[int, int], pen: Pen) -> pygame.Surface:
     """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
     width, height = size
     edges = np.linspace(0, past.span, width + 1).astype(int)[:-1]
@@ -125,15 +127,15 @@ def rendered(past: Past, size: tuple[int, int]) -> pygame.Surface:
     above_ms = (np.arange(height, 0, -1, dtype=np.float32) - 0.5) * np.float32(full_ms / height)
     filled = above_ms[None, :] <= slowest[:, None]
     within = np.arange(width) >= column_of(past, past.oldest, width)
-    pixels = np.full((width, height, 3), GROUND, np.uint8)
-    pixels[within] = NEAR_GROUND
-    pixels[filled] = FAR_COLUMN
-    pixels[filled & within[:, None]] = MUTED[:3]
+    pixels = np.full((width, height, 3), pen.colour(GROUND)[:3], np.uint8)
+    pixels[within] = pen.colour(KEY)[:3]
+    pixels[filled] = pen.colour(INACTIVE)[:3]
+    pixels[filled & within[:, None]] = pen.colour(MUTED)[:3]
     budget = height - round(height * BUDGET_MS / full_ms)
     if 0 < budget < height:
-        pixels[::2, budget] = DIM[:3]
+        pixels[::2, budget] = pen.colour(DIM)[:3]
     sheet = pygame.surfarray.make_surface(pixels)
     if pygame.display.get_surface():
         sheet = sheet.convert()  # else each blit would do it
-    pygame.draw.rect(sheet, EDGE, sheet.get_rect(), 1)
+    pygame.draw.rect(sheet, pen.colour(EDGE), sheet.get_rect(), 1)
     return sheet

@@ -10,7 +10,7 @@ import pygame
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 from crowd_demo.sim.simulation import Simulation
 
 

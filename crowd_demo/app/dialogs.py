@@ -1,0 +1,151 @@
+"""What is open over the picture and takes keys and the mouse first: lists to choose from, tables, questions.
+
+The last one opened is the one that is shown. A dialog that does not want a key lets the program have it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.views import ListView, QuestionView, Row, View
+
+PAGE = 8  # rows that a page key goes over
+PATIENCE_S = 6.0  # how long a question waits for its answer
+
+
+class Dialog(Protocol):
+    """Something that is open; `view` says what is drawn, and is asked in every frame."""
+
+    closed: bool
+
+    def view(self) -> View: ...
+
+    def press(self, key: str, shift: bool) -> bool:
+        """A key went down, by its name; return whether it meant something here. Esc closes what does not want it."""
+
+    def click(self, target: Target) -> None:
+        """A target of the view was clicked."""
+
+    def hover(self, target: Target) -> None:
+        """The cursor rests on a target of the view."""
+
+
+class Item(NamedTuple):
+    """A row of a list, and what choosing it does."""
+
+    row: Row
+    do: Callable[[], object]
+    stays: bool = False  # does the list stay open?
+
+
+class ListDialog:
+    """A list to choose from. `items` is asked in every frame, so rows may change while it is open."""
+
+    def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
+                 at: tuple[int, int] | None = None) -> None:
+        self.title, self.at = title, at
+        self.selected = selected
+        self.closed = False
+        self._items = items
+
+    def view(self) -> ListView:
+        items = self._items()
+        self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
+        return ListView(self.title, [item.row for item in items], self.selected, at=self.at)
+
+    def press(self, key: str, shift: bool) -> bool:
+        moves = {"up": -1, "down": 1, "page up": -PAGE, "page down": PAGE, "home": -10_000, "end": 10_000}
+        if key in moves:
+            self.selected = min(max(self.selected + moves[key], 0), max(len(self._items()) - 1, 0))
+        elif key in ("return", "enter"):
+            self._choose()
+        elif key == "left":
+            self.closed = True
+        else:
+            return False
+        return True
+
+    def click(self, target: Target) -> None:
+        self.hover(target)
+        if target.kind == "row":
+            self._choose()
+
+    def hover(self, target: Target) -> None:
+        if target.kind == "row":
+            self.selected = int(target.name)
+
+    def _choose(self) -> None:
+        items = self._items()
+        if items and items[self.selected].row.usable:
+            self.closed = not items[self.selected].stays
+            items[self.selected].do()
+
+
+class Question:
+    """A question: Esc, Enter or a click on it say yes; other keys, a click elsewhere or no answer in time say no."""
+
+    def __init__(self, text: str, hint: str, yes: Callable[[], object]) -> None:
+        self.text, self.hint, self.yes = text, hint, yes
+        self.closed = False
+        self._shown_at: float | None = None
+
+    def view(self) -> QuestionView:
+        now = time.monotonic()
+        self._shown_at = self._shown_at or now
+        self.closed = self.closed or now - self._shown_at > PATIENCE_S
+        return QuestionView(self.text, self.hint)
+
+    def press(self, key: str, shift: bool) -> bool:
+        """Other keys also do what they are bound to."""
+        self.closed = True
+        if key in ("escape", "return"):
+            self.yes()
+        return key in ("escape", "return")
+
+    def click(self, target: Target) -> None:
+        self.closed = True
+        self.yes()
+
+    def hover(self, target: Target) -> None:
+        pass
+
+
+class Dialogs:
+    """The open ones, the top one last."""
+
+    def __init__(self) -> None:
+        self._open: list[Dialog] = []
+
+    def open(self, dialog: Dialog) -> None:
+        self._open.append(dialog)
+
+    @property
+    def top(self) -> Dialog | None:
+        self._open = [dialog for dialog in self._open if not dialog.closed]
+        return self._open[-1] if self._open else None
+
+    def close_all(self) -> None:
+        self._open.clear()
+
+    def press(self, key: str, shift: bool) -> bool:
+        """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""
+        if not (top := self.top):
+            return False
+        if top.press(key, shift):
+            return True
+        if key == "escape":
+            top.closed = True
+        return key == "escape"
+
+    def click(self, target: Target | None) -> bool:
+        """A click while something is open: outside it closes the top one. Return whether something was open."""
+        if not (top := self.top):
+            return False
+        if target:
+            top.click(target)
+        else:
+            top.closed = True
+        return True

@@ -1,0 +1,213 @@
+"""The HUD's sections on the crowd: how many there are, the work they make, and the errors of approximate techniques."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from functools import partial
+
+from crowd_demo.compute.arrays import Longs
+from crowd_demo.render.hud.canvas import Box, Canvas, Point
+from crowd_demo.render.hud.graph import draw_curve
+from crowd_demo.render.hud.sections import Section
+from crowd_demo.render.hud.theme import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    GROUND,
+    MUTED,
+    NORMAL,
+    PAD,
+    SMALL,
+    TEXT,
+    WARM,
+    Colour,
+)
+from crowd_demo.sim.inactive import inactive
+from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.push_error import PushError
+from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
+from crowd_demo.sim.simulation import Simulation
+
+WIDTH = 272.0  # of the left panel
+INNER = WIDTH - 2 * PAD
+FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35.0, 54.0, 44.0, 32.0
+BARS: Box = (PAD, 16, INNER * 2 / 3 - 14, 22)  # of the histogram, from the top of its section
+DIAL_RADIUS, DIAL_FULL = 15.0, 0.5  # units; the length of the bias that reaches the rim
+UNREAD = "-"
+
+
+# --- the texts -------------------------------------------------------------------------------------------------------
+
+def percent(share: float) -> str:
+    """A share in percent, with a decimal if it is below ten."""
+    return f"{share:.0%}" if share >= 0.0995 else f"{share:.1%}"
+
+
+def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
+    """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
+    candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
+    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:.1f}",
+            "useful": percent(neighbours / candidates) if candidates else UNREAD}
+
+
+def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
+    """How often agents were reordered and how long that takes, the steps since then, and the drift in cells.
+
+    Empty where agents are not reordered.
+    """
+    counters, cell = sim.profile.counters, sim.world.grid.cell
+    if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
+        return {}
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
+            "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
+
+
+def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
+    """What the busiest worker of the last step did against the mean, and how near to each other neighbours are in memory.
+
+    Empty before the first step.
+    """
+    if "imbalance" not in counters:
+        return {}
+    score = readings.locality
+    return {"top worker": f"{counters['imbalance']:.2f}x mean",
+            "near reads": f"{score.same_or_next_line:.0%}" if score else UNREAD,
+            "L1 misses": f"{score.miss_rate:.1%}" if score else UNREAD}
+
+
+def mean_error(error: PushError | None) -> str:
+    return percent(error.mean) if error else UNREAD
+
+
+# --- the sections ----------------------------------------------------------------------------------------------------
+
+def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Colour]) -> list[Section]:
+    """Those for the present techniques; `colours` are those of the agents' states."""
+    counters, states = sim.profile.counters, sim.states()
+    crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
+    rows = {"sorting": sorting_facts(sim, inactive(sim)), "memory": memory_facts(counters, readings)}
+    return [
+        _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
+        _row("neighbours", work_facts(counters), 4),
+        *([Section("states", FACTS_HEIGHT, 6, partial(draw_states, states=states, colours=colours))] if states else []),
+        *_errors(sim, readings),
+        *([Section("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim))] if sim.life.active else []),
+        *(_row(name, facts, 8) for name, facts in rows.items() if facts),
+    ]
+
+
+def _errors(sim: Simulation, readings: Readings) -> list[Section]:
+    """A section for each approximate technique that is on."""
+    sections = []
+    if is_capped(sim):
+        sections.append(Section("cap", BIAS_HEIGHT, 5, partial(draw_cap, error=readings.cap, bias=readings.bias)))
+    if has_field(sim):
+        worst = percent(readings.field.most) if readings.field else UNREAD
+        sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
+    if is_staggered(sim):
+        period = sim.optimizations.stagger.avoidance
+        ages = readings.ages[:period] if readings.ages is not None else [0] * period
+        sections.append(Section("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger)))
+    return sections
+
+
+def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> Section:
+    return Section(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts, colour=colour))
+
+
+def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
+    """Draw numbers side by side, each under its name."""
+    for number, (name, value) in enumerate(facts.items()):
+        x = PAD + number * INNER / 3
+        on.left(name, x, top + 8, SMALL, FAINT)
+        on.left(value, x, top + 22, NORMAL, colour)
+        on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
+
+
+def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
+    """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
+    for number, (name, count) in enumerate(states.items()):
+        x = PAD + number * INNER / 3
+        draw_chip(on, number, colours.get(name, TEXT), (x + 5, top + 8))
+        on.left(name, x + 15, top + 8, SMALL, FAINT)
+        on.left(f"{count:,}", x, top + 22, NORMAL)
+        on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
+
+
+def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
+    """Draw births and deaths of the last step, and the number of agents after each of the last steps."""
+    counters, lived = sim.profile.counters, sim.population
+    draw_facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
+                         "peak": f"{lived.max():,}" if len(lived) else UNREAD})
+    draw_curve(on, (PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)
+
+
+def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: PushError | None) -> None:
+    """Draw how many agents were last due 0, 1, ... steps ago, and the error of staggering."""
+    on.left("steps since update", PAD, top + 8, SMALL, FAINT)
+    box = BARS[0], BARS[1] + top, BARS[2], BARS[3]
+    draw_bars(on, box, ages, MUTED)
+    on.left("0", box[0], box[1] + box[3] + 7, SMALL, FAINT)
+    on.right(f"{len(ages) - 1}", box[0] + box[2], box[1] + box[3] + 7, SMALL, FAINT)
+    on.target((PAD, top, box[2], AGES_HEIGHT), "fact", "steps since update")
+    x = PAD + 2 * INNER / 3
+    on.left("stagger error", x, top + 8, SMALL, FAINT)
+    on.left(mean_error(error), x, top + 22, NORMAL, WARM)
+    on.target((x, top, INNER / 3, AGES_HEIGHT), "fact", "stagger error")
+
+
+def draw_cap(on: Canvas, top: float, error: PushError | None, bias: Bias | None) -> None:
+    """Draw the error of the cap, and the mean direction to the neighbours that it keeps."""
+    on.left("cap error", PAD, top + 8, SMALL, FAINT)
+    on.left(mean_error(error), PAD, top + 22, NORMAL, WARM)
+    on.target((PAD, top, INNER / 3, BIAS_HEIGHT), "fact", "cap error")
+    middle = PAD + INNER / 3 + DIAL_RADIUS, top + 20
+    on.circle(GROUND, middle, DIAL_RADIUS)
+    on.circle(EDGE, middle, DIAL_RADIUS, width=1)
+    x = middle[0] + DIAL_RADIUS + 8
+    on.left("mean direction to", x, top + 8, SMALL, FAINT)
+    on.target((middle[0] - DIAL_RADIUS, top, INNER * 2 / 3, BIAS_HEIGHT), "fact", "mean direction to")
+    for line, (name, colour) in enumerate((("all", DIM), ("kept", WARM))):
+        text = UNREAD
+        if bias:
+            direction = bias.kept if name == "kept" else bias.all
+            draw_hand(on, middle, direction, colour)
+            text = " ".join(f"{round(part, 2) + 0.0:+.2f}" for part in direction)  # never -0.00
+        on.left(name, x, top + 20 + 12 * line, SMALL, colour)
+        on.left(text, x + 34, top + 20 + 12 * line, SMALL, colour)
+
+
+def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colour) -> None:
+    """Draw a bar for each value, the largest as high as the box; any value above 0 can be seen."""
+    on.rect(GROUND, box)
+    left, top, width, height = box
+    most, wide = max(int(max(values)), 1), width / len(values)
+    for number, value in enumerate(values):
+        tall = max(height * int(value) / most, 1) if value else 0
+        if tall:
+            on.rect(colour, (left + wide * number + 1, top + height - tall, wide - 2, tall))
+
+
+def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
+    """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
+    length = math.hypot(*direction)
+    scale = DIAL_RADIUS * min(1 / DIAL_FULL, 1 / max(length, DIAL_FULL))
+    tip = middle[0] + direction[0] * scale, middle[1] + direction[1] * scale
+    on.line(colour, middle, tip, width=2)
+    on.circle(colour, tip, 2)
+
+
+def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
+    """Draw a disc, a square or a triangle with a rim, 9 units wide."""
+    x, y = middle
+    if shape % 3 == 0:
+        on.circle(TEXT, middle, 5)
+        on.circle(colour, middle, 4)
+    elif shape % 3 == 1:
+        on.rect(TEXT, (x - 5, y - 5, 10, 10))
+        on.rect(colour, (x - 4, y - 4, 8, 8))
+    else:
+        on.polygon(TEXT, ((x, y - 6), (x - 6, y + 5), (x + 6, y + 5)))
+        on.polygon(colour, ((x, y - 4), (x - 4, y + 4), (x + 4, y + 4)))

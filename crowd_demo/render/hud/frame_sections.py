@@ -1,0 +1,111 @@
+"""The HUD's sections on time: frames a second, the graph, and what each stage costs, in the three parts of a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from crowd_demo.profile import OTHER, Profile
+from crowd_demo.registry.stages import PARTS, stages_of
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.crowd_sections import INNER, WIDTH
+from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.sections import ALWAYS, Section
+from crowd_demo.render.hud.stages import colour_of
+from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
+from crowd_demo.render.hud.theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM
+
+SMOOTHED = 30  # frames in the mean of a stage
+RECENT = 300  # frames in the percentiles
+GRAPH_HEIGHT, LINE = 60.0, 15.0
+STEPS_RIGHT = 178.0  # where "steps/s" ends
+HEADER_HEIGHT = 61.0
+
+
+def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Section]:
+    return [
+        Section("header", HEADER_HEIGHT, ALWAYS, partial(draw_header, profile=profile, status=status)),
+        Section("graph", GRAPH_HEIGHT + 10, 3, partial(draw_graph, graph=graph, profile=profile, status=status)),
+        *(part_section(part, profile, status) for part in PARTS),
+    ]
+
+
+# --- frames a second -------------------------------------------------------------------------------------------------
+
+def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> None:
+    frames = profile.frame_ms(RECENT)
+    mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
+    p50, p95, p99 = np.percentile(frames, (50, 95, 99)) if len(frames) else (0.0, 0.0, 0.0)
+    _draw_rates(on, top + 19, mean, status)
+    for number, (name, ms) in enumerate((("p50", p50), ("p95", p95), ("p99", p99))):
+        at = PAD + number * INNER / 3
+        end = on.left(name, at, top + 36, SMALL, FAINT)
+        on.left(f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
+        on.target((at, top + 29, INNER / 3, 14), "fact", name)
+    _draw_clock(on, top + 51, status)
+
+
+def _draw_rates(on: Canvas, middle: float, mean_ms: float, status: Status) -> None:
+    """Draw frames and steps a second and the time of a frame; units stay where they are while numbers change."""
+    rate, time = f"{1e3 / mean_ms if mean_ms else 0.0:.0f}", f"{mean_ms:.2f}"
+    (first, first_unit), (other, other_unit) = ((rate, "FPS"), (time, "ms")) if status.looks.units == "fps" else (
+        (time, "ms"), (rate, "FPS"))
+    unit = PAD + on.width("0" * max(len(first), 3), HUGE) + 6
+    on.left(first, unit - 6 - on.width(first, HUGE), middle - 5, HUGE)
+    on.left(first_unit, unit, middle, NORMAL, DIM)
+    on.target((PAD, middle - 18, unit + 14, 28), "fact", first_unit)
+    on.right(other_unit, WIDTH - PAD, middle, NORMAL, DIM)
+    end = WIDTH - PAD - 5 - on.width(other_unit)
+    start = on.right(other, end, middle - 2, LARGE)
+    on.target((start, middle - 18, WIDTH - PAD - start, 28), "fact", other_unit)
+    unit = STEPS_RIGHT - on.width("steps/s", SMALL)
+    start = on.right(f"{status.clock.steps_per_s:,.0f}", unit - 4, middle, NORMAL)
+    on.left("steps/s", unit, middle, SMALL, DIM)
+    on.target((start, middle - 8, STEPS_RIGHT - start, 16), "fact", "steps/s")
+
+
+def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
+    """Draw the speed, the real one where it is another, tick and time of the crowd."""
+    speed = "paused" if status.paused else speed_text(status.speed)
+    end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
+    if status.clock.real_speed is not None:
+        end = on.left(f"real {real_speed_text(status.clock.real_speed)}", end + 6, middle, SMALL, WARM)
+    on.target((PAD, middle - 7, end - PAD, 14), "fact", "speed")
+    time = time_text(status.clock.time_s)
+    on.right(time, WIDTH - PAD, middle, SMALL, DIM)
+    start = on.right(f"tick {status.clock.tick:,}", WIDTH - PAD - 12 - on.width(time, SMALL), middle, SMALL, FAINT)
+    on.target((start, middle - 7, WIDTH - PAD - start, 14), "fact", "tick")
+
+
+def draw_graph(on: Canvas, top: float, graph: Graph, profile: Profile, status: Status) -> None:
+    graph.draw(on, (PAD, top, INNER, GRAPH_HEIGHT), profile, status.ticks, status.looks.graph_fits)
+
+
+# --- stages ----------------------------------------------------------------------------------------------------------
+
+def mean_ms(stage: str, profile: Profile) -> float:
+    recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)
+    return float(recent.mean()) if len(recent) else 0.0
+
+
+def part_section(part: str, profile: Profile, status: Status) -> Section:
+    """The sum of a part of the frame, and its stages in two columns."""
+    stages = stages_of(part, [*profile.stages, OTHER])
+    height = LINE * (1 + -(-len(stages) // 2)) + 3
+    return Section(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
+
+
+def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
+    times = {stage: mean_ms(stage, profile) for stage in stages}
+    on.left(part, PAD, top + 8, NORMAL, TEXT)
+    on.right(f"{sum(times.values()):.2f} ms", WIDTH - PAD, top + 8, NORMAL, TEXT)
+    on.target((PAD, top, INNER, LINE), "fact", part)
+    width, half = (INNER - 14) / 2, -(-len(stages) // 2)
+    for number, (stage, ms) in enumerate(times.items()):
+        x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
+        on.rect(colour_of(stage), (x, y - 4, 8, 8), radius=2)
+        on.left(stage, x + 14, y, SMALL, DIM)
+        on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
+        on.target((x, y - 7, width, LINE), "stage", stage)

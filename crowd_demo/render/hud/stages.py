@@ -1,0 +1,56 @@
+"""The colour of each stage, the same in every configuration and different for all eyes; and what the parts of a frame took.
+
+The parts of a frame are three families of hues: *step* is blue, *draw* is yellow to brown, *present* is pink; to eyes without
+red or green these are blue, yellow and grey. Within a family lightness tells stages apart. The hues are Okabe and Ito's; a
+search placed the rest as far from each other as it could. tests/render/hud/test_stages.py has the distances.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import PARTS, stages_of
+
+RGB = tuple[int, int, int]
+
+REST: RGB = (98, 108, 116)  # time of a frame that lies in no stage
+OF_PLUGINS: RGB = (0, 72, 246)
+COLOURS: dict[str, RGB] = {
+    "life": (90, 96, 138), "compact": (24, 66, 174), "index": (86, 180, 233), "reorder": (24, 102, 252),
+    "query": (66, 174, 192), "see": (0, 114, 178), "links": (54, 126, 252), "sight": (90, 234, 252), "paths": (6, 60, 198),
+    "move": (48, 72, 138), "pins": (72, 168, 252),
+    "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
+    "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
+    "events": (234, 168, 190), "meters": (114, 62, 84), "hud": (200, 114, 146), "present": (252, 210, 222), "other": REST,
+}
+
+
+def colour_of(stage: str) -> RGB:
+    return COLOURS.get(stage, OF_PLUGINS)
+
+
+class FrameSums(NamedTuple):
+    """Mean milliseconds of a frame, by parts; `rest` lies in no stage. The four add up to the mean frame."""
+
+    step: float = 0.0
+    draw: float = 0.0
+    present: float = 0.0
+    rest: float = 0.0
+
+    @property
+    def frame(self) -> float:
+        return sum(self)
+
+
+def frame_sums(profile: Profile, last: int) -> FrameSums:
+    """The sums over the last frames, at most so many; zeros before the first.
+
+    *step* is what moves the crowd, *draw* its picture with what is drawn over it (overlays), *present* what a window takes
+    whatever is in it: events, the HUD with its meters, handing the picture over.
+    """
+    if not profile.frames:
+        return FrameSums()
+    step, draw, present = (sum(float(profile.stage_ms(stage, last).mean()) for stage in stages_of(part, profile.stages))
+                           for part in PARTS)
+    return FrameSums(step, draw, present, float(profile.other_ms(last).mean()))

@@ -1,0 +1,228 @@
+"""What can be open over the picture: lists to choose from, tables of results, questions; and how they are drawn.
+
+A view is a plain record that a dialog of the program makes. Rows and buttons are targets, so the mouse finds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pygame
+
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    GROUND,
+    INACTIVE,
+    LARGE,
+    NORMAL,
+    PAD,
+    SHEET,
+    SMALL,
+    TEXT,
+    TOUCHED,
+    Colour,
+)
+
+ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
+WIDEST, WIDEST_TABLE, MARGIN = 560, 900, 10
+HEAD, ABOUT_LINE = 34, 13
+MOST_ABOUT = 4  # lines
+
+
+class Row(NamedTuple):
+    """A row of a list; `about` is told at the foot while the row is selected."""
+
+    text: str
+    detail: str = ""
+    about: str = ""
+    picture: Path | None = None
+    usable: bool = True
+
+
+class ListView(NamedTuple):
+    """Rows of which one is selected. With `at`, pixels, it opens there like a menu, else in the middle."""
+
+    title: str
+    rows: Sequence[Row]
+    selected: int = 0
+    hint: str = "Enter chooses, Esc closes"
+    at: tuple[int, int] | None = None
+
+
+class Cell(NamedTuple):
+    """A text of a table."""
+
+    text: str
+    colour: Colour = TEXT
+
+
+class TableView(NamedTuple):
+    """A table of results, perhaps still growing: the first column is aligned to the left, the others to the right."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    notes: Sequence[str] = ()
+    progress: float | None = None  # 0 to 1 while it is made
+    hint: str = "Esc closes"
+
+
+class QuestionView(NamedTuple):
+    """A question, and what the keys answer."""
+
+    text: str
+    hint: str
+
+
+View = ListView | TableView | QuestionView
+
+
+class Drawn(NamedTuple):
+    """A view's canvas, and where it belongs, in pixels."""
+
+    canvas: Canvas
+    at: tuple[int, int]
+
+
+def draw_view(view: View, window: tuple[int, int], pen: Pen, scale: float) -> Drawn:
+    """Render a view for a window of that size, in pixels."""
+    units = window[0] / scale, window[1] / scale
+    match view:
+        case ListView():
+            canvas = _draw_list(view, units, pen, scale)
+        case TableView():
+            canvas = _draw_table(view, units, pen, scale)
+        case QuestionView():
+            canvas = _draw_question(view, units, pen, scale)
+    width, height = canvas.surface.get_size()
+    asked = view.at if isinstance(view, ListView) else None
+    left, top = asked or ((window[0] - width) // 2, (window[1] - height) // 2)
+    return Drawn(canvas, (max(min(left, window[0] - width), 0), max(min(top, window[1] - height), 0)))
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+def _draw_list(view: ListView, room: tuple[float, float], pen: Pen, scale: float) -> Canvas:
+    ruler = Canvas((1, 1), pen, scale, None)
+    row = PICTURE_ROW if any(each.picture for each in view.rows) else ROW
+    wide = min(max(_list_width(view, ruler), 220), WIDEST, room[0] - 2 * MARGIN)
+    lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MOST_ABOUT)) for each in view.rows), default=0)
+    foot = ABOUT_LINE * lines + 22 + 8 * bool(lines)
+    fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // row), 1)
+    first = first_shown(view.selected, len(view.rows), fitting)
+    shown = view.rows[first:first + fitting]
+    canvas = Canvas((wide, HEAD + row * len(shown) + foot), pen, scale, SHEET)
+    canvas.left(canvas.fitted(view.title, wide - 2 * PAD, LARGE), PAD, 17, LARGE)
+    if len(shown) < len(view.rows):
+        canvas.right(f"{first + 1}-{first + len(shown)} of {len(view.rows)}", wide - PAD, 18, SMALL, FAINT)
+    for number, each in enumerate(shown):
+        _draw_row(canvas, each, HEAD + number * row, row, first + number == view.selected)
+        canvas.target((0, HEAD + number * row, wide, row), "row", str(first + number))
+    _draw_foot(canvas, view.rows[view.selected].about if view.rows else "", view.hint, lines, foot)
+    return canvas
+
+
+def _list_width(view: ListView, ruler: Canvas) -> float:
+    pictures = any(row.picture for row in view.rows)
+    texts = [ruler.width(row.text) + (ruler.width(row.detail, SMALL) + 24 if not pictures else PICTURE[0] + 280)
+             for row in view.rows]
+    return max([ruler.width(view.title, LARGE), ruler.width(view.hint, SMALL), *texts]) + 2 * PAD + 8
+
+
+def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: bool) -> None:
+    wide, middle, left = canvas.size[0], top + height / 2, float(PAD)
+    if selected:
+        canvas.rect(TOUCHED, (4, top, wide - 8, height), radius=4)
+    colour = TEXT if row.usable else INACTIVE
+    if height == ROW:
+        canvas.right(row.detail, wide - PAD, middle, SMALL, DIM if row.usable else INACTIVE)
+        room = wide - 2 * PAD - canvas.width(row.detail, SMALL) - 10
+        canvas.left(canvas.fitted(row.text, room), left, middle, colour=colour)
+        return
+    canvas.rect(GROUND, (left, middle - PICTURE[1] / 2, *PICTURE))
+    if row.picture and (picture := _loaded(row.picture)):
+        canvas.picture(picture, (left, middle - PICTURE[1] / 2, *PICTURE))
+    left += PICTURE[0] + 10
+    canvas.left(canvas.fitted(row.text, wide - PAD - left), left, top + 12, colour=colour)
+    for number, line in enumerate(canvas.wrapped(row.detail, wide - PAD - left, SMALL, 3)):
+        canvas.left(line, left, top + 28 + 13 * number, SMALL, DIM if row.usable else INACTIVE)
+
+
+@cache
+def _loaded(path: Path) -> pygame.Surface | None:
+    """The picture, or None if there is none or it cannot be read."""
+    try:
+        return pygame.image.load(path)
+    except (OSError, pygame.error):
+        return None
+
+
+def first_shown(selected: int, count: int, fitting: int) -> int:
+    """The first of the rows that are shown, so that the selected one is among them, in the middle if possible."""
+    return max(min(selected - fitting // 2, count - fitting), 0)
+
+
+def _draw_foot(canvas: Canvas, about: str, hint: str, lines: int, height: float) -> None:
+    wide, tall = canvas.size
+    top = tall - height + 4
+    if lines:
+        canvas.line(EDGE, (PAD, top), (wide - PAD, top))
+        for number, line in enumerate(canvas.wrapped(about, wide - 2 * PAD, SMALL, MOST_ABOUT)):
+            canvas.left(line, PAD, top + 10 + ABOUT_LINE * number, SMALL, DIM)
+    canvas.left(hint, PAD, tall - 12, SMALL, FAINT)
+
+
+# --- tables and questions --------------------------------------------------------------------------------------------
+
+def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: float) -> Canvas:
+    ruler = Canvas((1, 1), pen, scale, None)
+    gap = 18
+    cells = [[Cell(name, FAINT) for name in view.columns], *view.rows]
+    widths = [max(ruler.width(row[column].text) for row in cells) for column in range(len(view.columns))]
+    natural = max(sum(widths) + gap * (len(widths) - 1), ruler.width(view.title, LARGE), 320) + 2 * PAD
+    wide = min(natural, WIDEST_TABLE, room[0] - 2 * MARGIN)
+    squeeze = min((wide - 2 * PAD) / (natural - 2 * PAD), 1.0)
+    notes = [line for note in view.notes for line in ruler.wrapped(note, wide - 2 * PAD, SMALL)]
+    foot = ABOUT_LINE * len(notes) + 24 + (10 if view.progress is not None else 0)
+    fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // ROW), 2)
+    shown = cells[:fitting]
+    canvas = Canvas((wide, HEAD + ROW * len(shown) + foot), pen, scale, SHEET)
+    canvas.left(canvas.fitted(view.title, wide - 2 * PAD, LARGE), PAD, 17, LARGE)
+    ends = [PAD + (sum(widths[:column + 1]) + gap * column) * squeeze for column in range(len(widths))]
+    for number, row in enumerate(shown):
+        middle = HEAD + ROW * number + ROW / 2
+        for column, cell in enumerate(row):
+            text = canvas.fitted(cell.text, widths[column] * squeeze + 1)
+            if column:
+                canvas.right(text, ends[column], middle, NORMAL, cell.colour)
+            else:
+                canvas.left(text, PAD, middle, NORMAL, cell.colour)
+    canvas.line(EDGE, (PAD, HEAD + ROW - 1), (wide - PAD, HEAD + ROW - 1))
+    top = HEAD + ROW * len(shown) + 6
+    if view.progress is not None:
+        canvas.rect(GROUND, (PAD, top, wide - 2 * PAD, 4), radius=2)
+        canvas.rect(ACCENT, (PAD, top, max((wide - 2 * PAD) * min(view.progress, 1.0), 4), 4), radius=2)
+        top += 10
+    for number, line in enumerate(notes):
+        canvas.left(line, PAD, top + 6 + ABOUT_LINE * number, SMALL, DIM)
+    hidden = len(cells) - len(shown)
+    canvas.left(view.hint + (f"   {hidden} more rows do not fit" if hidden else ""), PAD, canvas.size[1] - 12, SMALL, FAINT)
+    return canvas
+
+
+def _draw_question(view: QuestionView, room: tuple[float, float], pen: Pen, scale: float) -> Canvas:
+    ruler = Canvas((1, 1), pen, scale, None)
+    wide = min(max(ruler.width(view.text, LARGE), ruler.width(view.hint)) + 4 * PAD, room[0] - 2 * MARGIN)
+    canvas = Canvas((wide, 70), pen, scale, SHEET)
+    canvas.centred(canvas.fitted(view.text, wide - 2 * PAD, LARGE), wide / 2, 24, LARGE)
+    canvas.centred(canvas.fitted(view.hint, wide - 2 * PAD), wide / 2, 48, NORMAL, DIM)
+    canvas.target((0, 0, *canvas.size), "row", "0")
+    return canvas

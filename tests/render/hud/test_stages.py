@@ -1,0 +1,85 @@
+"""The colours of stages, as everybody sees them, and the sums of a frame's parts."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
+from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, RGB, FrameSums, colour_of, frame_sums
+
+pytestmark = pytest.mark.quick
+
+Matrix = NDArray[np.float64]
+EYES: dict[str, Matrix] = {  # on linear RGB: Viénot, Brettel and Mollon 1999
+    "usual": np.eye(3),
+    "protanopia": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
+    "deuteranopia": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
+}
+XYZ: Matrix = np.array([[0.41246, 0.35758, 0.18044], [0.21267, 0.71515, 0.07218], [0.01933, 0.11919, 0.95030]])
+
+
+def lab(colour: RGB, eye: Matrix) -> Matrix:
+    """L*, a*, b* (D65) of an sRGB colour as that eye sees it."""
+    shares = np.array(colour) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    xyz = XYZ @ np.clip(eye @ linear, 0, 1) / XYZ.sum(axis=1)
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def distance(one: RGB, other: RGB) -> float:
+    """The least distance in Lab of any eye; from some 2.3 on it can be seen, from 10 on at a glance."""
+    return min(float(np.linalg.norm(lab(one, eye) - lab(other, eye))) for eye in EYES.values())
+
+
+def test_distances_are_those_of_the_literature() -> None:
+    assert lab((255, 255, 255), EYES["usual"]) == pytest.approx([100, 0, 0], abs=0.1)
+    assert lab((255, 0, 0), EYES["usual"]) == pytest.approx([53.2, 80.1, 67.2], abs=0.2)
+    assert distance((200, 100, 0), (120, 130, 0)) < 10 < np.linalg.norm(
+        lab((200, 100, 0), EYES["usual"]) - lab((120, 130, 0), EYES["usual"]))  # red and green
+
+
+def test_every_stage_has_a_colour_of_its_own() -> None:
+    assert set(COLOURS) == set(STAGES)
+    assert colour_of("census") == OF_PLUGINS
+    assert len({*COLOURS.values(), OF_PLUGINS}) == len(COLOURS) + 1
+
+
+def test_stages_that_lie_upon_each_other_differ_much_for_everybody() -> None:
+    stack = list(map(colour_of, in_order([*STAGES, "of a plugin"])))
+    assert min(distance(one, other) for one, other in pairwise(stack)) > 20
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_any_two_stages_of_a_part_can_be_told_apart_by_everybody(part: str) -> None:
+    colours = [colour_of(stage) for stage in stages_of(part, [*STAGES, "of a plugin"])]
+    assert min(distance(one, other) for one, other in combinations(colours, 2)) > 10
+
+
+def test_each_part_is_a_family_of_hues_for_everybody() -> None:
+    """b* is what all of these eyes see: blue below zero, yellow above."""
+    b = {part: [lab(colour_of(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
+         for part in PARTS}
+    assert max(b["step"]) < -12 < min(b["present"]) < max(b["present"]) < 12 < min(b["draw"])
+
+
+# --- sums -----------------------------------------------------------------------------------------------------------
+
+def test_the_parts_and_the_rest_add_up_to_the_frame() -> None:
+    profile = Profile()
+    for factor in 1, 3:
+        for stage, ms in {"see": 1.0, "census": 0.5, "culling grid": 0.25, "blit": 2.0, "overlays": 0.25, "hud": 0.5}.items():
+            profile.add(stage, factor * ms)
+        profile.end_frame(factor * 5.0)
+    sums = frame_sums(profile, 30)
+    assert sums == pytest.approx(FrameSums(step=3.0, draw=5.0, present=1.0, rest=1.0)) and sums.frame == pytest.approx(10.0)
+    assert frame_sums(profile, 1) == pytest.approx(FrameSums(4.5, 7.5, 1.5, 1.5))
+
+
+def test_before_the_first_frame_there_is_nothing_to_add_up() -> None:
+    assert frame_sums(Profile(), 30) == FrameSums(0, 0, 0, 0)
