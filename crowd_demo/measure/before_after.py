@@ -1,7 +1,8 @@
 """What a change gave in a crowd that went on: its times before against its times after.
 
-The two could not take turns, as arms do (comparison.py): if the machine or the crowd changed meanwhile, that is in the ratio too.
-The noise floor is the second half of the time before against its first half: so much did times change while nothing was changed.
+The two could not take turns, as arms do (comparison.py): if the machine or the crowd changed meanwhile, that is in the ratio
+too. The noise floor is the second half of the time before against its first half: so much did times change while nothing was
+switched.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def effect(before: Doubles, after: Doubles) -> Effect:
 def costs(times: Times, stage: str = "") -> Doubles:
     """What a stage costs in each block of consecutive steps or frames, or all of them together: float64[blocks].
 
-    Blocks are of one length, and enough for each half to have an interval if there are so many steps; the oldest may be left out.
+    Blocks are of one length, and enough for each half to have an interval if there are so many steps. The oldest may be left
+    out.
     """
     chosen = [times[name] for name in ([stage] if stage else times) if name in times]
     count = len(chosen[0]) if chosen else 0

@@ -56,7 +56,7 @@ def cost_of(blocks: Sequence[Floats]) -> Cost:
 
 
 def costs_in(table: Doubles, steps: int) -> Cost:
-    """The same for float64[..., blocks, steps of a block], filled up with zeros: `steps` is how many there are in all blocks."""
+    """The same for float64[..., blocks, steps of a block], filled up with zeros; there are `steps` in all blocks."""
     ordered = np.sort(np.where(table > 0, table, math.inf), axis=-1)
     counts = (table > 0).sum(axis=-1)
     total = counts.sum(axis=-1, keepdims=True)

@@ -65,7 +65,7 @@ class World:
     """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
 
     def __init__(self, config: Config, needs: Needs, room: int, like: World | None = None) -> None:
-        """`room` is the number of agents to allocate memory for at first; `like` shares its walls and what follows from them."""
+        """`room` is the number of agents to allocate memory for at first; the walls are shared with `like`."""
         self.config = config
         self.needs = needs
         self.options: Optimizations = config.optimizations.model_copy(deep=True)
@@ -74,6 +74,9 @@ class World:
         self.drift = Drift()
         self.rules: object = None
         self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
+        self.terrain: Terrain
+        self.flow_fields: FlowFields
+        self.wall_field: WallField
         if like:
             self.terrain, self.flow_fields, self.wall_field = like.terrain, like.flow_fields, like.wall_field
         else:

@@ -6,6 +6,6 @@
     apart       how far two crowds have come apart, and the hash of one
     finding     what all of them tell
 
-Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking for the next
-part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and what is not.
+Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking for the
+next part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and what is not.
 """

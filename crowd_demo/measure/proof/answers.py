@@ -1,8 +1,8 @@
 """Answers: what *see* writes for a sample of agents, with the old values of techniques and with the new ones.
 
 For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
-next to each other in memory are asked, a group a part. With an index all agents in the rows of cells around a group are asked too:
-registers work where a quarter of a row is due (`worth_registers`), and what they compute is to be compared.
+next to each other in memory are asked, a group a part. With an index all agents in the rows of cells around a group are asked
+too: registers work where a quarter of a row is due (`worth_registers`), and what they compute is to be compared.
 """
 
 from __future__ import annotations
@@ -63,7 +63,8 @@ class Answers:
         if self._exact:
             return Finding("sample", f"same answers: {sample}")
         if found.differing:
-            return Finding("sample", f"{found.differing / found.agents:.1%} of the pushes differ, by {found.error:.1%}: {sample}")
+            share = found.differing / found.agents
+            return Finding("sample", f"{share:.1%} of the pushes differ, by {found.error:.1%}: {sample}")
         return Finding("sample", f"same answers at one moment, not over time: {sample}")
 
 
@@ -88,7 +89,7 @@ def compared(before: Doubles, after: Doubles) -> Compared:
 
 
 def sample_groups(count: int) -> list[Longs]:
-    """Slots, spread evenly: groups that begin where a row of the structure *none* does, if there are enough agents for that."""
+    """Slots, spread evenly; a group begins where a row of the structure *none* does, if there are enough agents for that."""
     if count <= SAMPLE:
         return np.array_split(np.arange(count), -(-count // GROUP)) if count else []
     apart = count // (SAMPLE // GROUP)

@@ -1,13 +1,14 @@
 """Pictures: the present view, drawn with the old values of techniques and with the new ones; for techniques of drawing.
 
-A copy of the crowd stands still while it is drawn, a band of the view at a time. Without an order of depth, whoever is drawn last
-is on top, so the picture depends on the order in which agents are found: it may differ.
+A copy of the crowd stands still while it is drawn, a band of the view at a time. Without an order of depth, whoever is drawn
+last is on top, so the picture depends on the order in which agents are found: it may differ.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ class Pictures:
 def bands(camera: Camera) -> Iterator[Camera]:
     """Cut a view into at most `BANDS` views, one below the other."""
     ends = np.linspace(0, camera.size[1], min(BANDS, camera.size[1]) + 1).astype(int).tolist()
-    for top, bottom in zip(ends, ends[1:], strict=False):
+    for top, bottom in pairwise(ends):
         yield camera.band(top, bottom)
 
 

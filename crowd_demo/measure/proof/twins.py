@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from crowd_demo.measure.proof.apart import SAME, Apart, apart, hash_of
+from crowd_demo.measure.proof.apart import Apart, apart, hash_of
 from crowd_demo.measure.proof.finding import Finding, Values, set_values, short, touch
 from crowd_demo.sim.simulation import Simulation
 
