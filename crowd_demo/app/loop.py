@@ -60,7 +60,7 @@ class Loop:
         self.abandoned = False
         self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
-        program.unpaced = options.headless
+        program.unpaced, program.cards.on = options.headless, not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
@@ -199,6 +199,8 @@ class Loop:
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
+            if program.cards.on and program.running:
+                program.cards.work(program.moment(alpha))
 
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()

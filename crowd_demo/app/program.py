@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.dialogs import Dialog, Dialogs, Question
 from crowd_demo.app.files import free_name
@@ -30,7 +31,9 @@ from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.app.trial import Moment
 from crowd_demo.config.model import Config
+from crowd_demo.measure.proof.pictures import View
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
@@ -51,7 +54,7 @@ SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 RECORDING_SUFFIX = ".replay"
 WATCHING = {  # actions that leave a replay as it is
     "pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit",
-    "save", "freeze", "menu", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
+    "save", "freeze", "menu", "card", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
     "slow_frames", *OVERLAYS}
 MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
@@ -100,6 +103,7 @@ class Program:
         self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
         self.dialogs = Dialogs()
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
+        self.cards = Cards(self.measured)
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
@@ -126,7 +130,7 @@ class Program:
             "fit": self.camera.fit,
             "larger": partial(self.looks.resize, 1), "smaller": partial(self.looks.resize, -1),
             "normal_size": partial(self.looks.resize, 0), "theme": self.looks.next_theme, "units": self.looks.next_units,
-            "fit_graph": self.looks.fit_graph, "menu": self.open_menu,
+            "fit_graph": self.looks.fit_graph, "menu": self.open_menu, "card": self.show_card,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
@@ -526,6 +530,19 @@ class Program:
         """Is there a question to which Esc says yes?"""
         return isinstance(self.dialogs.top, Question)
 
+    def show_card(self) -> None:
+        """Show the card of the last switch again, or hide it."""
+        if not self.cards.toggle():
+            self.notify("no technique was switched yet", "card")
+
+    def moment(self, alpha: float) -> Moment:
+        """What cards have to know at the end of a frame's computation."""
+        camera, looks = self.camera, self.looks.now
+        seen = (camera.x, camera.y, camera.zoom, camera.size, looks, frozenset(self.overlays), self.frozen, self.speed,
+                self.paused, self.timeline_shown, self.help_shown, self.dialogs.top is None)
+        view = View(self.scene, camera, self.frozen, alpha) if self.scene else None
+        return Moment(self.sim, view, seen, self.paused, looks.hud == "off", self.switcher.busy)
+
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
 
@@ -555,6 +572,8 @@ class Program:
         past = self.rewind.past()._replace(recorded=recorded, replayed=self.player is not None)
         if self.rewind.in_past and not self._has_timeline:
             notices.append(label(past))
-        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
+        self.cards.readings = self.meters.readings(self.sim)
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.cards.readings, self.touched,
                       clock, past if self._has_timeline else None, self.looks.now, self.ticks,
-                      self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured)
+                      self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured,
+                      self.cards.card())

@@ -35,6 +35,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pan_down": (("s", "down"), "move the camera down"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
+    "card": (("i",), "what the last switch gave, again"),
     "hud": (("tab",), "HUD: full, compact, off"),
     "theme": ((), "dark or light panels"),
     "units": ((), "frames a second or milliseconds first"),

@@ -14,6 +14,7 @@ import pygame
 
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.canvas import Placed as PlacedTarget
+from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
@@ -63,6 +64,7 @@ class Hud:
         self._drawn_at: list[float] = []
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
+        self._card: tuple[object, Canvas] | None = None
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -76,6 +78,8 @@ class Hud:
             self._draw_full(on, sim, status, now_s)
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
+        if status.card and status.looks.hud != "off":
+            self._draw_card(on, status.card)
         self._draw_view(on, status.view)
         if status.hovered and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
@@ -137,6 +141,16 @@ class Hud:
 
     def _margin(self, size: tuple[int, int]) -> int:
         return min(round(OUTER * self.scale), size[0] // 50)
+
+    def _draw_card(self, on: pygame.Surface, card: Card) -> None:
+        """Draw the card in the middle of the upper edge, between the panels."""
+        width, margin = on.get_width(), self._margin(on.get_size())
+        room = (width - 2 * margin) / self.scale
+        drawn_as = card, width, self.scale, id(self.pen.theme)
+        if self._card is None or self._card[0] != drawn_as:
+            self._card = drawn_as, draw_card(card, room, self.pen, self.scale)
+        canvas = self._card[1]
+        self._place(on, canvas, ((width - canvas.surface.get_width()) // 2, margin))
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
