@@ -81,7 +81,7 @@ class Running:
         return xdotool(self.display, *arguments, check=check).stdout
 
     def press(self, *keys: str) -> None:
-        """One after another, as a hand would."""
+        """One after another, as a hand would: a key by its symbol, or by its number, which is its place on any layout."""
         for key in keys:
             self.tool("key", key)
             time.sleep(0.1)
@@ -111,8 +111,8 @@ class Running:
         return f"the program has ended: {self.process.stderr and self.process.stderr.read()}"
 
     def leave(self) -> int:
-        """Esc, and the exit code."""
-        self.press("Escape")
+        """Esc, and Esc again to the question, which nobody asks while it loads; return the exit code."""
+        self.press("Escape", "Escape")
         return self.process.wait(PATIENCE_S)
 
     def report(self) -> Any:
