@@ -3,6 +3,7 @@
     configs/schema.json    from the models of the configuration
     README.md              the table of techniques and the list of configurations
     docs/tutorial.md       the code of examples/first_behaviour
+    docs/glossary.md       the stages of a frame, and the numbers of the HUD
     docs/pictures/         only with --pictures, for it takes minutes
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
@@ -20,11 +21,13 @@ from pathlib import Path
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs
+from crowd_demo.registry import readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+GLOSSARY = ROOT / "docs/glossary.md"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
     "20k": ["--frames", "400"],
@@ -58,7 +61,9 @@ def derived() -> dict[Path, str]:
     readme = README.read_text("utf-8")
     readme = between(readme, "techniques", table())
     readme = between(readme, "configurations", configurations())
-    return {SCHEMA: schema(), README: readme, TUTORIAL: with_code(TUTORIAL.read_text("utf-8"))}
+    glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
+    glossary = between(glossary, "readouts", readouts.table())
+    return {SCHEMA: schema(), README: readme, TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
 
 
 def schema() -> str:

@@ -127,6 +127,9 @@ class Dialogs:
         self._open = [dialog for dialog in self._open if not dialog.closed]
         return self._open[-1] if self._open else None
 
+    def close_all(self) -> None:
+        self._open.clear()
+
     def press(self, key: str, shift: bool) -> bool:
         """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""
         if not (top := self.top):

@@ -6,7 +6,7 @@ from crowd_demo.registry.entries import OverlayEntry
 from crowd_demo.registry.plugins import with_plugins
 
 BUILT_IN: tuple[OverlayEntry, ...] = (
-    OverlayEntry("freeze", "freeze the culling frustum, to look at it from outside",
+    OverlayEntry("freeze", "freeze the culling frustum: see it from outside",
                  "crowd_demo.render.overlays.frustum:draw_frustum", "f"),
 )
 

@@ -1,7 +1,7 @@
 """The registry of stages: what each of a frame's stages is, and to which of three parts of the frame it belongs.
 
-*step* is what moves the crowd, *draw* what makes its picture, *present* what the window takes whatever is in it: events, the
-HUD with its meters, and handing the picture over. The three and what lies in no stage add up to the frame.
+*step* is what moves the crowd, *draw* what makes its picture, *present* what a window takes whatever is in it: events, the HUD
+with its meters, handing the picture over, and the time that lies in no stage. The three add up to the frame.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 PARTS = {
     "step": "what moves the crowd; a frame has none to four steps, or more at a high speed",
     "draw": "what makes the picture of the crowd",
-    "present": "what the window takes: events, HUD and meters, and handing the picture over",
+    "present": "what a window takes whatever is in it: events, HUD, meters, handing the picture over",
 }
 
 
@@ -27,16 +27,16 @@ class StageText(NamedTuple):
 _KNOWN = (
     StageText("life", "step", "births and deaths"),
     StageText("compact", "step", "closes the gaps in memory that the dead have left, where removal is deferred"),
-    StageText("index", "step", "sorts agents into cells, or builds the tree: who stands where"),
-    StageText("reorder", "step", "moves agents in memory into the order of their cells; runs only in some steps"),
+    StageText("index", "step", "finds out who stands where: sorts agents into cells, or builds the tree"),
+    StageText("reorder", "step", "moves agents in memory into the order of their cells; only now and then"),
     StageText("query", "step", "finds the candidates of each leaf of a tree, or of each square of cells"),
-    StageText("see", "step", "each agent that is due looks at its candidates and sums up the push of its neighbours"),
+    StageText("see", "step", "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
     StageText("links", "step", "pulls at agents that are tied to each other by springs"),
     StageText("sight", "step", "people who are due look whether their goal is in sight"),
-    StageText("paths", "step", "people who are due take a new heading, and flow fields are made when they are first needed"),
-    StageText("move", "step", "each agent takes its next speed and position, and stays out of walls"),
+    StageText("paths", "step", "people who are due take a new heading; flow fields are made when they are first needed"),
+    StageText("move", "step", "each agent takes its next velocity and position, and stays out of walls"),
     StageText("pins", "step", "holds pinned agents in their places"),
-    StageText("cells", "draw", "sorts agents into cells once more, for culling by cells: they have moved since index"),
+    StageText("culling grid", "draw", "sorts agents into cells once more, for culling by cells: they have moved since index"),
     StageText("cull", "draw", "finds the agents that the camera sees"),
     StageText("depth", "draw", "puts what is drawn into order, back first"),
     StageText("ground", "draw", "draws floor, walls and water"),
@@ -44,18 +44,18 @@ _KNOWN = (
     StageText("blit", "draw", "draws the agents"),
     StageText("overlays", "draw", "draws what is switched on over the picture, such as the frozen view"),
     StageText("events", "present", "reads keys, mouse and window"),
-    StageText("meters", "present", "measures errors and memory order on a sample, for the HUD; some frames only"),
+    StageText("meters", "present", "measures errors and the order in memory on a sample, for the HUD; only now and then"),
     StageText("hud", "present", "draws the HUD"),
-    StageText("present", "present", "hands the picture to the system, and waits for the screen where that is synchronous"),
+    StageText("present", "present", "hands the picture to the system; waits for the screen where that is synchronous"),
+    StageText("other", "present", "lies in no stage: handing work to another thread, counting, Python itself"),
 )
 
 STAGES: dict[str, StageText] = {stage.name: stage for stage in _KNOWN}  # in the order in which they are stacked
-REST = "time of a frame that lies in no stage: changing threads, counting, Python"
 
 
 def text_of(stage: str) -> StageText:
     """What is known of a stage; one that is not in the registry is a plugin's, and those are parts of a step."""
-    return STAGES.get(stage) or StageText(stage, "step", "a stage of a plugin")
+    return STAGES.get(stage) or StageText(stage, "step", "a stage that a plugin has added")
 
 
 def in_order(stages: Iterable[str]) -> list[str]:
@@ -68,3 +68,9 @@ def in_order(stages: Iterable[str]) -> list[str]:
 def stages_of(part: str, stages: Iterable[str]) -> list[str]:
     """Those of the stages that belong to a part, in their order."""
     return [stage for stage in in_order(stages) if text_of(stage).part == part]
+
+
+def table() -> str:
+    """The table of the glossary."""
+    return "\n".join(["| part | stage | what it does |", "|---|---|---|", *(
+        f"| {stage.part} | {stage.name} | {stage.about} |" for stage in STAGES.values())])

@@ -102,7 +102,7 @@ class SharedGrid(Stage):
 class CullingGrid(Stage):
     """Before a picture that is culled by cells: build the grid for the present positions, unless it is fresh."""
 
-    name = "cells"
+    name = "culling grid"
 
     def wanted(self, world: World) -> bool:
         return bool(world.options.cull == "grid" and not world.grid.fresh)

@@ -172,7 +172,7 @@ def test_a_shell_hands_on_what_is_meant() -> None:
 def test_the_key_copies_what_a_program_shows_after_many_others(
         driven: Driven, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     driven.program.config_name = "1k"
-    for key in ("8", "7", "1", "]", "=", "/", "/", "tab", "."):
+    for key in ("8", "7", "1", "]", "=", "/", "/", "tab", "tab", "."):
         driven.press(key)
     driven.settle()
     driven.post(pygame.MOUSEWHEEL, x=0, y=5)

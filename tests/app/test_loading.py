@@ -14,7 +14,7 @@ from crowd_demo.app.input import Input
 from crowd_demo.app.loading import Progress, draw_progress, show_progress
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 
 NOTHING_COMPILES = """
 import os, sys, types

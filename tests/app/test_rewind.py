@@ -13,6 +13,7 @@ from crowd_demo.app.recording_format import read_recording
 from crowd_demo.app.replay import Player
 from crowd_demo.app.rewind import Rewind
 from crowd_demo.config.loader import load_config
+from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import bar_of, column_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -49,7 +50,7 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
 
 def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
     hashes, program = hashes_of(driven, 200), driven.program
-    bar, past = bar_of(program.camera.size), program.rewind.past()
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size[1])), program.rewind.past()
     for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
         at = bar.left + column_of(past, tick, bar.width), bar.centery
         more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}

@@ -13,7 +13,7 @@ from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.crowd_sections import INNER, WIDTH
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.sections import ALWAYS, Section
-from crowd_demo.render.hud.stages import REST, colour_of
+from crowd_demo.render.hud.stages import colour_of
 from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM
 
@@ -22,7 +22,6 @@ RECENT = 300  # frames in the percentiles
 GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
-LAST = list(PARTS)[-1]  # the part of the frame that has what lies in no stage
 
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Section]:
@@ -93,7 +92,7 @@ def mean_ms(stage: str, profile: Profile) -> float:
 
 def part_section(part: str, profile: Profile, status: Status) -> Section:
     """The sum of a part of the frame, and its stages in two columns."""
-    stages = stages_of(part, profile.stages) + [OTHER] * (part == LAST)
+    stages = stages_of(part, [*profile.stages, OTHER])
     height = LINE * (1 + -(-len(stages) // 2)) + 3
     return Section(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
 
@@ -106,7 +105,7 @@ def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile:
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)
     for number, (stage, ms) in enumerate(times.items()):
         x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
-        on.rect(REST if stage == OTHER else colour_of(stage), (x, y - 4, 8, 8), radius=2)
+        on.rect(colour_of(stage), (x, y - 4, 8, 8), radius=2)
         on.left(stage, x + 14, y, SMALL, DIM)
         on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
         on.target((x, y - 7, width, LINE), "stage", stage)

@@ -15,8 +15,8 @@ from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
-TWO_LINES = 22.0  # units of a row that has room for two
-LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 900.0, 0.4  # the sheet is drawn smaller rather than cut
+ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 11.0, 74.0  # units; the frame is what is above and below the rows
+LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut
 WIDEST = 1256.0
 
 
@@ -37,8 +37,8 @@ def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
 
 def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
                     mouse: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The actions that are not techniques, and the mouse; `actions` says what each does."""
-    listed = [Entry(keys.get(action, ()), "", what) for action, what in actions.items() if action not in BY_PATH]
+    """The actions that are not techniques and have a key, and the mouse; `actions` says what each does."""
+    listed = [Entry(keys[action], "", what) for action, what in actions.items() if action not in BY_PATH and keys.get(action)]
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 
@@ -62,7 +62,7 @@ class Help:
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(self.pen.colour(SHADE))
         rows = max(len(self.techniques), len(self.program))
-        scale = max(min(scale, (size[1] - 8) / (74 + rows * LEAST_ROW), size[0] / LEAST_WIDTH), LEAST_SCALE)
+        scale = max(min(scale, (size[1] - 8) / (FRAME + rows * LEAST_ROW), size[0] / LEAST_WIDTH), LEAST_SCALE)
         sheet = self._sheet(size[0] / scale, size[1] / scale, scale).surface
         shade.blit(sheet, ((size[0] - sheet.get_width()) // 2, (size[1] - sheet.get_height()) // 2))
         return shade
@@ -70,22 +70,24 @@ class Help:
     def _sheet(self, room_x: float, room_y: float, scale: float) -> Canvas:
         wide = min(room_x - 12, WIDEST)
         rows = max(len(self.techniques), len(self.program))
-        row = max(min(24.0, (room_y - 8 - 74) / rows), LEAST_ROW)
-        on = Canvas((wide, min(74 + rows * row, room_y)), self.pen, scale, SHEET)
+        tall = min(rows * min(ROW, max((room_y - 8 - FRAME) / rows, LEAST_ROW)), room_y - FRAME)
+        on = Canvas((wide, FRAME + tall), self.pen, scale, SHEET)
         split = max(wide - 2 * PAD - 20 - self._width(on, self.program), wide * 11 / 20)
-        self._column(on, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, row)
-        self._column(on, "Program", "", self.program, split + 12, wide - PAD - 8, row)
+        self._column(on, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, tall)
+        self._column(on, "Program", "", self.program, split + 12, wide - PAD - 8, tall)
         on.left("~ and field, first, nearest change the motion; all other values give exactly the same crowd",
                 PAD + 8, on.size[1] - 14, SMALL, FAINT)
         return on
 
     def _column(self, on: Canvas, title: str, remark: str, entries: Sequence[Entry], left: float, right: float,
-                row: float) -> None:
+                tall: float) -> None:
+        """Draw the entries one below the other, each with as many lines as there is room for."""
         end = on.left(title, left, 24, LARGE)
         on.left(remark, end + 12, 25, SMALL, FAINT)
         keys, names = self._margins(on, entries)
+        row = min(tall / len(entries), MOST_ROW)
         for number, entry in enumerate(entries):
-            middle, x = 52 + number * row, left
+            middle, x = 40 + (number + 0.5) * row, left
             for key in entry.keys:
                 x = on.key(key, x, middle, min(row - 2, 16)) + 4
             x = left + keys
@@ -94,9 +96,9 @@ class Help:
                 if not entry.exact:
                     on.left("~", x + names + 4, middle, NORMAL, WARM)
                 x += names + 18
-            lines = on.wrapped(entry.what, right - x, SMALL, 2 if row >= TWO_LINES else 1)
+            lines = on.wrapped(entry.what, right - x, SMALL, max(int(row // LINE), 1))
             for line, text in enumerate(lines):
-                on.left(text, x, middle + 6 * (2 * line + 1 - len(lines)), SMALL, DIM)
+                on.left(text, x, middle + LINE / 2 * (2 * line + 1 - len(lines)), SMALL, DIM)
 
     def _margins(self, on: Canvas, entries: Sequence[Entry]) -> tuple[float, float]:
         """Widths of the widest keys and of the widest name."""

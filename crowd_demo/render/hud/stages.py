@@ -1,32 +1,29 @@
-"""The colour of each stage, and how long the parts of a frame took.
+"""The colour of each stage, the same in every configuration and different for all eyes; and what the parts of a frame took.
 
-A stage has the same colour in every configuration. The parts of a frame are three families of hues: *step* is blue, *draw* is
-yellow to brown, *present* is pink; to eyes without red or green these are blue, yellow and grey. Within a family lightness tells
-stages apart. The hues are Okabe and Ito's; a search placed the rest as far from each other as it could, for all of these eyes.
-tests/render/hud/test_stages.py has the distances.
+The parts of a frame are three families of hues: *step* is blue, *draw* is yellow to brown, *present* is pink; to eyes without
+red or green these are blue, yellow and grey. Within a family lightness tells stages apart. The hues are Okabe and Ito's; a
+search placed the rest as far from each other as it could. tests/render/hud/test_stages.py has the distances.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, stages_of
 
 RGB = tuple[int, int, int]
 
+REST: RGB = (98, 108, 116)  # time of a frame that lies in no stage
+OF_PLUGINS: RGB = (0, 72, 246)
 COLOURS: dict[str, RGB] = {
     "life": (90, 96, 138), "compact": (24, 66, 174), "index": (86, 180, 233), "reorder": (24, 102, 252),
     "query": (66, 174, 192), "see": (0, 114, 178), "links": (54, 126, 252), "sight": (90, 234, 252), "paths": (6, 60, 198),
     "move": (48, 72, 138), "pins": (72, 168, 252),
-    "cells": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
+    "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
     "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
-    "events": (234, 168, 190), "meters": (114, 62, 84), "hud": (200, 114, 146), "present": (252, 210, 222),
+    "events": (234, 168, 190), "meters": (114, 62, 84), "hud": (200, 114, 146), "present": (252, 210, 222), "other": REST,
 }
-OF_PLUGINS: RGB = (0, 72, 246)
-REST: RGB = (74, 84, 98)  # time of a frame that lies in no stage
 
 
 def colour_of(stage: str) -> RGB:
@@ -34,12 +31,12 @@ def colour_of(stage: str) -> RGB:
 
 
 class FrameSums(NamedTuple):
-    """Mean milliseconds of a frame: its three parts and what lies in no stage. They add up to the mean frame."""
+    """Mean milliseconds of a frame, by parts; `rest` lies in no stage. The four add up to the mean frame."""
 
-    step: float
-    draw: float
-    present: float
-    rest: float
+    step: float = 0.0
+    draw: float = 0.0
+    present: float = 0.0
+    rest: float = 0.0
 
     @property
     def frame(self) -> float:
@@ -47,9 +44,13 @@ class FrameSums(NamedTuple):
 
 
 def frame_sums(profile: Profile, last: int) -> FrameSums:
-    """What the parts of a frame took over the last frames, at most so many; zeros before the first."""
+    """The sums over the last frames, at most so many; zeros before the first.
+
+    *step* is what moves the crowd, *draw* its picture with what is drawn over it (overlays), *present* what a window takes
+    whatever is in it: events, the HUD with its meters, handing the picture over.
+    """
     if not profile.frames:
-        return FrameSums(0.0, 0.0, 0.0, 0.0)
-    step, draw, present = (sum(float(np.mean(profile.stage_ms(stage, last))) for stage in stages_of(part, profile.stages))
+        return FrameSums()
+    step, draw, present = (sum(float(profile.stage_ms(stage, last).mean()) for stage in stages_of(part, profile.stages))
                            for part in PARTS)
-    return FrameSums(step, draw, present, rest=float(np.mean(profile.other_ms(last))))
+    return FrameSums(step, draw, present, float(profile.other_ms(last).mean()))

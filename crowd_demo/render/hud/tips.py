@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crowd_demo.profile import OTHER
 from crowd_demo.registry.readouts import READOUTS
-from crowd_demo.registry.stages import REST, text_of
+from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.pen import Pen
@@ -37,7 +36,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
             readout = READOUTS[name]
             return Tip(name, ((readout.what, TEXT), (readout.good, DIM)))
         case "stage":
-            return Tip(name, ((REST if name == OTHER else text_of(name).about, TEXT),))
+            return Tip(name, ((text_of(name).about, TEXT),))
         case "fold":
             return Tip(name, (("click to fold or unfold this section", DIM),))
         case "graph":

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from crowd_demo.profile import Profile
-from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of, text_of
-from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, REST, RGB, FrameSums, colour_of, frame_sums
+from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
+from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, RGB, FrameSums, colour_of, frame_sums
 
 pytestmark = pytest.mark.quick
 
@@ -47,11 +47,11 @@ def test_distances_are_those_of_the_literature() -> None:
 def test_every_stage_has_a_colour_of_its_own() -> None:
     assert set(COLOURS) == set(STAGES)
     assert colour_of("census") == OF_PLUGINS
-    assert len({*COLOURS.values(), OF_PLUGINS, REST}) == len(COLOURS) + 2
+    assert len({*COLOURS.values(), OF_PLUGINS}) == len(COLOURS) + 1
 
 
 def test_stages_that_lie_upon_each_other_differ_much_for_everybody() -> None:
-    stack = [*map(colour_of, in_order([*STAGES, "of a plugin"])), REST]
+    stack = list(map(colour_of, in_order([*STAGES, "of a plugin"])))
     assert min(distance(one, other) for one, other in pairwise(stack)) > 20
 
 
@@ -63,16 +63,17 @@ def test_any_two_stages_of_a_part_can_be_told_apart_by_everybody(part: str) -> N
 
 def test_each_part_is_a_family_of_hues_for_everybody() -> None:
     """b* is what all of these eyes see: blue below zero, yellow above."""
-    b = {part: [lab(colour_of(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()] for part in PARTS}
+    b = {part: [lab(colour_of(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
+         for part in PARTS}
     assert max(b["step"]) < -12 < min(b["present"]) < max(b["present"]) < 12 < min(b["draw"])
 
 
-# --- sums ------------------------------------------------------------------------------------------------------------
+# --- sums -----------------------------------------------------------------------------------------------------------
 
 def test_the_parts_and_the_rest_add_up_to_the_frame() -> None:
     profile = Profile()
     for factor in 1, 3:
-        for stage, ms in {"see": 1.0, "census": 0.5, "cells": 0.25, "blit": 2.0, "overlays": 0.25, "hud": 0.5}.items():
+        for stage, ms in {"see": 1.0, "census": 0.5, "culling grid": 0.25, "blit": 2.0, "overlays": 0.25, "hud": 0.5}.items():
             profile.add(stage, factor * ms)
         profile.end_frame(factor * 5.0)
     sums = frame_sums(profile, 30)
@@ -82,8 +83,3 @@ def test_the_parts_and_the_rest_add_up_to_the_frame() -> None:
 
 def test_before_the_first_frame_there_is_nothing_to_add_up() -> None:
     assert frame_sums(Profile(), 30) == FrameSums(0, 0, 0, 0)
-
-
-def test_stages_are_stacked_part_by_part_whatever_ran_first() -> None:
-    assert in_order(["hud", "blit", "census", "see", "events", "index"]) == ["index", "see", "census", "blit", "events", "hud"]
-    assert text_of("census").part == "step"

@@ -2,7 +2,7 @@
 
 import pygame
 
-from crowd_demo.render.hud.theme import Pen
+from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.overlays.base import Looking
 
 
