@@ -49,7 +49,7 @@ def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:
 
 
 def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+    running.press("space", "Tab", "Tab", "Home")
     fitted = pixels(running.picture())
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
     near = pixels(running.picture())
@@ -61,7 +61,7 @@ def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
 
 
 def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+    running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
     before = pixels(running.picture())
     running.tool("mousedown", "3", "mousemove_relative", "--sync", "60", "40", "mouseup", "3")
@@ -75,7 +75,7 @@ def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) ->
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
     program = start("--config", "crates", "--set", "agents=3000")
     program.until(program.shows_the_crowd)
-    program.press("space", "Tab")
+    program.press("space", "Tab", "Tab")
     culled = pixels(program.picture())
     program.press("9", "7")
     assert (culled == pixels(program.picture())).all()
@@ -86,7 +86,7 @@ def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..
 
 
 def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+    running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
     running.press("f", "Home")
     assert (pixels(running.picture()) == DARK[WARM][:3]).all(axis=2).sum() > 100

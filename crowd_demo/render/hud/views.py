@@ -191,6 +191,7 @@ def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: flo
     wide = min(natural, WIDEST_TABLE, room[0] - 2 * MARGIN)
     squeeze = min((wide - 2 * PAD) / (natural - 2 * PAD), 1.0)
     notes = [line for note in view.notes for line in ruler.wrapped(note, wide - 2 * PAD, SMALL)]
+    notes = notes[:max(int((room[1] - 2 * MARGIN - HEAD - 2 * ROW - 34) / ABOUT_LINE), 0)]
     foot = ABOUT_LINE * len(notes) + 24 + (10 if view.progress is not None else 0)
     fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // ROW), 2)
     shown = cells[:fitting]
