@@ -523,7 +523,7 @@ class Program:
         elif self.leaves_at_once:
             self.quitting.ask()
         else:
-            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, anything else goes on", self.quitting.ask))
+            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
 
     @property
     def is_asking(self) -> bool:

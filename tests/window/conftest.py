@@ -81,7 +81,7 @@ class Running:
         return xdotool(self.display, *arguments, check=check).stdout
 
     def press(self, *keys: str) -> None:
-        """One after another, as a hand would."""
+        """One after another, as a hand would: a key by its symbol, or by its number, which is its place on any layout."""
         for key in keys:
             self.tool("key", key)
             time.sleep(0.1)
@@ -111,7 +111,11 @@ class Running:
         return f"the program has ended: {self.process.stderr and self.process.stderr.read()}"
 
     def leave(self) -> int:
+<<<<<<< HEAD
         """Esc, and again where it asks; the exit code."""
+=======
+        """Esc, and Esc again to the question, which nobody asks while it loads; return the exit code."""
+>>>>>>> keys
         self.press("Escape", "Escape")
         return self.process.wait(PATIENCE_S)
 
