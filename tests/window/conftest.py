@@ -111,11 +111,7 @@ class Running:
         return f"the program has ended: {self.process.stderr and self.process.stderr.read()}"
 
     def leave(self) -> int:
-<<<<<<< HEAD
-        """Esc, and again where it asks; the exit code."""
-=======
         """Esc, and Esc again to the question, which nobody asks while it loads; return the exit code."""
->>>>>>> keys
         self.press("Escape", "Escape")
         return self.process.wait(PATIENCE_S)
 
