@@ -23,8 +23,8 @@ REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly 
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
-MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"),
-         ("click", "on the timeline: go back to that time"))
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("click", "a technique for its choices, a heading to fold it"), ("rest", "on anything in the panels: what it is"))
 
 
 @dataclass(frozen=True)

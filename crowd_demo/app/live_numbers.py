@@ -20,18 +20,18 @@ ALIKE = 0.05  # times that differ by less than this part are called alike
 COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
 
 
-class Moment(NamedTuple):
+class Counts(NamedTuple):
     """A moment of a run, by what its profile had counted."""
 
     frames: int
     steps: int
 
     @classmethod
-    def of(cls, profile: Profile) -> Moment:
+    def of(cls, profile: Profile) -> Counts:
         return cls(profile.frames, profile.steps)
 
 
-def measured(profile: Profile, readings: Readings, since: Moment, most: int) -> Numbers:
+def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one."""
     frames = min(profile.frames - since.frames, most)
     steps = min(profile.steps - since.steps, most)

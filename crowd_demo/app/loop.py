@@ -65,7 +65,7 @@ class Loop:
         self.abandoned = False
         self._changes = Changes(program.sim)
         self.pace = Pace(program.sim.dt, config.time.catch_up)
-        program.unpaced = options.headless
+        program.unpaced, program.cards.on = options.headless, not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
@@ -85,6 +85,7 @@ class Loop:
         self.program.list_sections = self.hud.sections
         self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
+        self.program.camera.resize(screen().get_size())  # which a window manager may have chosen
         self._set_title()
 
     def _show_keys(self) -> None:
@@ -132,9 +133,9 @@ class Loop:
         """Return the loop of what was opened, in the same window."""
         left, opened = self.program, self.opened
         assert opened
-        window = self.config.window.model_copy(update={"title": opened.config.window.title})
+        window = left.window.model_copy(update={"title": opened.config.window.title})
         config = opened.config.model_copy(update={"window": window})
-        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.camera.size)
+        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.left
         return Loop(config, replace(self.options, frames=frames), program, self.worker)
@@ -210,12 +211,15 @@ class Loop:
                 self.program.perform(meant)
 
     def _fit_window(self) -> None:
-        if self.program.fullscreen != self._fullscreen:
-            self._fullscreen = self.program.fullscreen
-            set_mode(self.config.window, self._fullscreen)
+        program = self.program
+        if program.fullscreen != self._fullscreen:
+            self._fullscreen = program.fullscreen
+            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
         size = screen().get_size()
-        if size != self.program.camera.size:
-            self.program.camera.resize(size)
+        if size != program.camera.size:
+            program.camera.resize(size)
+            if not self._fullscreen:
+                program.prefer_size(size)
 
     def _steps(self, elapsed_s: float) -> int:
         """How many steps to make in this frame."""
@@ -245,6 +249,8 @@ class Loop:
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.meters.read(program.sim)
+            if program.cards.on and program.running:
+                program.cards.work(program.moment(alpha))
 
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()

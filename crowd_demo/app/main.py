@@ -16,6 +16,7 @@ from crowd_demo.app.input import Input
 from crowd_demo.app.keyboard import shown_keys
 from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
 from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.preferences import Preferences, user_file
 from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.recording_format import RecordingError
 from crowd_demo.app.startup import seconds_since_start
@@ -45,7 +46,7 @@ def run(config: Config, options: RunOptions) -> int:
     with signals_to(session.quitting.interrupt):
         if options.render:
             try:
-                open_window(config.window, options.headless)
+                open_window(session.preferences.window(config.window), options.headless)
             except NoDisplayError as error:
                 print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
                 return NO_DISPLAY
@@ -66,6 +67,7 @@ class Session:
         self.config = config  # with which it begins
         self.options = options
         self.quitting = Quitting()
+        self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
         self.compiling: list[Switcher | Opening] = []  # threads that may be inside the compiler
@@ -83,7 +85,8 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless)
+        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
+                          self.preferences)
         program.player = self.player
         self._start_trace(program)
         if self.options.tour:
@@ -131,6 +134,7 @@ class Session:
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         code = self.quitting.code or self._end_trace(code)
+        self.preferences.close()
         self._leave_compiling(self.loop)
         if self.worker.busy or any(thread.busy for thread in self.compiling):
             end_process(code)
@@ -139,6 +143,7 @@ class Session:
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
+        self.preferences.close()
         self._end_trace(FAILED)
         self._leave_compiling(self.loop, LAST_KERNEL_S)
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from crowd_demo.app.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.dialogs import Dialog, Dialogs, Question
 from crowd_demo.app.files import free_name
@@ -23,6 +24,7 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.notices import Notices
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.pointer import Click, DragNumber, PointerCommand, Rest, Scrub
+from crowd_demo.app.preferences import Preferences
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
@@ -31,14 +33,16 @@ from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.scenarios import scenarios_menu
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.app.trial import Moment
 from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.measure.proof.pictures import View
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.graph import Tick
-from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, speed_text
+from crowd_demo.render.hud.status import Clock, Hovered, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
@@ -52,7 +56,7 @@ SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 RECORDING_SUFFIX = ".replay"
 WATCHING = {  # actions that leave a replay as it is
     "pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit",
-    "save", "freeze", "menu", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
+    "save", "freeze", "menu", "card", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
     "slow_frames", *OVERLAYS}
 MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
@@ -80,28 +84,28 @@ class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
-                 config_name: str | None = None, rewind: bool = True, size: tuple[int, int] | None = None) -> None:
-        """With `rewind` what happens is remembered, as far as the configuration's memory for that goes.
-
-        `size` is that of the window in pixels, if it is not the configured one.
-        """
+                 config_name: str | None = None, rewind: bool = True, preferences: Preferences | None = None) -> None:
+        """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
         self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        self.camera = self._configured_view(size or (config.window.width, config.window.height))
+        self.preferences = preferences or Preferences()
+        self.window = window = self.preferences.window(config.window)
+        self.camera = self._configured_view((window.width, window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.rate = StepRate()
         self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = self.sim.agents.count
-        self.looks = HudLooks(Looks(hud="full" if config.window.hud else "off"))
-        self.help_shown, self.fullscreen = False, config.window.fullscreen
+        self.looks = HudLooks(self.preferences, window)
+        self.help_shown, self.fullscreen = False, window.fullscreen
         self.leaves_at_once = False  # without being asked, on Esc
         self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
         self.dialogs = Dialogs()
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
+        self.cards = Cards(self.measured)
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
@@ -130,7 +134,7 @@ class Program:
             "fit": self.camera.fit,
             "larger": partial(self.looks.resize, 1), "smaller": partial(self.looks.resize, -1),
             "normal_size": partial(self.looks.resize, 0), "theme": self.looks.next_theme, "units": self.looks.next_units,
-            "fit_graph": self.looks.fit_graph, "menu": self.open_menu,
+            "fit_graph": self.looks.fit_graph, "menu": self.open_menu, "card": self.show_card,
             "scenarios": self.open_scenarios, "tour": self.open_tours,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
@@ -172,6 +176,8 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Go on as the program that is left was looked at. Its recording ends."""
         left.close_recording()
+        self.camera.resize(left.camera.size)
+        self.show(self.config.camera)
         self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
         self.fullscreen, self.leaves_at_once = left.fullscreen, left.leaves_at_once
         self.notices, self.saver = left.notices, left.saver
@@ -544,7 +550,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
         shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
-                      self.speed, self.fullscreen, self.looks.now.hud != "off", self.frozen is not None)
+                      self.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
         text, about = copy(shown, self.config_name, as_yaml)
         to_terminal(text)
         self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
@@ -556,6 +562,11 @@ class Program:
         except (OSError, ValueError) as error:
             self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
 
+    def prefer_size(self, size: tuple[int, int]) -> None:
+        """Keep the size that the user has given to the window."""
+        self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
+        self.preferences.change(size=size)
+
     def close_or_quit(self) -> None:
         """Close what is open; once nothing is, ask before leaving."""
         if self.dialogs.press("escape", False):
@@ -565,12 +576,25 @@ class Program:
         elif self.leaves_at_once:
             self.quitting.ask()
         else:
-            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, anything else goes on", self.quitting.ask))
+            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
 
     @property
     def is_asking(self) -> bool:
         """Is there a question to which Esc says yes?"""
         return isinstance(self.dialogs.top, Question)
+
+    def show_card(self) -> None:
+        """Show the card of the last switch again, or hide it."""
+        if not self.cards.toggle():
+            self.notify("no technique was switched yet", "card")
+
+    def moment(self, alpha: float) -> Moment:
+        """What cards have to know at the end of a frame's computation."""
+        camera, looks = self.camera, self.looks.now
+        seen = (camera.x, camera.y, camera.zoom, camera.size, looks, frozenset(self.overlays), self.frozen, self.speed,
+                self.paused, self.timeline_shown, self.help_shown, self.dialogs.top is None)
+        view = View(self.scene, camera, self.frozen, alpha) if self.scene else None
+        return Moment(self.sim, view, seen, self.paused, looks.hud == "off", self.switcher.busy)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
@@ -590,7 +614,7 @@ class Program:
 
     def status(self) -> Status:
         self._part_from_broken_recording()
-        for line in self.saver.finished():
+        for line in (*self.saver.finished(), *self.preferences.news()):
             self.notify(line)
         notices = self.notices.present()
         if self.switcher.pending:
@@ -601,7 +625,8 @@ class Program:
         past = self.rewind.past()._replace(recorded=recorded, replayed=self.player is not None)
         if self.rewind.in_past and not self._has_timeline:
             notices.append(label(past))
-        return Status(self.paused, self.speed, self.switcher.pending, notices, self.meters.readings(self.sim), self.touched,
+        self.cards.readings = self.meters.readings(self.sim)
+        return Status(self.paused, self.speed, self.switcher.pending, notices, self.cards.readings, self.touched,
                       clock, past if self._has_timeline else None, self.looks.now, self.ticks,
                       self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured,
-                      self.guide.view(self))
+                      self.guide.view(self), self.cards.card())

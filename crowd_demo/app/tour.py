@@ -7,11 +7,12 @@ wait for that: the next page can be entered at any time.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from crowd_demo.app.live_numbers import Moment, Numbers, filled, measured
+from crowd_demo.app.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.switching import Switcher
 from crowd_demo.config.model import CameraSettings, Config
@@ -68,7 +69,7 @@ class TourPlayer:
         self._seen: dict[int, Seen] = {0: Seen({})}
         self._marks: dict[str, Numbers] = {}
         self._restart_due = False
-        self._since = Moment(0, 0)
+        self._since = Counts(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
 
@@ -135,6 +136,7 @@ class TourPlayer:
             self._ask_for(self.tour.settings_back(left, program.config), program)
 
     def _open(self, name: str, program: Guided) -> None:
+        self._wait()
         self.opening = program.scenario_asked = name
 
     def _ask_for(self, settings: Settings, program: Guided) -> None:
@@ -166,7 +168,7 @@ class TourPlayer:
         elif self._restart_due:
             self._restart_due = False
             program.restart()
-        elif self._counted(program) >= self.step.wait or self._is_long(program):
+        elif self._is_enough(program):
             self._keep(self._measured(program))
 
     @property
@@ -182,11 +184,16 @@ class TourPlayer:
         profile = program.sim.profile
         state = program.sim, len(program.sim.history)
         if state != self._state:
-            self._state, self._since, self._since_s = state, Moment.of(profile), time.monotonic()
+            self._state, self._since, self._since_s = state, Counts.of(profile), time.monotonic()
         return profile.frames - self._since.frames
 
-    def _is_long(self, program: Guided) -> bool:
-        return self._counted(program) >= LEAST_FRAMES and time.monotonic() - self._since_s > LONG_S
+    def _is_enough(self, program: Guided) -> bool:
+        """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
+        counted = self._counted(program)
+        if counted >= LEAST_FRAMES and time.monotonic() - self._since_s > LONG_S:
+            return True
+        now = self._measured(program) if counted >= self.step.wait else None
+        return now is not None and not any(math.isnan(now.get(number, 0.0)) for number in self.page.numbers)
 
     def _measured(self, program: Guided) -> Numbers | None:
         """The numbers of the last frames, if there are enough to say something."""

@@ -65,8 +65,8 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
         return words[0] if len(words) == 1 else "one of " + ", ".join(words)
     if "prefixItems" in schema:
         return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
-    if schema["type"] == "array":
-        return "a list" + (" of at least one item" if schema.get("minItems") else "")
+    if "items" in schema:
+        return f"a list of {'at least one of ' * bool(schema.get('minItems'))}{describe(schema['items'], model)}"
     if schema["type"] == "string":
         kind = "printable text" if "pattern" in schema else "text"
         return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")

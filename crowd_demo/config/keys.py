@@ -37,6 +37,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "menu": (("return",), "menu of everything, techniques and panels too"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
     "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
+    "card": (("i",), "what the last switch gave, again"),
     "hud": (("tab",), "HUD: full, compact, off"),
     "theme": ((), "dark or light panels"),
     "units": ((), "frames a second or milliseconds first"),

@@ -116,8 +116,9 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
-        """The same for keys and values that were read elsewhere; their mistakes name the origin."""
+        """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
+        _forget_defaults(data, "window")
         for override in overrides:
             _apply(override, data, locations)
         config, found = _validate(data, Path())
@@ -201,6 +202,13 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Overrid
             yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield Override(Location("overrides"), _split(f"{prefix}{key}"), value)
+
+
+def _forget_defaults(data: dict[str, object], section: str) -> None:
+    """Leave out what equals a default: nobody need have asked for it, so what a user prefers may take its place."""
+    defaults = Config.model_validate({}).model_dump(mode="json")[section]
+    if isinstance(values := data.get(section), dict):
+        data[section] = {key: value for key, value in values.items() if defaults.get(key, _MISSING) != value}
 
 
 def _split(key: str) -> KeyPath:
