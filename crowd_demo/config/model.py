@@ -13,7 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, refuse, section
+from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.entries import load
 
@@ -174,9 +174,9 @@ class Config(_WithBehaviours):
         """Raise ValidationError if the links are too stiff for the length of a step."""
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
-            refuse(self, ("links", "stiffness"), links.stiffness, (
+            refuse(self, Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
-                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
         return self
 
     @property
