@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict, costs_in, unpaired_ratio, verdict
+from crowd_demo.measure.statistics import LEAST_BLOCKS, UNKNOWN, Interval, Verdict, costs_in, unpaired_ratio, verdict
 
 Times = Mapping[str, Floats]  # by stage: milliseconds in each of the same steps, or frames; 0 where it did not run
 LENGTH = 10  # of a block, at least, where there are enough steps
@@ -23,7 +23,7 @@ RESAMPLES = 300
 
 
 class Effect(NamedTuple):
-    """Median times, nan where there were none; and what follows. `ratio` and `noise` are of times, after to before."""
+    """Median times, nan where there were none, and what follows. `ratio` and `noise` are ratios of times, later to earlier."""
 
     before_ms: float
     after_ms: float
@@ -34,15 +34,16 @@ class Effect(NamedTuple):
     @property
     def factor(self) -> Interval:
         """How many times as fast it is now; below 1 it is slower."""
-        return Interval(*(1 / number if number > 0 else math.inf for number in
-                          (self.ratio.value, self.ratio.high, self.ratio.low)))
+        return _inverse(self.ratio)
 
 
 def effect(before: Doubles, after: Doubles) -> Effect:
     """Compare float64[blocks] each, what `costs` gives."""
     half = len(before) // 2
-    ratio = unpaired_ratio(after, before, resamples=RESAMPLES)
-    noise = unpaired_ratio(before[half:], before[:half], resamples=RESAMPLES)
+    ratio = unpaired_ratio(after, before, resamples=RESAMPLES) if after.any() else UNKNOWN  # it runs no longer
+    drift = unpaired_ratio(before[half:], before[:half], resamples=RESAMPLES)
+    back = _inverse(drift)
+    noise = Interval(drift.value, min(drift.low, back.low), max(drift.high, back.high))  # it may go back as far
     return Effect(_median(before), _median(after), ratio, noise, verdict(ratio, noise))
 
 
@@ -60,6 +61,11 @@ def costs(times: Times, stage: str = "") -> Doubles:
     length = count // blocks
     table = np.array(chosen, np.float64)[:, count - blocks * length:].reshape(len(chosen), blocks, length)
     return costs_in(table, blocks * length).ms.sum(axis=0)
+
+
+def _inverse(ratio: Interval) -> Interval:
+    value, high, low = (1 / number if number else math.inf for number in ratio)
+    return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
 
 
 def _median(values: Doubles) -> float:
