@@ -99,6 +99,8 @@ def _run(args: argparse.Namespace) -> int:
     if args.print_schema:
         return _print_schema()
     mistakes = list(_mistakes(args))
+    if args.tour and not mistakes:
+        args.config = _tour_config(args.tour, mistakes)
     snapshot = _snapshot(args, mistakes) if args.load else None
     config = snapshot.config if snapshot else None if args.load else _config(args, mistakes)
     if config is None or mistakes:
@@ -111,7 +113,7 @@ def _run(args: argparse.Namespace) -> int:
     from crowd_demo.app.main import run
 
     return run(config, RunOptions(args.headless, args.frames, args.render, args.screenshot, args.report, args.record, snapshot,
-                                  config_name=args.config or DEFAULT_CONFIG, trace=args.trace))
+                                  config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
 
 
 def _replay(args: argparse.Namespace) -> int:
@@ -145,6 +147,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
+    from crowd_demo.config.resources import list_tours
+
     parser = Parser(
         prog="crowd-demo", allow_abbrev=False, description=(
             "An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see "
@@ -154,6 +158,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--config", metavar="NAME|PATH",
                       help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})")
     what.add_argument("--load", metavar="FILE.crowd", type=Path, help="start from a saved crowd, with its configuration")
+    what.add_argument("--tour", metavar="NAME|PATH", help="a tour with its configuration: " + ", ".join(list_tours()))
     what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                       help="replace a value of the configuration; may be given several times")
     what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
@@ -211,6 +216,10 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     """Mistakes that argparse does not find: contradicting options, and files that cannot be written."""
     if args.load and args.config:
         yield "--config: not with --load, which brings its own configuration"
+    if args.tour and (args.config or args.load):
+        yield f"--tour: not with {'--config' if args.config else '--load'}, for a tour brings its own configuration"
+    if args.tour and not args.render:
+        yield "--no-render: not with --tour, which also measures the picture"
     if not args.render and not args.headless:
         yield "--no-render: only with --headless, for a window shows a picture"
     if not args.render and args.screenshot:
@@ -245,6 +254,18 @@ def _config(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
     try:
         overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
         return Source.read(args.config or DEFAULT_CONFIG, overrides).config
+    except ConfigError as error:
+        mistakes += error.lines
+        return None
+
+
+def _tour_config(name: str, mistakes: list[str]) -> str | None:
+    """The configuration with which a tour begins, or None and lines added to the mistakes."""
+    from crowd_demo.config.loader import ConfigError
+    from crowd_demo.config.tour import load_tour
+
+    try:
+        return load_tour(name).config
     except ConfigError as error:
         mistakes += error.lines
         return None

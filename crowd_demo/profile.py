@@ -50,6 +50,10 @@ class Profile:
         self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
         self._step_stage_ms: dict[str, NDArray[np.float32]] = {}
 
+    def fresh(self) -> Profile:
+        """Return an empty one of the same kind."""
+        return Profile()
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what runs in this context as a stage of that name."""

@@ -50,6 +50,19 @@ class Driven:
         pygame.event.post(pygame.Event(kind, **values))
         self.frames()
 
+    def open(self, name: str) -> None:
+        """Open a configuration, and go on in it once it is ready."""
+        self.program.scenario_asked = name
+        while not self.loop.opened:
+            self.frames()
+        self.follow()
+
+    def follow(self) -> None:
+        """Go on in the configuration that was opened."""
+        self.loop = self.loop.followed()
+        self.program = self.loop.program
+        self.frames()
+
     def settle(self) -> None:
         """Until no technique waits for its kernels."""
         while self.program.switcher.pending:

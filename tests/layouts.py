@@ -39,6 +39,14 @@ def keyboard(layout: str) -> Keyboard:
     return Keyboard({scancode(place): plain for place, plain in zip(PLACES, PLAIN[layout], strict=True) if plain != " "})
 
 
+def ways(layout: str, character: str) -> tuple[str, str]:
+    """The place of the key that types a character, and what is held for that: "", "shift" or "altgr"."""
+    for held, typed in (("", PLAIN), ("shift", WITH_SHIFT)):
+        if (at := typed[layout].find(character)) >= 0:
+            return PLACES[at], held
+    return next(place for place, typed in WITH_ALTGR[layout].items() if typed == character), "altgr"
+
+
 def press(layout: str, place: str, mod: int = 0) -> pygame.Event:
     """The key at that place goes down."""
     plain = PLAIN[layout][PLACES.index(place)]

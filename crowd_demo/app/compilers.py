@@ -59,21 +59,38 @@ class Compilers:
             helper.close()
 
 
-def compile_all(calls: Sequence[Call], helpers: Sequence[Helper], tell: Callable[[str, int], None]) -> None:
-    """Compile the kernels; `tell` is told what is being compiled, and how many are done."""
+def compile_all(calls: Sequence[Call], helpers: Sequence[Helper], tell: Callable[[str, int], None],
+                here: bool = True) -> None:
+    """Compile the kernels; `tell` is told what is being compiled, and how many are done.
+
+    If not `here`, this process compiles none before the helpers have ended.
+    """
     waiting, done = deque(calls), deque[Call]()
     threads = [threading.Thread(target=_feed, args=(helper, waiting, done), daemon=True) for helper in helpers]
     for thread in threads:
         thread.start()
-    while call := _taken(waiting.popleft):
+    while here and (call := _taken(waiting.popleft)):
         tell(kernel_name(call), len(done))
         compile_one(call)
         done.append(call)
     for thread in threads:
         while thread.is_alive():
-            tell("the last kernels", len(done))
+            tell("the last kernels" if here else "kernels", len(done))
             thread.join(POLL_S)
     for call in calls if helpers else ():  # loads those of the helpers, and compiles those at which one failed
+        compile_one(call)
+
+
+def compile_beside(config: Config, calls: Sequence[Call], tell: Callable[[str, int, int], None]) -> None:
+    """Compile the kernels while frames go on: helpers compile what is not in the cache, and this process loads it."""
+    wanted = [call for call in calls if not is_on_disk(call)]
+    helpers = [Helper(config) for _ in range(min(max(helpers_that_fit(), 1), len(wanted)))] if CACHE_LASTS else []
+    try:
+        compile_all(wanted, helpers, lambda kernel, done: tell(kernel, done, len(wanted)), here=not helpers)
+    finally:
+        for helper in helpers:
+            helper.close()
+    for call in calls:
         compile_one(call)
 
 

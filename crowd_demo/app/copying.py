@@ -1,8 +1,9 @@
 """What is on the screen, as a command line or as YAML: a configuration file and what differs from it now.
 
 The command is exact: it gives the same effective configuration, with the techniques, number of agents, camera, speed and
-window of this moment. What no configuration can say (a run in the middle, walls that were built) is said in comment lines
-after it. The command is for a POSIX shell.
+window of this moment. Size of text, theme and units are everybody's own preference, and left out unless they are configured.
+What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is
+for a POSIX shell.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Shown(NamedTuple):
     agents: int
     speed: float
     fullscreen: bool
-    hud: bool
+    hud: str
     frozen: bool
 
 

@@ -5,7 +5,7 @@ Which keys are held is known from events alone, not from `pygame.key.get_pressed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,8 +23,8 @@ REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly 
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
-MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera, with the right or the middle button"),
-         ("click", "on the timeline: go back to that time"))
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("click", "a technique for its choices, a heading to fold it"), ("rest", "on anything in the panels: what it is"))
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,7 @@ class Input:
         self._cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
         self._dragging: set[int] = set()
         self._dialog_open = False
+        self.wanted: Set[str] = frozenset()  # keys that somebody wants before the program, also without a dialog
         self.pointing = False  # is the left button pressed?
 
     @property
@@ -181,7 +182,7 @@ class Input:
 
     def _key_down(self, event: pygame.Event) -> Iterator[Command]:
         do, is_chord = self._action(event), getattr(event, "mod", 0) & pygame.KMOD_CTRL
-        if self._dialog_open and not is_chord:
+        if (self._dialog_open or self._dialog_name(event, do) in self.wanted) and not is_chord:
             yield from self._press(event, do)
         elif do and do.action in PANS:
             self._panning[_key(event)] = do.action
@@ -190,11 +191,13 @@ class Input:
                 self._repeating[_key(event)] = _Held(Do(do.action), REPEAT_EVERY_S[do.action])
             yield do
 
+    def _dialog_name(self, event: pygame.Event, do: Do | None) -> str:
+        return "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
+
     def _press(self, event: pygame.Event, do: Do | None) -> Iterator[Command]:
         shift = bool(getattr(event, "mod", 0) & pygame.KMOD_SHIFT)
-        name = "escape" if do and do.action == "quit" else self.keyboard.dialog_name(event)
-        press = Press(name, shift, None if do and do.action in PANS else do)
-        if press.key in DIALOG_REPEATS:
+        press = Press(self._dialog_name(event, do), shift, None if do and do.action in PANS else do)
+        if self._dialog_open and press.key in DIALOG_REPEATS:
             self._repeating[_key(event)] = _Held(press, DIALOG_EVERY_S)
         if press.key:
             yield press

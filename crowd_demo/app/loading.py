@@ -91,12 +91,17 @@ def load(config: Config, render: bool, progress: Progress) -> Loaded:
 
     imported = time.perf_counter()
     with Compilers(config) as compilers:
-        progress.say(f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else ""))
+        progress.say(building(config))
         sim, scene = build(config, render)
         built = time.perf_counter()
         ahead = compilers.compile_first(render, progress.compiling)
     progress.say("ready")
     return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+
+
+def building(config: Config) -> str:
+    """What `build` does, in words."""
+    return f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
 
 
 def build(config: Config, render: bool) -> tuple[Simulation, Scene | None]:

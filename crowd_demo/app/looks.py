@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from crowd_demo.app.preferences import Preferences
+from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import Looks
 
 MODES = ("full", "compact", "off")
@@ -11,10 +13,11 @@ UNITS = ("fps", "ms")
 
 
 class HudLooks:
-    """`now` is what the HUD draws by."""
+    """`now` is what the HUD draws by; what is changed becomes a preference."""
 
-    def __init__(self, now: Looks) -> None:
-        self.now = now
+    def __init__(self, preferences: Preferences, window: HudSettings) -> None:
+        self._preferences = preferences
+        self.now = Looks(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
 
     def next_mode(self, backwards: bool = False) -> None:
         self._change(hud=_next(MODES, self.now.hud, backwards))
@@ -46,6 +49,8 @@ class HudLooks:
 
     def _change(self, **values: object) -> None:
         self.now = self.now._replace(**values)  # type: ignore[arg-type]
+        kept = {name: value for name, value in values.items() if name in HudSettings.model_fields}
+        self._preferences.change(**kept, folded=tuple(sorted(self.now.folded)))
 
 
 def _next(choices: tuple[str, ...], value: str, backwards: bool = False) -> str:

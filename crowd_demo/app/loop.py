@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import Future, wait
 from contextlib import suppress
+from dataclasses import replace
 
 import pygame
 
 from crowd_demo.app.compile_process import Precompiler
 from crowd_demo.app.input import MOUSE, Command, Input
 from crowd_demo.app.keyboard import shown_keys
+from crowd_demo.app.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.pace import Pace
 from crowd_demo.app.pictures import save_picture
@@ -35,7 +37,6 @@ from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.timeline import height_of
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 HEADLESS_FRAMES = 600
@@ -50,11 +51,15 @@ PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the 
 
 
 class Loop:
-    """Runs a loaded program until the user quits or `options.frames` have been shown."""
+    """Runs a loaded program until the user quits, `options.frames` have been shown, or another configuration is ready.
+
+    That one is in `opened` then; until then it is `opening`.
+    """
 
     def __init__(self, config: Config, options: RunOptions, program: Program, worker: Worker) -> None:
         self.config, self.options, self.program, self.worker = config, options, program, worker
-        self.frames = options.frames or (HEADLESS_FRAMES if options.headless and not options.replay else sys.maxsize)
+        is_open_ended = not options.headless or options.replay or options.tour
+        self.frames = options.frames or (sys.maxsize if is_open_ended else HEADLESS_FRAMES)
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
@@ -66,6 +71,8 @@ class Loop:
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
         self._precompiler: Precompiler | None = None
+        self.opening: Opening | None = None
+        self.opened: Opened | None = None
         if options.render:
             self._prepare_screen()
 
@@ -78,6 +85,8 @@ class Loop:
         self.program.list_sections = self.hud.sections
         self.program.resting_on = lambda: self.pointer.resting_on
         self._fullscreen = self.program.fullscreen
+        self.program.camera.resize(screen().get_size())  # which a window manager may have chosen
+        self._set_title()
 
     def _show_keys(self) -> None:
         """Show the keys as they are printed on the present keyboard."""
@@ -97,22 +106,39 @@ class Loop:
                 self._precompiler.close()
 
     def _run(self) -> None:
-        while self.program.running and self._frame < self.frames and not (self.options.headless and self._played):
+        while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
 
     @property
+    def left(self) -> int:
+        """Frames that may still be shown."""
+        return self.frames - self._frame
+
+    @property
     def _played(self) -> bool:
-        """Is this a replay, and over?"""
-        return self.program.player is not None and self.program.player.done
+        """Is this a replay or a tour, and over?"""
+        player = self.program.player
+        return player.done if player else self.options.tour is not None and self.program.guide.tour is None
 
     def _record(self) -> None:
         if self._frame == min(WARMUP_FRAMES, self.frames // 4):
             self.recorder, self.warmup = Recorder(self.program.sim.profile), self._frame
         elif self.recorder.is_due:
             self.recorder.collect()
+
+    def followed(self) -> Loop:
+        """Return the loop of what was opened, in the same window."""
+        left, opened = self.program, self.opened
+        assert opened
+        window = left.window.model_copy(update={"title": opened.config.window.title})
+        config = opened.config.model_copy(update={"window": window})
+        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.preferences)
+        program.take_over(left)
+        frames = None if self.frames == sys.maxsize else self.left
+        return Loop(config, replace(self.options, frames=frames), program, self.worker)
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
@@ -146,13 +172,38 @@ class Loop:
         events, self._waiting = [*self._waiting, *pygame.event.get()], []
         for event in events:
             self.input.dialog_open = self.program.dialogs.top is not None
+            self.input.wanted = self.program.guide.wanted
             self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self.program.perform(command)
         if self.input.keyboard is not self._keyboard:
             self._show_keys()
         self.program.take_switched()
+        self._open_asked()
+        self.program.guide.look(self.program)
+        if self.options.headless and self.options.tour:
+            self.program.guide.go_alone(self.program)
         self._fit_window()
+
+    def _open_asked(self) -> None:
+        """Begin to open what somebody has asked for, and tell how far that is."""
+        name, self.program.scenario_asked = self.program.scenario_asked, None
+        if name:
+            self.close()
+            self.opening = Opening(name, self.worker, self.options.render)
+        if not self.opening:
+            return
+        try:
+            self.opened = self.opening.opened()
+            self.program.notify(f"opening {self.opening.name}: {self.opening.progress}", "scenario")
+        except CannotOpenError as error:
+            self.program.cannot_open(str(error))
+            self.opening = None
+
+    def close(self) -> None:
+        """Give up what is being opened."""
+        if self.opening:
+            self.opening.close()
 
     def _perform(self, commands: Iterable[Command]) -> None:
         for command in commands:
@@ -160,12 +211,15 @@ class Loop:
                 self.program.perform(meant)
 
     def _fit_window(self) -> None:
-        if self.program.fullscreen != self._fullscreen:
-            self._fullscreen = self.program.fullscreen
-            set_mode(self.config.window, self._fullscreen)
+        program = self.program
+        if program.fullscreen != self._fullscreen:
+            self._fullscreen = program.fullscreen
+            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
         size = screen().get_size()
-        if size != self.program.camera.size:
-            self.program.camera.resize(size)
+        if size != program.camera.size:
+            program.camera.resize(size)
+            if not self._fullscreen:
+                program.prefer_size(size)
 
     def _steps(self, elapsed_s: float) -> int:
         """How many steps to make in this frame."""
@@ -211,7 +265,7 @@ class Loop:
         self._save_asked()
         with profile.stage("hud"):
             scale = self.hud.scale
-            draw_notices(picture, status.notices, self.pen, scale, height_of(picture.get_size(), scale) if status.past else 0)
+            draw_notices(picture, status.notices, self.pen, scale, self.hud.taken_px)
         with profile.stage("present"):
             pygame.display.flip()
 

@@ -14,6 +14,7 @@ from crowd_demo.app.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.dialogs import Dialog, Dialogs, Question
 from crowd_demo.app.files import free_name
+from crowd_demo.app.guide import Guide
 from crowd_demo.app.heap import give_back_freed
 from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
 from crowd_demo.app.loading import Loaded
@@ -23,15 +24,17 @@ from crowd_demo.app.meter_schedule import Meters
 from crowd_demo.app.notices import Notices
 from crowd_demo.app.pace import StepRate
 from crowd_demo.app.pointer import Click, DragNumber, PointerCommand, Rest, Scrub
+from crowd_demo.app.preferences import Preferences
 from crowd_demo.app.quitting import Quitting
 from crowd_demo.app.recording import Recording
 from crowd_demo.app.replay import Player
 from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.scenarios import scenarios_menu
 from crowd_demo.app.slow_frames import save_last_second
 from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
 from crowd_demo.app.trial import Moment
-from crowd_demo.config.model import Config
+from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -39,7 +42,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.graph import Tick
-from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, speed_text
+from crowd_demo.render.hud.status import Clock, Hovered, Status, speed_text
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import bar_of, label, tick_at, why_not
@@ -81,21 +84,23 @@ class Program:
     """State of a run. The worker's thread uses `sim`, `scene` and `camera` while it computes a frame."""
 
     def __init__(self, config: Config, loaded: Loaded, quitting: Quitting | None = None,
-                 config_name: str | None = None, rewind: bool = True) -> None:
+                 config_name: str | None = None, rewind: bool = True, preferences: Preferences | None = None) -> None:
         """With `rewind` what happens is remembered, as far as the configuration's memory for that goes."""
         self.config, self.config_name = config, config_name
         self.quitting = quitting or Quitting()
         self.sim = loaded.sim
         self.scene = loaded.scene
         self.switcher = Switcher(loaded.ahead)
-        self.camera = self._configured_view((config.window.width, config.window.height))
+        self.preferences = preferences or Preferences()
+        self.window = window = self.preferences.window(config.window)
+        self.camera = self._configured_view((window.width, window.height))
         self.paused, self.steps_asked = False, 0
         self.speed = config.time.speed
         self.rate = StepRate()
         self.unpaced = False  # a step a frame, however long frames are
         self.agents_asked = self.sim.agents.count
-        self.looks = HudLooks(Looks(hud="full" if config.window.hud else "off"))
-        self.help_shown, self.fullscreen = False, config.window.fullscreen
+        self.looks = HudLooks(self.preferences, window)
+        self.help_shown, self.fullscreen = False, window.fullscreen
         self.leaves_at_once = False  # without being asked, on Esc
         self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
         self.dialogs = Dialogs()
@@ -105,11 +110,13 @@ class Program:
         self.overlays: set[str] = set()  # names of those that are shown
         self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.picture_asked: Path | None = None
+        self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self.changes: list[Callable[[], None]] = []
         self.meters = Meters()
         self.recording: Recording | None = None
         self.broken_recording: Recording | None = None  # the last one that could not be written to its end
         self.player: Player | None = None  # of a replay
+        self.guide = Guide()
         self.saver = Saver()
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
@@ -128,6 +135,7 @@ class Program:
             "larger": partial(self.looks.resize, 1), "smaller": partial(self.looks.resize, -1),
             "normal_size": partial(self.looks.resize, 0), "theme": self.looks.next_theme, "units": self.looks.next_units,
             "fit_graph": self.looks.fit_graph, "menu": self.open_menu, "card": self.show_card,
+            "scenarios": self.open_scenarios, "tour": self.open_tours,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
@@ -148,7 +156,7 @@ class Program:
             case Do(action, _):
                 self._actions[action]()
             case Press(key, shift, do):
-                if not self.dialogs.press(key, shift) and do:
+                if not self._press(key, shift) and do:
                     self.perform(do)
             case Pan(dx, dy):
                 self.camera.pan(dx, dy)
@@ -164,6 +172,20 @@ class Program:
                 self._scrub(x)
             case Close():
                 self.quitting.ask()
+
+    def take_over(self, left: Program) -> None:
+        """Go on as the program that is left was looked at. Its recording ends."""
+        left.close_recording()
+        self.camera.resize(left.camera.size)
+        self.show(self.config.camera)
+        self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
+        self.fullscreen, self.leaves_at_once = left.fullscreen, left.leaves_at_once
+        self.notices, self.saver = left.notices, left.saver
+        self.broken_recording = left.broken_recording
+        self.sim.profile = left.sim.profile.fresh()
+        self.notify(f"opened {self.config_name}", "scenario")
+        self.guide = left.guide
+        self.guide.arrived(self)
 
     @property
     def running(self) -> bool:
@@ -298,6 +320,27 @@ class Program:
     def open_sections(self) -> None:
         self.open(sections_menu(self.list_sections, self.looks.fold, self.looks.unfold))
 
+    def open_scenarios(self) -> None:
+        self.open(scenarios_menu(self.open_scenario, self.config_name).dialog)
+
+    def open_scenario(self, name: str) -> None:
+        """Open another configuration in this window, a name or a path; until it is ready this one goes on."""
+        self.scenario_asked = name
+
+    def cannot_open(self, why: str) -> None:
+        """Tell why the configuration that was asked for cannot be opened."""
+        self.notify(why, "scenario")
+        self.guide.cannot_open()
+
+    def open_tours(self) -> None:
+        """A list of tours; or the end of the present one."""
+        if menu := self.guide.menu(self):
+            self.open(menu)
+
+    def _press(self, key: str, shift: bool) -> bool:
+        """Offer a key to what is open, or else to the tour; return whether it was taken."""
+        return self.dialogs.press(key, shift) if self.dialogs.top else self.guide.press(key, self)
+
     def _click(self, target: Target | None, at: tuple[float, float]) -> None:
         """A click belongs to what is open, if anything is; outside of it closes it."""
         if self.dialogs.top:
@@ -315,6 +358,8 @@ class Program:
                 self.looks.fit_graph()
             case Target("action", action):
                 self.perform(Do(action))
+            case Target("tour", name):
+                self.guide.act(name, self)
 
     def _drag_number(self, path: str, steps: int) -> None:
         if self.player:
@@ -351,15 +396,14 @@ class Program:
 
     def finish_files(self, timeout_s: float) -> None:
         """End the recording, and wait at most so long for what is being saved."""
-        self._close_recording()
-        self._part_from_broken_recording()
+        self.close_recording()
         self.saver.wait(timeout_s)
 
     def crashed(self, error: Exception) -> None:
         """End the recording with the step that crashed, and let the error name it."""
         if self.recording:
             what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            self._close_recording(crash=what)
+            self._end_recording(crash=what)
             error.add_note(f"crowd-demo replay {self.recording.path} leads there again")
 
     def _save(self) -> None:
@@ -393,11 +437,7 @@ class Program:
     def _toggle_recording(self) -> None:
         try:
             if self.recording:
-                self._close_recording()
-                self._part_from_broken_recording()
-                if self.recording:
-                    self.notify(f"recorded {self.recording.path}", "record")
-                self.recording = None
+                self.close_recording()
             else:
                 path = free_name(Path(), RECORDING_SUFFIX)
                 self.start_recording(path)
@@ -405,7 +445,15 @@ class Program:
         except OSError as error:
             self.notify(f"cannot record: {error.strerror or error}", "record")
 
-    def _close_recording(self, crash: str = "") -> None:
+    def close_recording(self) -> None:
+        """End the recording, if there is one, and say so."""
+        self._end_recording()
+        self._part_from_broken_recording()
+        if self.recording:
+            self.notify(f"recorded {self.recording.path}", "record")
+        self.recording = None
+
+    def _end_recording(self, crash: str = "") -> None:
         """End it at the present tick, which may be in the past."""
         if self.recording:
             self._begin_new_future()
@@ -470,14 +518,22 @@ class Program:
     def _has_timeline(self) -> bool:
         return self.timeline_shown and self.looks.now.hud == "full" and self.rewind.possible
 
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self.rate.clear()
+
     def change_speed(self, direction: int) -> None:
         faster = [speed for speed in SPEEDS if (speed - self.speed) * direction > 0]
         if faster:
-            self.speed = min(faster, key=lambda speed: abs(speed - self.speed))
-            self.rate.clear()
+            self.set_speed(min(faster, key=lambda speed: abs(speed - self.speed)))
         self.notify(f"speed {speed_text(self.speed)}", "speed")
 
     # --- the view ----------------------------------------------------------------------------------------------------
+
+    def show(self, settings: CameraSettings) -> None:
+        """Show what a configuration's camera would; what that leaves out is as if the world were fitted."""
+        self.camera.fit()
+        self.camera.show(settings)
 
     def freeze(self) -> None:
         """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
@@ -494,7 +550,7 @@ class Program:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
         asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
         shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
-                      self.speed, self.fullscreen, self.looks.now.hud != "off", self.frozen is not None)
+                      self.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
         text, about = copy(shown, self.config_name, as_yaml)
         to_terminal(text)
         self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
@@ -506,6 +562,11 @@ class Program:
         except (OSError, ValueError) as error:
             self.notify(f"cannot save the last second: {getattr(error, 'strerror', None) or error}", "slow frames")
 
+    def prefer_size(self, size: tuple[int, int]) -> None:
+        """Keep the size that the user has given to the window."""
+        self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
+        self.preferences.change(size=size)
+
     def close_or_quit(self) -> None:
         """Close what is open; once nothing is, ask before leaving."""
         if self.dialogs.press("escape", False):
@@ -515,7 +576,7 @@ class Program:
         elif self.leaves_at_once:
             self.quitting.ask()
         else:
-            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, anything else goes on", self.quitting.ask))
+            self.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
 
     @property
     def is_asking(self) -> bool:
@@ -553,7 +614,7 @@ class Program:
 
     def status(self) -> Status:
         self._part_from_broken_recording()
-        for line in self.saver.finished():
+        for line in (*self.saver.finished(), *self.preferences.news()):
             self.notify(line)
         notices = self.notices.present()
         if self.switcher.pending:
@@ -568,4 +629,4 @@ class Program:
         return Status(self.paused, self.speed, self.switcher.pending, notices, self.cards.readings, self.touched,
                       clock, past if self._has_timeline else None, self.looks.now, self.ticks,
                       self.dialogs.top.view() if self.dialogs.top else None, self.resting_on(), self.measured,
-                      self.cards.card())
+                      self.guide.view(self), self.cards.card())

@@ -126,7 +126,7 @@ class Switcher:
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
-        _lower_priority()
+        lower_priority()
         try:
             with eager_threads(SWITCH_S):
                 while missing := [call for call in self._wanted if not is_compiled(call)]:
@@ -138,7 +138,7 @@ class Switcher:
             self._error = error
 
 
-def _lower_priority() -> None:
+def lower_priority() -> None:
     """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
     if sys.platform == "linux":
         with suppress(OSError):

@@ -112,6 +112,10 @@ class TracedProfile(Profile):
         self._begin_frame_ns = self._begin_step_ns = time.perf_counter_ns()
         self._written: dict[str, float] = {}  # counters as they stand in the file
 
+    def fresh(self) -> TracedProfile:
+        """Return an empty one that writes into the same trace."""
+        return TracedProfile(self.trace)
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what runs in this context, as `Profile` does, and write it as a span."""

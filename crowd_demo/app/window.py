@@ -29,7 +29,7 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
             raise NoDisplayError("no display was found")
         pygame.font.init()
         pygame.display.set_icon(_icon())
-        surface = set_mode(settings, settings.fullscreen and not headless)
+        surface = set_mode(_on_the_desktop(settings), settings.fullscreen and not headless)
     except pygame.error as error:
         raise NoDisplayError(str(error)) from None
     finally:
@@ -37,6 +37,14 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
             _restore("SDL_VIDEODRIVER", asked)
     pygame.display.set_caption(settings.title)
     return surface
+
+
+def _on_the_desktop(settings: WindowSettings) -> WindowSettings:
+    """The settings, the size no larger than the largest screen: a preference may come from a larger one."""
+    if pygame.display.get_driver() in NO_SCREEN:
+        return settings
+    width, height = (max(sides) for sides in zip(*pygame.display.get_desktop_sizes(), strict=True))
+    return settings.model_copy(update={"width": min(settings.width, width), "height": min(settings.height, height)})
 
 
 def set_mode(settings: WindowSettings, fullscreen: bool) -> pygame.Surface:

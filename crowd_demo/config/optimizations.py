@@ -72,7 +72,8 @@ def _annotation(technique: Technique) -> object:
     return Union[tuple(options)]  # noqa: UP007  (made at run time)
 
 
-def _field(technique: Technique) -> tuple[object, object]:
+def field_of(technique: Technique) -> tuple[object, object]:
+    """The type and the default of the technique's value, for a model of pydantic's."""
     return _annotation(technique), Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
 
 
@@ -83,7 +84,7 @@ def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:
         if technique.path.startswith(prefix):
             head, *rest = technique.path.removeprefix(prefix).split(".")
             if not rest:
-                fields[head] = _field(technique)
+                fields[head] = field_of(technique)
             elif head not in fields:
                 group = _model(head.title(), _Live, f"{prefix}{head}.")
                 fields[head] = (group, Field(default_factory=group))

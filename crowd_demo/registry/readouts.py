@@ -38,7 +38,6 @@ TIMES = {
         "What most techniques make shorter.",
         "Grows with what is in view: zoom in, and culling pays.",
         "No technique changes it; a large part of a short frame."), strict=True)},
-    "other": Readout("What of a frame lies in no stage.", "Below half a millisecond on an idle machine."),
 }
 CROWD = {
     "agents": Readout("How many agents there are.", "Change them until the frame takes 16.7 ms: that many fit here."),

@@ -80,7 +80,7 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
     techniques = with_values(config.optimizations, {"neighbours": "kd_tree", "reorder.drift": 0.1 + 0.2, "cull": "off",
                                                     "threads": 2, "simd": False})
     screen = shown(config, camera=looked(1234.5678901234567, 0.1, 2 / 3), techniques=techniques, agents=12_000, speed=1 / 8,
-                   hud=False)
+                   hud="compact")
     command, yaml = copy(screen, "20k"), copy(screen, None)
     assert command.about == "YAML, for the command would be longer than 400 characters"
     for config in (read(command.text, tmp_path), read(yaml.text, tmp_path)):
@@ -190,7 +190,7 @@ def test_the_key_copies_what_a_program_shows_after_many_others(
         view = configured_view(config, (config.window.width, config.window.height))
         camera = program.camera
         assert (view.x, view.y, view.zoom, view.size) == (camera.x, camera.y, camera.zoom, camera.size)
-        assert (config.agents, config.time.speed, config.window.hud) == (250, 4.0, False)
+        assert (config.agents, config.time.speed, config.window.hud) == (250, 4.0, "off")
     assert program.status().notices[-1] == "in the terminal: YAML"
 
 

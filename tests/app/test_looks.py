@@ -5,14 +5,15 @@ from __future__ import annotations
 import pytest
 
 from crowd_demo.app.looks import SCALES, HudLooks
-from crowd_demo.render.hud.status import Looks
+from crowd_demo.app.preferences import Preferences
+from crowd_demo.config.model import HudSettings
 
 pytestmark = pytest.mark.quick
 
 
 @pytest.fixture
 def looks() -> HudLooks:
-    return HudLooks(Looks())
+    return HudLooks(Preferences(), HudSettings.model_validate({}))
 
 
 def test_modes_themes_and_units_go_round(looks: HudLooks) -> None:

@@ -287,6 +287,7 @@ def test_overlays_and_quitting(driven: Driven) -> None:
     driven.press("escape")
     assert driven.program.running and not driven.program.help_shown
     driven.press("escape")
+    driven.press("escape")
     assert not driven.program.running
 
 
@@ -354,7 +355,7 @@ def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
     driven.frames()
     tick = driven.program.sim.tick
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
-    driven.press("escape")
+    driven.post(pygame.QUIT)
     assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
     assert driven.program.sim.tick == tick
 

@@ -16,6 +16,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
+from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Canvas, Target
@@ -45,6 +46,7 @@ from crowd_demo.render.hud.status import (
 )
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import DARK, GROUND, LIGHT, TEXT, THEMES, WARM, Colour, scale_for
+from crowd_demo.render.hud.tips import tip_of
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
@@ -459,6 +461,25 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
     assert {Target("number", technique.path) for technique in TECHNIQUES if technique.numbers} <= found
     assert {Target("fact", "candidates"), Target("stage", "see"), Target("graph", "graph"), ON_PANEL, None} <= found
     assert hud.target_at(640, 360) is None
+
+
+@pytest.mark.parametrize("cap", ["none", "first"])
+def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
+    sim = crowd(walking=90, waiting=8, stuck=2)
+    sim.life.active, sim.optimizations.neighbours, sim.optimizations.cap = True, "field", cap
+    sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
+    sorted_too = Crowd(**{**vars(sim), "optimizations": Optimizations()})
+    shown = set()
+    for now_s, each in enumerate((sim, sorted_too)):
+        hud = Hud(KEYS)
+        drawn(hud, each, now_s=now_s, size=(1280, 6000))
+        shown |= {placed.target for panel in hud.panels for placed in panel.targets} | {Target("timeline")}
+    kinds = {"fact", "stage", "technique", "number", "graph", "timeline"}
+    tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
+    assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
+    told = {target.name or target.kind for target in tips}
+    never = {"field error", "at worst"} if cap == "first" else {"cap error", "mean direction to"}
+    assert READOUTS.keys() - told == never
 
 
 def test_compact_shows_the_rate_and_what_was_touched() -> None:
