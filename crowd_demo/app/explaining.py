@@ -17,7 +17,7 @@ from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Count
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
-About = Literal["step", "memory", "picture"]
+About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
 
@@ -45,14 +45,15 @@ KNOWN = {  # the most telling first
     "stagger error": Known("stagger error", "{:.1%}"),
     "cap error": Known("cap error", "{:.1%}"),
     "field error": Known("field error", "{:.1%}"),
-    "neighbours_per_agent": Known("neighbours"),
+    "neighbours_per_agent": Known("neighbours", about="motion"),
     "imbalance": Known("top worker", "{:.2f}x mean"),
 }
 
 
-def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str]) -> tuple[Count, ...]:
+def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str],
+               exact: bool) -> tuple[Count, ...]:
     """The most telling of the counters that differ notably, and that these techniques can have changed."""
-    topics = {about for path in paths for about in topics_of(path)}
+    topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
     found = (Count(known.label, text(name, before[name]), text(name, after[name])) for name, known in KNOWN.items()
              if known.about in topics and name in before and name in after and unlike(before[name], after[name]))
     return tuple(found)[:MOST]

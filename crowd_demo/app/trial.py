@@ -114,7 +114,7 @@ class Trial:
             yield
         self._spans = tuple(spans)
         self._counts = explaining(counted(self.before, self.readings), counted(self._watch.after, readings),
-                                  self.switched.new)
+                                  self.switched.new, self._exact)
         self.summary = self._summary()
 
     def view_changed(self, profile: Profile) -> None:

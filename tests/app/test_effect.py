@@ -217,6 +217,9 @@ def test_counters_that_differ_explain_it() -> None:
     after = counted(watch.after, Readings(locality=Locality(0.815, 0.091, 100)))
     work = Count("candidates", "20,000", "31.4")
     memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
-    assert explaining(before, after, ["neighbours"]) == (work, *memory)
-    assert explaining(before, after, ["simd"]) == (work,)
-    assert not explaining(before, after, ["cull"]) and not explaining(before, before, ["neighbours"])
+    assert explaining(before, after, ["neighbours"], True) == (work, *memory)
+    assert explaining(before, after, ["simd"], True) == (work,)
+    assert not explaining(before, after, ["cull"], True) and not explaining(before, before, ["neighbours"], True)
+    fewer = {**before, "neighbours_per_agent": 4.0}
+    assert explaining(before, fewer, ["cap"], False) == (Count("neighbours", "8", "4"),)
+    assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
