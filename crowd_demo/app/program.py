@@ -618,11 +618,10 @@ class Program:
 
     def moment(self, alpha: float) -> Moment:
         """What cards have to know at the end of a frame's computation."""
-        camera, looks = self.camera, self.looks.now
-        seen = (camera.x, camera.y, camera.zoom, camera.size, looks, frozenset(self.overlays), self.frozen, self.speed,
-                self.paused, self.timeline_shown, self.help_shown, self.dialogs.top is None)
+        camera = self.camera
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.frozen, self.speed, self.paused)
         view = View(self.scene, camera, self.frozen, alpha) if self.scene else None
-        return Moment(self.sim, view, seen, self.paused, looks.hud == "off", self.switcher.busy)
+        return Moment(self.sim, view, seen, self.paused, self.looks.now.hud == "off", self.switcher.busy)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
