@@ -6,10 +6,10 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.window import open_window
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 
 

@@ -13,12 +13,12 @@ import pytest
 TOYS = Path(__file__).parent / "toys"
 PRESS = """
 import pygame
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.window import open_window, screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.screen.window import open_window, screen
+from crowd_demo.app.process.worker import Worker
 from crowd_demo.config.loader import load_config
 config = load_config("toytown", ["keys.hud=null", "window.hud=false"])
 open_window(config.window, headless=True)

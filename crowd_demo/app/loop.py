@@ -15,20 +15,21 @@ from dataclasses import replace
 
 import pygame
 
-from crowd_demo.app.compile_process import Precompiler
-from crowd_demo.app.input import MOUSE, Command, Input
-from crowd_demo.app.keyboard import shown_keys
-from crowd_demo.app.opening import CannotOpenError, Opened, Opening
+from crowd_demo.app.compiling.compile_process import Precompiler
+from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
+from crowd_demo.app.crowd.pace import Pace
+from crowd_demo.app.input.commands import Command
+from crowd_demo.app.input.events import MOUSE, Input
+from crowd_demo.app.input.keyboard import shown_keys
+from crowd_demo.app.input.pointer import Pointer
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.pace import Pace
-from crowd_demo.app.pictures import save_picture
-from crowd_demo.app.pointer import Pointer
+from crowd_demo.app.output.pictures import save_picture
+from crowd_demo.app.output.recorder import Recorder
+from crowd_demo.app.output.slow_frames import Changes, noting_collections
+from crowd_demo.app.process.quitting import POLL_S
+from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
-from crowd_demo.app.quitting import POLL_S
-from crowd_demo.app.recorder import Recorder
-from crowd_demo.app.slow_frames import Changes, noting_collections
-from crowd_demo.app.window import screen, set_mode
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.screen.window import screen, set_mode
 from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config

@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from crowd_demo.app.input import Input
-from crowd_demo.app.keyboard import shown_keys
-from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
-from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.preferences import Preferences, user_file
-from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.recording_format import RecordingError
-from crowd_demo.app.startup import seconds_since_start
-from crowd_demo.app.streams import OutputError
-from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.input.events import Input
+from crowd_demo.app.input.keyboard import shown_keys
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
+from crowd_demo.app.process.startup import seconds_since_start
+from crowd_demo.app.process.streams import STDOUT, OutputError
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.recording.format import RecordingError
+from crowd_demo.app.screen.preferences import Preferences, user_file
+from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.save_format import SaveError, check
 
 if TYPE_CHECKING:
+    from crowd_demo.app.compiling.opening import Opening
+    from crowd_demo.app.compiling.switching import Switcher
     from crowd_demo.app.loop import Loop
-    from crowd_demo.app.opening import Opening
+    from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.replay import Player
-    from crowd_demo.app.switching import Switcher
-    from crowd_demo.app.trace import Trace
+    from crowd_demo.app.recording.replay import Player
 
 FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
@@ -174,7 +174,7 @@ class Session:
             check(saved, loaded.sim)
             loaded.sim.restore(saved)
         if self.options.replay:
-            from crowd_demo.app.replay import Player
+            from crowd_demo.app.recording.replay import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)
@@ -186,7 +186,7 @@ class Session:
     def _start_trace(self, program: Program) -> None:
         """Measure with a profile that writes a trace, if that was asked for."""
         if path := self.unwritten.pop("--trace", None):
-            from crowd_demo.app.trace import Trace, TracedProfile
+            from crowd_demo.app.output.trace import Trace, TracedProfile
 
             self.trace = Trace(path)
             program.sim.profile = TracedProfile(self.trace)
@@ -228,8 +228,8 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.pictures import save_picture
-        from crowd_demo.app.report import report, write_report
+        from crowd_demo.app.output.pictures import save_picture
+        from crowd_demo.app.output.report import report, write_report
 
         if option == "--screenshot":
             save_picture(screen(), path)

@@ -10,31 +10,30 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from crowd_demo.app.cards import Cards
-from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
-from crowd_demo.app.dialogs import Dialog, Dialogs, Question
-from crowd_demo.app.experiments import Experiments, other_value
-from crowd_demo.app.files import free_name
-from crowd_demo.app.guide import Guide
-from crowd_demo.app.heap import give_back_freed
-from crowd_demo.app.input import Close, Do, Pan, Press, Zoom
-from crowd_demo.app.loading import Loaded
-from crowd_demo.app.looks import HudLooks
-from crowd_demo.app.menus import choices_menu, main_menu, sections_menu, techniques_menu
-from crowd_demo.app.meter_schedule import Meters
-from crowd_demo.app.notices import Notices
-from crowd_demo.app.pace import StepRate
-from crowd_demo.app.pointer import Click, DragNumber, PointerCommand, Rest, Scrub
-from crowd_demo.app.preferences import Preferences
-from crowd_demo.app.quitting import Quitting
-from crowd_demo.app.recording import Recording
-from crowd_demo.app.replay import Player
-from crowd_demo.app.rewind import Rewind
-from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
-from crowd_demo.app.scenarios import scenarios_menu
-from crowd_demo.app.slow_frames import save_last_second
-from crowd_demo.app.switching import Switcher, next_choice, next_number
-from crowd_demo.app.trial import Moment
+from crowd_demo.app.card.cards import Cards
+from crowd_demo.app.card.trial import Moment
+from crowd_demo.app.compiling.loading import Loaded
+from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
+from crowd_demo.app.crowd.meter_schedule import Meters
+from crowd_demo.app.crowd.pace import StepRate
+from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
+from crowd_demo.app.dialogs.menus import choices_menu, main_menu, sections_menu, techniques_menu
+from crowd_demo.app.dialogs.scenarios import scenarios_menu
+from crowd_demo.app.experiments.experiments import Experiments, other_value
+from crowd_demo.app.input.commands import Click, Close, Do, DragNumber, Pan, PointerCommand, Press, Rest, Scrub, Zoom
+from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
+from crowd_demo.app.output.files import free_name
+from crowd_demo.app.output.slow_frames import save_last_second
+from crowd_demo.app.process.heap import give_back_freed
+from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.app.recording.recording import Recording
+from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.rewind import Rewind
+from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.proof.pictures import View

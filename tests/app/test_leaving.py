@@ -8,7 +8,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.dialogs import PATIENCE_S, Question
+from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
 from crowd_demo.app.options import RunOptions
 
 
@@ -59,7 +59,7 @@ def test_a_click_on_the_question_leaves_and_one_elsewhere_goes_on(
 
 def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("crowd_demo.app.dialogs.time.monotonic", lambda: now)
+    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.time.monotonic", lambda: now)
     question = Question("Leave?", "", lambda: None)
     question.view()
     now += PATIENCE_S * 0.9

@@ -11,11 +11,12 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.ahead import Ahead
-from crowd_demo.app.input import PANS, Do
-from crowd_demo.app.pace import CATCH_UP_S
+from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.input.events import PANS
 from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
-from crowd_demo.app.window import close_window
+from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
@@ -177,7 +178,7 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
 
 
 def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.input.REPEAT_AFTER_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.input.events.REPEAT_AFTER_S", 0.0)
     driven.press("]", hold=True)
     driven.frames()
     driven.release("]")

@@ -29,7 +29,7 @@ def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.quick
 def test_every_option_and_field_is_on_the_page() -> None:
-    from crowd_demo.app import report
+    from crowd_demo.app.output import report
     from crowd_demo.cli.run import parser
 
     for option in re.findall(r"--[a-z-]+", parser().format_help()):
