@@ -25,7 +25,7 @@ from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
 from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
 from crowd_demo.render.hud.theme import PAD, TEXT, THEMES, Colour, scale_for
-from crowd_demo.render.hud.timeline import TEXT_LINE, TimelineBar, bar_of, height_of
+from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
 from crowd_demo.render.hud.views import View, draw_view
@@ -175,7 +175,7 @@ class Hud:
         canvas = self._card[1]
         rect = canvas.surface.get_rect(midtop=(width // 2, margin))
         if any(rect.colliderect(placed.rect) for placed in self._placed):
-            rect.bottom = (self._timeline.top - round(TEXT_LINE * self.scale) if self._timeline else on.get_height()) - margin
+            rect.bottom = on.get_height() - self.taken_px - margin
         self._place(on, canvas, rect.topleft)
 
     # --- what is open ------------------------------------------------------------------------------------------------
