@@ -103,9 +103,14 @@ class Cards:
         self._compiling = at.compiling
         if any(noticed):
             self._react(noticed, at)
-        if self._trial:
+        if self._trial and not self._trial.over:
             self._trial.work(at, self.readings, spent_s)
             self._measured.update(self._trial.summary)
+
+    def end(self, why: str) -> None:
+        """Let the present card have its last word."""
+        if self._trial:
+            self._trial.end(why)
 
     def card(self) -> Card | None:
         """The card, as long as it is to be seen."""
