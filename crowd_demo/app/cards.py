@@ -60,7 +60,7 @@ class Watchman:
         if sim is not self._sim:
             return "another crowd began"
         if sim.tick != self._tick + made:
-            return "the time was changed"
+            return "it went to another time"
         others = [action for _, action in sim.history[self._actions:] if not isinstance(action, Switch)]
         return CHANGED.get(type(others[0]), "the crowd was changed") if others else ""
 
