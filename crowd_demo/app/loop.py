@@ -135,7 +135,7 @@ class Loop:
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
         config = opened.config.model_copy(update={"window": window})
-        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.preferences)
+        program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.left
         return Loop(config, replace(self.options, frames=frames), program, self.worker)
