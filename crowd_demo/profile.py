@@ -76,6 +76,11 @@ class Profile:
         """Note something that happens in the present frame and may make it slow."""
         self._notes.append(text)
 
+    def drop_frame(self) -> None:
+        """Forget the present frame, which is none to be kept."""
+        for ring in self._stage_ms.values():
+            ring[self.frames % HISTORY] = 0.0
+
     def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()

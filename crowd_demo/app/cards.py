@@ -1,7 +1,7 @@
 """The card of the last switch: what it gave, and whether the crowd is the same.
 
-`Cards` looks at the program at the end of each frame, so it notices a switch whatever made it: a key, a click, a tour.
-It also notices what makes times incomparable: more agents, another crowd, a jump in time, another view.
+`Cards` looks at the program at the end of each frame, so it notices a switch whatever made it: a key, a click, a tour. It also
+notices what makes times incomparable: more agents, another crowd, a jump in time, another view.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ free: a technique that is switched on for the first time is then loaded (0.1 s) 
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -40,6 +41,11 @@ class CompileProcess:
         with suppress(OSError):  # it may have ended already
             assert self.process.stdin
             print(line, file=self.process.stdin, flush=True)
+
+    def pause(self, paused: bool) -> None:
+        """Let it stand still, where the system can do that, or go on."""
+        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
+            self.process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 
     def close(self) -> None:
         """Kill the process. It may end at any time: a file of the cache is written completely or not at all.

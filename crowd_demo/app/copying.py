@@ -66,6 +66,15 @@ def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
     return Copied(f"{command}\n{notes}", f"a command: {name} with {len(changes)} change{'s' * (len(changes) != 1)}")
 
 
+def command_for(shown: Shown, name: str | None, command: str) -> str:
+    """One of the other commands for what is on the screen; empty if there is no configuration file, or if it would be long."""
+    base = _file(name) if name else None
+    if not (name and base):
+        return ""
+    text = command_of(name, [setting(path, value) for path, value in changed(base, effective(shown))], command)
+    return text if len(text) <= MOST_CHARACTERS else ""
+
+
 def to_clipboard(text: str) -> bool:
     """Put the text on the clipboard; return whether there is one. Call from the thread of the window."""
     try:
@@ -131,10 +140,10 @@ def changed(before: Config, after: Config) -> Iterator[tuple[str, object]]:
     return differences(before.model_dump(mode="json"), after.model_dump(mode="json"))
 
 
-def command_of(name: str, changes: Sequence[str]) -> str:
+def command_of(name: str, changes: Sequence[str], command: str = "") -> str:
     """The command, quoted for a POSIX shell."""
     config = [f"--config={name}"] if name.startswith("-") else ["--config", name]
-    return shlex.join(["crowd-demo", *config, *(part for change in changes for part in ("--set", change))])
+    return shlex.join(["crowd-demo", *command.split(), *config, *(part for change in changes for part in ("--set", change))])
 
 
 def setting(path: str, value: object) -> str:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Doubles
-from crowd_demo.measure.before_after import Times, costs, effect
+from crowd_demo.compute.arrays import Bools
+from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.profile import HISTORY, OTHER, Profile
 from crowd_demo.render.hud.card import Span
 
@@ -42,6 +42,7 @@ class Watch:
         self._collected = profile.frames + 1
         self._same_view = True
         self.has_measured = False
+        self._baselines: dict[str, Baseline] = {}  # by the name of the row
 
     def collect(self, profile: Profile) -> None:
         """Take the frames that are over since the last call."""
@@ -72,9 +73,16 @@ class Watch:
         after = self.after
         of_steps, of_frames = (self.before.steps, after.steps), (self.before.frames, after.frames)
         if self._stage:
-            yield span(self._stage, *(costs(times, self._stage) for times in (of_frames if self._drawn else of_steps)))
-        yield span("step", *map(costs, of_steps))
-        yield span("frame", *map(costs, of_frames))
+            yield self._span(self._stage, *(of_frames if self._drawn else of_steps), self._stage)
+        yield self._span("step", *of_steps)
+        yield self._span("frame", *of_frames)
+
+    def _span(self, name: str, before: Times, after: Times, stage: str = "") -> Span:
+        """Compare the costs in blocks of steps or frames."""
+        if name not in self._baselines:
+            self._baselines[name] = Baseline(costs(before, stage))
+        found = self._baselines[name].effect(costs(after, stage))
+        return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict)
 
 
 def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
@@ -82,12 +90,6 @@ def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
     now = profile.frames
     steps = latest(profile, now - crowd_since)
     return steps._replace(frames=latest(profile, now - max(crowd_since, view_since)).frames)
-
-
-def span(name: str, before: Doubles, after: Doubles) -> Span:
-    """Compare the costs in blocks of steps or frames."""
-    found = effect(before, after)
-    return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict)
 
 
 def latest(profile: Profile, frames: int) -> Stretch:

@@ -71,6 +71,7 @@ class Loop:
         self._last = time.perf_counter()
         self._waiting: list[pygame.Event] = []
         self._precompiler: Precompiler | None = None
+        self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self.opening: Opening | None = None
         self.opened: Opened | None = None
         if options.render:
@@ -151,6 +152,9 @@ class Loop:
                 self._read_events(elapsed_s)
         if not program.running:
             self._save_asked()
+            return
+        if program.experiments.active:
+            self._stand_still()
             return
         steps = self._steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
@@ -252,6 +256,28 @@ class Loop:
             if program.cards.on and program.running:
                 program.cards.work(program.moment(alpha))
 
+    def _stand_still(self) -> None:
+        """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
+        if self._still is None:
+            self._await(self.worker.submit(lambda: self._compute(0)))
+            if self.abandoned:
+                return
+            self._still = screen().copy()
+            self._pause_precompiler(True)
+        else:
+            screen().blit(self._still, (0, 0))
+        self._finish_picture()
+        self.program.sim.profile.drop_frame()
+        self.program.experiments.advance(self.worker)
+        if not self.program.experiments.active:
+            self._still = None
+            self._pause_precompiler(False)
+            self.program.rate.clear()
+
+    def _pause_precompiler(self, paused: bool) -> None:
+        if self._precompiler:
+            self._precompiler.pause(paused)
+
     def _finish_picture(self) -> None:
         program, profile, picture = self.program, self.program.sim.profile, screen()
         with profile.stage("overlays"):
@@ -328,7 +354,7 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compiler in the background once the first frames are over; wait if the frame was very short."""
-        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS:
+        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S

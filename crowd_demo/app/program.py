@@ -13,6 +13,7 @@ from pathlib import Path
 from crowd_demo.app.cards import Cards
 from crowd_demo.app.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.dialogs import Dialog, Dialogs, Question
+from crowd_demo.app.experiments import Experiments, other_value
 from crowd_demo.app.files import free_name
 from crowd_demo.app.guide import Guide
 from crowd_demo.app.heap import give_back_freed
@@ -32,9 +33,10 @@ from crowd_demo.app.rewind import Rewind
 from crowd_demo.app.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.scenarios import scenarios_menu
 from crowd_demo.app.slow_frames import save_last_second
-from crowd_demo.app.switching import Switcher, next_choice, next_number, with_values
+from crowd_demo.app.switching import Switcher, next_choice, next_number
 from crowd_demo.app.trial import Moment
 from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -57,7 +59,7 @@ RECORDING_SUFFIX = ".replay"
 WATCHING = {  # actions that leave a replay as it is
     "pause", "step", "step_back", "timeline", "slower", "faster", "fit", "hud", "help", "fullscreen", "screenshot", "quit",
     "save", "freeze", "menu", "card", "larger", "smaller", "normal_size", "theme", "units", "fit_graph", "copy_command",
-    "slow_frames", *OVERLAYS}
+    "slow_frames", "measure", "ablate", "largest", *OVERLAYS}
 MOST_TICKS = 20  # kept for the graph
 TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
 
@@ -105,6 +107,8 @@ class Program:
         self.keys: Mapping[str, Sequence[str]] = {}  # of each action, as they are shown
         self.dialogs = Dialogs()
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
+        self.previous: dict[str, Value] = {}  # what a technique had before its present value, by path
+        self.experiments = Experiments(loaded.ahead, self._on_screen, config_name, self.notify, self.measured.__setitem__)
         self.cards = Cards(self.measured)
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self.overlays: set[str] = set()  # names of those that are shown
@@ -139,6 +143,8 @@ class Program:
             "scenarios": self.open_scenarios, "tour": self.open_tours,
             "help": partial(self._toggle, "help_shown"), "fullscreen": partial(self._toggle, "fullscreen"),
             "timeline": partial(self._toggle, "timeline_shown"),
+            "measure": self.measure, "ablate": lambda: self._experiment(self.experiments.ablate),
+            "largest": lambda: self._experiment(self.experiments.largest),
             "save": self.save, "load": self.load_newest, "record": self.toggle_recording,
             "screenshot": self.ask_picture, "slow_frames": self.save_slow_frames, "quit": self.close_or_quit,
             **{name: partial(self.toggle_overlay, name) for name in OVERLAYS}, "freeze": self.freeze,
@@ -247,6 +253,7 @@ class Program:
         if not self.switcher.pending:
             return
         for path, value in self.switcher.ready(with_values(self.sim.optimizations, self._unapplied)).items():
+            self.previous[path] = self._unapplied.get(path, self.sim.optimizations.get(path))
             self._unapplied[path] = value
             self.apply(Switch(path, value))
             self.ticks = [*self.ticks[-MOST_TICKS:], Tick(self.sim.profile.frames, tick_text(BY_PATH[path], value))]
@@ -375,6 +382,24 @@ class Program:
             self.dialogs.press("up" if factor > 1 else "down", False)
         else:
             self.camera.zoom_at(x, y, factor)
+
+    # --- experiments -------------------------------------------------------------------------------------------------
+
+    def measure(self) -> None:
+        """Measure the technique that was touched last: its value against the one before."""
+        technique, value = BY_PATH[self.touched], self._asked(self.touched)
+        other = other_value(technique, value, self.previous.get(self.touched))
+        if other is None:
+            self.notify(f"{technique.label.strip()}: there is no other value", self.touched)
+        else:
+            self._experiment(lambda: self.experiments.measure(technique.path, other))
+
+    def _experiment(self, begin: Callable[[], Dialog]) -> None:
+        """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
+        if self.switcher.pending:
+            self.notify("still compiling a technique: measure it when it is there", "experiment")
+        elif not self.experiments.active:
+            self.open(begin())
 
     # --- files -------------------------------------------------------------------------------------------------------
 
@@ -549,12 +574,15 @@ class Program:
 
     def copy(self, as_yaml: bool = False) -> None:
         """Put the command that shows what is on the screen on the clipboard and into the terminal; or the YAML."""
-        asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
-        shown = Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
-                      self.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
-        text, about = copy(shown, self.config_name, as_yaml)
+        text, about = copy(self._on_screen(), self.config_name, as_yaml)
         to_terminal(text)
         self.notify(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
+
+    def _on_screen(self) -> Shown:
+        """What is on the screen, or will be once it is compiled."""
+        asked = with_values(self.sim.optimizations, {**self._unapplied, **self.switcher.pending})
+        return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), asked, self.agents_asked,
+                     self.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
 
     def save_slow_frames(self) -> None:
         """Save the last second, frame by frame, and tell the slowest."""
@@ -591,11 +619,10 @@ class Program:
 
     def moment(self, alpha: float) -> Moment:
         """What cards have to know at the end of a frame's computation."""
-        camera, looks = self.camera, self.looks.now
-        seen = (camera.x, camera.y, camera.zoom, camera.size, looks, frozenset(self.overlays), self.frozen, self.speed,
-                self.paused, self.timeline_shown, self.help_shown, self.dialogs.top is None)
+        camera = self.camera
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.frozen, self.speed, self.paused)
         view = View(self.scene, camera, self.frozen, alpha) if self.scene else None
-        return Moment(self.sim, view, seen, self.paused, looks.hud == "off", self.switcher.busy)
+        return Moment(self.sim, view, seen, self.paused, self.looks.now.hud == "off", self.switcher.busy)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))

@@ -15,7 +15,8 @@ from crowd_demo.measure.proof.finding import Finding, Proof, Values
 from crowd_demo.measure.proof.pictures import Pictures, View
 from crowd_demo.measure.proof.twins import Twins
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, is_approximate
 from crowd_demo.sim.simulation import Simulation
 
@@ -43,6 +44,11 @@ class Switched(NamedTuple):
                 return values.get(path, options.get(path))
             return not any(is_approximate(BY_PATH[path], value, get) for path, value in values.items())
         return exact(self.old) and exact(self.new)
+
+
+def is_drawn(technique: Technique) -> bool:
+    """Does it change how a picture is made, and not a step?"""
+    return text_of(technique.stage).part == "draw"
 
 
 class Proving:

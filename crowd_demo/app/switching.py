@@ -9,13 +9,12 @@ import math
 import os
 import sys
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
 
 from crowd_demo.app.ahead import Ahead, compile_one, kernel_name
 from crowd_demo.app.loading import eager_threads
 from crowd_demo.compute.jit import Call, is_compiled
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
 NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
@@ -47,14 +46,6 @@ def _step_at(units: float) -> int:
     """The difference to the next number above."""
     power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
     return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
-
-
-def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
-    """A copy of the options with those values, by path."""
-    copy = options.model_copy(deep=True)
-    for path, value in values.items():
-        copy.set(path, value)
-    return copy
 
 
 class Switcher:

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from crowd_demo.app.effect import PROOF, Stretch, Watch
 from crowd_demo.app.explaining import counted, explaining
-from crowd_demo.app.proving import Proving, Switched
+from crowd_demo.app.proving import Proving, Switched, is_drawn
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.profile import Profile
-from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Card, Count, Proof, Span, factor_text
 from crowd_demo.render.hud.switchboard import shown
@@ -55,7 +54,7 @@ class Trial:
         self.age_s = 0.0
         self.over = False
         self._frame = at.sim.profile.frames
-        self._drawn = text_of(technique.stage).part == "draw"
+        self._drawn = is_drawn(technique)
         self._exact = switched.is_exact(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
         self._until = ""  # why it was over before its time
@@ -114,7 +113,8 @@ class Trial:
             spans.append(span)
             yield
         self._spans = tuple(spans)
-        self._counts = explaining(counted(self.before, self.readings), counted(self._watch.after, readings))
+        self._counts = explaining(counted(self.before, self.readings), counted(self._watch.after, readings),
+                                  self.switched.new, self._exact)
         self.summary = self._summary()
 
     def view_changed(self, profile: Profile) -> None:

@@ -100,7 +100,8 @@ BUILT_IN: tuple[Technique, ...] = (
               watch="life, or compact where removal is deferred; near reads show that keeping the order gains nothing here",
               source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
     Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
-              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", group="time",
+              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", off=1,
+              group="time",
               watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
                     " is shared out",
               source="shares taken from a common counter, as by OpenMP's dynamic schedule"),

@@ -44,11 +44,12 @@ main.load = stay
 sys.exit(run(["--config", "1k", "--set", "map=null", "--headless", *sys.argv[1:]]))
 """
 SWEEPING = LISTEN + """
-from crowd_demo.lab import sweep, sweep_runs
+from crowd_demo.cli import main
+from crowd_demo.lab import sweep_runs
 sweep_runs.contenders = lambda *_: {}
 sweep_runs.measure = stay
-sweep.expectations = lambda *_: []
-sys.exit(sweep.main(["depth", *sys.argv[1:]]))
+sweep_runs.expectations = lambda *_: []
+sys.exit(main(["sweep", "depth", *sys.argv[1:]]))
 """
 
 
@@ -166,8 +167,8 @@ def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(("name", "code"), CODES)
 def test_a_sweep_is_ended_by_a_signal_also_while_a_kernel_runs(name: str, code: int, tmp_path: Path) -> None:
     path = str(tmp_path / "a.json")
-    line = f"crowd-demo: left in the middle: not written: --json {path}\n"
-    assert ended_by(SWEEPING, getattr(signal, name), "--json", path) == (code, line)
+    line = f"crowd-demo: left in the middle: not written: --report {path}\n"
+    assert ended_by(SWEEPING, getattr(signal, name), "--report", path) == (code, line)
 
 
 @pytest.mark.quick

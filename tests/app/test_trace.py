@@ -179,5 +179,5 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
 def test_a_trace_that_could_not_be_written_is_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
     if not FULL.exists():
         pytest.skip("there is no /dev/full")
-    monkeypatch.setattr("crowd_demo.cli.is_special", lambda path: False)
+    monkeypatch.setattr("crowd_demo.cli.run.is_special", lambda path: False)
     assert cli.main([*SMALL, "--frames", "4", "--trace", str(FULL)]) == 1

@@ -30,9 +30,9 @@ def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.quick
 def test_every_option_and_field_is_on_the_page() -> None:
     from crowd_demo.app import report
-    from crowd_demo.cli import _parser
+    from crowd_demo.cli.run import parser
 
-    for option in re.findall(r"--[a-z-]+", _parser().format_help()):
+    for option in re.findall(r"--[a-z-]+", parser().format_help()):
         assert option == "--help" or f"`{option}" in PAGE, option
     for field in re.findall(r'^        "(\w+)":', Path(report.__file__).read_text("utf-8"), re.MULTILINE):
         assert f"`{field}`" in PAGE, field

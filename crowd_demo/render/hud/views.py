@@ -32,7 +32,7 @@ from crowd_demo.render.hud.theme import (
 )
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
-WIDEST, WIDEST_TABLE, MARGIN = 560, 900, 10
+WIDEST, LEAST_TABLE, WIDEST_TABLE, MARGIN = 560, 420, 900, 10
 HEAD, ABOUT_LINE = 34, 13
 MOST_ABOUT = 4  # lines
 
@@ -184,11 +184,14 @@ def _draw_foot(canvas: Canvas, about: str, hint: str, lines: int, height: float)
 
 def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: float) -> Canvas:
     ruler = Canvas((1, 1), pen, scale, None)
-    gap = 18
     cells = [[Cell(name, FAINT) for name in view.columns], *view.rows]
-    widths = [max(ruler.width(row[column].text) for row in cells) for column in range(len(view.columns))]
-    natural = max(sum(widths) + gap * (len(widths) - 1), ruler.width(view.title, LARGE), 320) + 2 * PAD
-    wide = min(natural, WIDEST_TABLE, room[0] - 2 * MARGIN)
+    widest = min(WIDEST_TABLE, room[0] - 2 * MARGIN)
+    for size, gap in ((NORMAL, 18), (SMALL, 12)):  # the first that fits, or the small one
+        widths = [max(ruler.width(row[column].text, size) for row in cells) for column in range(len(view.columns))]
+        natural = max(sum(widths) + gap * (len(widths) - 1), ruler.width(view.title, LARGE), LEAST_TABLE) + 2 * PAD
+        if natural <= widest:
+            break
+    wide = min(natural, widest)
     squeeze = min((wide - 2 * PAD) / (natural - 2 * PAD), 1.0)
     notes = [line for note in view.notes for line in ruler.wrapped(note, wide - 2 * PAD, SMALL)]
     notes = notes[:max(int((room[1] - 2 * MARGIN - HEAD - 2 * ROW - 34) / ABOUT_LINE), 0)]
@@ -201,11 +204,11 @@ def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: flo
     for number, row in enumerate(shown):
         middle = HEAD + ROW * number + ROW / 2
         for column, cell in enumerate(row):
-            text = canvas.fitted(cell.text, widths[column] * squeeze + 1)
+            text = canvas.fitted(cell.text, widths[column] * squeeze + 1, size)
             if column:
-                canvas.right(text, ends[column], middle, NORMAL, cell.colour)
+                canvas.right(text, ends[column], middle, size, cell.colour)
             else:
-                canvas.left(text, PAD, middle, NORMAL, cell.colour)
+                canvas.left(text, PAD, middle, size, cell.colour)
     canvas.line(EDGE, (PAD, HEAD + ROW - 1), (wide - PAD, HEAD + ROW - 1))
     top = HEAD + ROW * len(shown) + 6
     if view.progress is not None:
