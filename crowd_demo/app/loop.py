@@ -139,7 +139,9 @@ class Loop:
         program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.left
-        return Loop(config, replace(self.options, frames=frames), program, self.worker)
+        loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
+        loop._waiting = self._waiting
+        return loop
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""
