@@ -122,6 +122,7 @@ class Program:
         self.player: Player | None = None  # of a replay
         self.guide = Guide()
         self.saver = Saver()
+        self.remembers = rewind
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
         self.touched = TOUCHED_FIRST
