@@ -12,7 +12,8 @@ import pytest
 
 from crowd_demo.render.hud.theme import DARK, TOUCHED
 
-BIRDS = "# My birds.\nagents: 400\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"
+BIRDS = ("# My birds.\nagents: 400\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\n"
+         "window: {title: birds}\n")
 TOUR = """# My tour.
 config: birds
 steps:
