@@ -121,6 +121,7 @@ class Program:
         self.player: Player | None = None  # of a replay
         self.guide = Guide()
         self.saver = Saver()
+        self.remembers = rewind
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
         self.touched = TOUCHED_FIRST
@@ -397,6 +398,7 @@ class Program:
         if self.switcher.pending:
             self.notify("still compiling a technique: measure it when it is there", "experiment")
         elif not self.experiments.active:
+            self.cards.end("something was measured")
             self.open(begin())
 
     # --- files -------------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def experiment_of(watched: Watched[Ablation], config: Config, techniques: Sequen
                   args: argparse.Namespace) -> Ablation:
     compile_for = kernels(config, watched)
     from crowd_demo.measure.ablation import Ablation
-    from crowd_demo.measure.trial import Limits
+    from crowd_demo.measure.three_crowds import Limits
     from crowd_demo.sim.simulation import Simulation
 
     watched.doing = f"building a world of {config.agents:,} agents"

@@ -10,7 +10,7 @@ from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.measure.text import aligned, factor, factors, milliseconds, shown
-from crowd_demo.measure.trial import Pair, Versus
+from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
 
 
@@ -31,11 +31,17 @@ NO_DIFFERENCE = "nothing"  # is what it buys
 
 
 def verdict_of(pair: Pair) -> str:
-    """`3.1x (95 %: 2.9-3.3)`, or what there is instead of such a number."""
-    if not pair.factor.known:
-        return f"{factor(pair.factor.value)} (too few steps to be sure)"
-    found = "no difference here" if pair.other.verdict == "no difference" else factor(pair.factor.value)
-    return f"{found} (95 %: {factors(pair.factor)})"
+    """`3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+    times = pair.factor
+    if not times.known:
+        return f"{factor(times.value)} (too few steps to be sure)"
+    match pair.other.verdict:
+        case "no difference":
+            return f"no difference here (95 %: {factors(times)})"
+        case "faster":  # are the others
+            slower = Interval(1 / times.value, 1 / times.high, 1 / times.low)
+            return f"{factor(slower.value)} slower (95 %: {factors(slower)})"
+    return f"{factor(times.value)} faster (95 %: {factors(times)})"
 
 
 def line_of(value: Value, other: Value, found: Versus) -> str:

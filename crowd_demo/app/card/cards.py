@@ -60,7 +60,7 @@ class Watchman:
         if sim is not self._sim:
             return "another crowd began"
         if sim.tick != self._tick + made:
-            return "the time was changed"
+            return "it went to another time"
         others = [action for _, action in sim.history[self._actions:] if not isinstance(action, Switch)]
         return CHANGED.get(type(others[0]), "the crowd was changed") if others else ""
 
@@ -103,9 +103,14 @@ class Cards:
         self._compiling = at.compiling
         if any(noticed):
             self._react(noticed, at)
-        if self._trial:
+        if self._trial and not self._trial.over:
             self._trial.work(at, self.readings, spent_s)
             self._measured.update(self._trial.summary)
+
+    def end(self, why: str) -> None:
+        """Let the present card have its last word."""
+        if self._trial:
+            self._trial.end(why)
 
     def card(self) -> Card | None:
         """The card, as long as it is to be seen."""

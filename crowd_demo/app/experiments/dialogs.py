@@ -28,7 +28,7 @@ from crowd_demo.measure.tables import (
     line_of,
     measurement_table,
 )
-from crowd_demo.measure.trial import Pair, Versus
+from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.theme import BAD, DIM, GOOD, TEXT, WARM, Colour
