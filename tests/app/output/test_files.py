@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo.app.output.files import why_unwritable, write_file
+from crowd_demo.app.output.files import free_name, why_unwritable, write_file
 
 pytestmark = pytest.mark.quick
 posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and descriptors of POSIX")

@@ -8,7 +8,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.scenarios import FileMenu, scenarios_menu, tours_menu
+from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import list_configs, list_tours
 from crowd_demo.render.hud.views import Row
 

@@ -14,15 +14,16 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app import main, opening
-from crowd_demo.app.compilers import compile_all
-from crowd_demo.app.input import Do
+from crowd_demo.app import main
+from crowd_demo.app.compiling import opening
+from crowd_demo.app.compiling.compilers import compile_all
+from crowd_demo.app.compiling.opening import CannotOpenError, Opening
+from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
-from crowd_demo.app.opening import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.recording_format import read_recording
-from crowd_demo.app.window import screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.recording.format import read_recording
+from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.jit import Call
 from crowd_demo.config.loader import load_config
 

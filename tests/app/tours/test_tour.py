@@ -9,8 +9,8 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app import opening
-from crowd_demo.app.live_numbers import TO_COME, UNKNOWN
+from crowd_demo.app.compiling import opening
+from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import load_tour

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from crowd_demo.app.live_numbers import UNKNOWN, Counts, compared, filled, measured, shown
+from crowd_demo.app.tours.live_numbers import UNKNOWN, Counts, compared, filled, measured, shown
 from crowd_demo.config.tour import BEFORE, NUMBERS
 from crowd_demo.profile import Profile
 from crowd_demo.sim.metrics.readings import Readings
