@@ -75,6 +75,6 @@ class Driven:
 
     def settle(self) -> None:
         """Until no technique waits for its kernels."""
-        while self.program.switcher.pending:
+        while self.program.techniques.switcher.pending:
             self.frames()
         self.frames()

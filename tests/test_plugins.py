@@ -29,13 +29,13 @@ loop = Loop(config, RunOptions(headless=True), program, worker)
 def press(key):
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=0))
     loop.frame()
-    while program.switcher.pending:
+    while program.techniques.switcher.pending:
         loop.frame()
     loop.frame()
     return tuple(screen().get_at((320, 180)))[:3]
 print(press("i") == (255, 0, 255), press("i") == (255, 0, 255))
 press("j")
-print(program.sim.optimizations.brake, program.touched, {"brake", "census"} <= set(program.sim.profile.stages))
+print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "census"} <= set(program.sim.profile.stages))
 """
 
 

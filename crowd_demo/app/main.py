@@ -87,7 +87,7 @@ class Session:
 
         program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
                           self.preferences)
-        program.player = self.player
+        program.crowd.player = self.player
         self._start_trace(program)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
@@ -97,7 +97,7 @@ class Session:
         try:
             return self._play(self.loop, loaded)
         except Exception as error:
-            self.loop.program.crashed(error)
+            self.loop.program.files.crashed(error)
             raise
 
     def _play(self, loop: Loop, loaded: Loaded) -> int:
@@ -116,7 +116,7 @@ class Session:
 
     def _start_recording(self, program: Program, path: Path) -> None:
         try:
-            program.start_recording(path)
+            program.files.start_recording(path)
         except OSError as error:
             print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
             self.record_failed = True
@@ -126,7 +126,7 @@ class Session:
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        broken = program.broken_recording
+        broken = program.files.broken
         if broken and broken.error:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
@@ -150,7 +150,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [loop.program.switcher, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *([loop.opening] if loop.opening else [])]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling += threads
@@ -213,7 +213,7 @@ class Session:
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
         code = FINE
-        loop.program.finish_files(WRITE_S)
+        loop.program.files.finish(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:
                 self._write_file(option, path, loop, startup_s)

@@ -42,7 +42,7 @@ def test_another_key_goes_on_and_does_what_it_does(driven: Driven) -> None:
     driven.press("left shift")
     assert driven.program.is_asking
     driven.press("space")
-    assert driven.program.running and not driven.program.is_asking and driven.program.paused
+    assert driven.program.running and not driven.program.is_asking and driven.program.time.paused
     driven.press("escape")
     assert driven.program.is_asking
 
@@ -92,7 +92,8 @@ def test_in_a_long_step_one_esc_asks_afterwards(driven: Driven, monkeypatch: pyt
     may_go_on = threading.Event()
     monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
     titles: list[str] = []
-    monkeypatch.setattr(driven.loop, "_set_title", lambda what="": (titles.append(what), "again" in what and may_go_on.set()))
+    monkeypatch.setattr(driven.loop.presenter, "set_title",
+                        lambda what="": (titles.append(what), "again" in what and may_go_on.set()))
     later(0.3, "escape")
     driven.frames()
     driven.frames()

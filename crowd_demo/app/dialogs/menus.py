@@ -5,70 +5,85 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 
-from crowd_demo.app.dialogs.dialog import Item, ListDialog
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
+from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.views import Row
+from crowd_demo.sim.inactive import inactive
 
-Keys = Mapping[str, Sequence[str]]
 FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
 HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a menu has no use for
 
 
-def main_menu(keys: Keys, perform: Callable[[str], object], techniques: Callable[[], object],
-              sections: Callable[[], object]) -> ListDialog:
-    """Everything that can be done, by name."""
-    rest = [action for action in (*PROGRAM, *OVERLAYS) if action not in FIRST and action not in HELD]
-    listed = [action for action in FIRST if action in PROGRAM] + rest
-    items = [Item(Row("techniques ...", "", "every technique and its choices"), techniques),
-             Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), sections),
-             *(_action(action, keys, perform) for action in listed)]
-    return ListDialog("Menu", lambda: items)
+class Menus:
+    """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
 
+    def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
+                 perform: Callable[[str], object]) -> None:
+        self.keys: Mapping[str, Sequence[str]] = {}
+        self.sections: Callable[[], Mapping[str, bool]] = dict
+        self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks
+        self._perform = perform
 
-def _action(action: str, keys: Keys, perform: Callable[[str], object]) -> Item:
-    what = PROGRAM[action][1] if action in PROGRAM else OVERLAYS[action].why
-    return Item(Row(what, " ".join(name.capitalize() for name in keys.get(action, ())[:1])), lambda: perform(action))
+    @property
+    def actions(self) -> KeyActions:
+        return {"menu": KeyAction(self.open_main)}
 
+    def open_main(self) -> None:
+        """Everything that can be done, by name."""
+        rest = [action for action in (*PROGRAM, *OVERLAYS) if action not in FIRST and action not in HELD]
+        items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
+                 Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
+                 *(self._action(action) for action in (*FIRST, *rest))]
+        self._dialogs.open(ListDialog("Menu", lambda: items))
 
-def techniques_menu(get: Callable[[str], Value], unused: Callable[[], Set[str]], touched: str,
-                    choose: Callable[[Technique], object]) -> ListDialog:
-    """All techniques with their present values."""
-    def items() -> list[Item]:
-        inactive = unused()
-        rows = [Row(f"{technique.group}: {technique.label.strip()}", shown(get(technique.path)),
-                    _about(technique, technique.path in inactive)) for technique in TECHNIQUES]
-        return [Item(row, partial(choose, technique), stays=True) for row, technique in zip(rows, TECHNIQUES, strict=True)]
-    selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
-    return ListDialog("Techniques", items, selected)
+    def open_techniques(self) -> None:
+        """All techniques with their present values."""
+        selected = [technique.path for technique in TECHNIQUES].index(self._techniques.touched)
+        self._dialogs.open(ListDialog("Techniques", self._technique_items, selected))
 
+    def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
+        """The choices of a technique, and its present number if it is none of them."""
+        value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
+        listed = [*technique.choices, *([value] if value not in technique.choices else [])]
+        items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why),
+                      partial(self._techniques.choose, technique, choice)) for choice in listed]
+        self._dialogs.open(ListDialog(technique.label.strip(), lambda: items, listed.index(value), at))
 
-def _about(technique: Technique, is_inactive: bool) -> str:
-    changes_nothing = "Changes nothing at present. " if is_inactive else ""
-    return f"{changes_nothing}{technique.why}. {technique.watch}"
+    def open_sections(self) -> None:
+        """The sections of both panels."""
+        self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
 
+    # --- what stands in them -----------------------------------------------------------------------------------------
 
-def choices_menu(technique: Technique, value: Value, get: Callable[[str], Value], choose: Callable[[Value], object],
-                 at: tuple[int, int] | None) -> ListDialog:
-    """The choices of a technique, and its present number if it is none of them."""
-    listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-    items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why), partial(choose, choice))
-             for choice in listed]
-    return ListDialog(technique.label.strip(), lambda: items, listed.index(value), at)
+    def _action(self, action: str) -> Item:
+        what = PROGRAM[action][1] if action in PROGRAM else OVERLAYS[action].why
+        keys = " ".join(name.capitalize() for name in self.keys.get(action, ())[:1])
+        return Item(Row(what, keys), lambda: self._perform(action))
+
+    def _technique_items(self) -> list[Item]:
+        unused = inactive(self._crowd.sim)
+        return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
+                for technique in TECHNIQUES]
+
+    def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
+        changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
+        return Row(f"{technique.group}: {technique.label.strip()}", shown(self._techniques.value(technique.path)),
+                   f"{changes_nothing}{technique.why}. {technique.watch}")
+
+    def _section_items(self) -> list[Item]:
+        return [Item(Row(name, "folded" if folded else ""),
+                     partial(self._looks.unfold if folded else self._looks.fold, name), stays=True)
+                for name, folded in self.sections().items()]
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:
     marks = ["baseline"] * (choice == technique.choices[0]) + ["default"] * (choice == technique.default)
     return ", ".join([*marks, *["approximate"] * is_approximate(technique, choice, get)])
-
-
-def sections_menu(sections: Callable[[], Mapping[str, bool]], fold: Callable[[str], object],
-                  unfold: Callable[[str], object]) -> ListDialog:
-    """The sections of both panels; `sections` says which are folded."""
-    def items() -> list[Item]:
-        return [Item(Row(name, "folded" if folded else ""), partial(unfold if folded else fold, name), stays=True)
-                for name, folded in sections().items()]
-    return ListDialog("Sections of the panels", items)

@@ -7,18 +7,22 @@ from functools import partial
 from typing import Protocol
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.experiments.dialogs import AblationDialog, LargestDialog, MeasurementDialog
 from crowd_demo.app.experiments.slices import Running
+from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.process.heap import give_back_freed
 from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.ladder import present_and_rungs
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -35,37 +39,57 @@ class ExperimentDialog(Dialog, Protocol):
 class Experiments:
     """At most one runs at a time.
 
-    `shown` says what is on the screen, `tell` shows a line about something, `keep` gets what was measured of a path.
+    `shown` says what is on the screen, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
     """
 
-    def __init__(self, ahead: Ahead, shown: Callable[[], Shown], config_name: str | None,
-                 tell: Callable[[str, str], object], keep: Callable[[str, str], object]) -> None:
+    def __init__(self, ahead: Ahead, techniques: Techniques, notices: Notices, config_name: str | None,
+                 shown: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
+                 keep: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)
-        self._shown, self._config_name, self._tell, self._keep = shown, config_name, tell, keep
+        self._techniques, self._notices, self._config_name = techniques, notices, config_name
+        self._shown, self._open_dialog, self._keep = shown, open_dialog, keep
         self._dialog: ExperimentDialog | None = None
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"measure": KeyAction(self.measure), "ablate": KeyAction(self.ablate), "largest": KeyAction(self.largest)}
 
     # --- beginning one -----------------------------------------------------------------------------------------------
 
-    def measure(self, path: str, other: Value) -> Dialog:
-        """A technique's present value against another one."""
-        return self._begin(MeasurementDialog(
-            path, lambda: Measurement(self._start(), path, other, self._compile_for), self._tell, self._keep))
+    def measure(self) -> None:
+        """Measure the technique that was touched last: its value against the one before."""
+        path = self._techniques.touched
+        technique, value = BY_PATH[path], self._techniques.value(path)
+        other = other_value(technique, value, self._techniques.previous.get(path))
+        if other is None:
+            self._notices.add(f"{technique.label.strip()}: there is no other value", path)
+        else:
+            make = partial(self._measurement, path, other)
+            self._begin(lambda: MeasurementDialog(path, make, self._notices.add, self._keep))
 
-    def ablate(self) -> Dialog:
+    def ablate(self) -> None:
         """Each technique off in turn."""
-        return self._begin(AblationDialog(
-            lambda: Ablation(self._start(), self._compile_for), self._tell, self._repeat("ablate"), self._keep))
+        self._begin(lambda: AblationDialog(
+            lambda: Ablation(self._start(), self._compile_for), self._notices.add, self._repeat("ablate"), self._keep))
 
-    def largest(self) -> Dialog:
+    def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
-        def make() -> Largest:
-            config = self._config()
-            return Largest(config, present_and_rungs(config.optimizations), self._compile_for)
-        return self._begin(LargestDialog(make, self._tell, self._repeat("largest --ladder")))
+        self._begin(lambda: LargestDialog(self._largest, self._notices.add, self._repeat("largest --ladder")))
 
-    def _begin(self, dialog: AblationDialog | LargestDialog | MeasurementDialog) -> Dialog:
-        self._dialog = dialog
-        return dialog
+    def _begin(self, make: Callable[[], AblationDialog | LargestDialog | MeasurementDialog]) -> None:
+        """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
+        if self._techniques.switcher.pending:
+            self._notices.add("still compiling a technique: measure it when it is there", "experiment")
+        elif not self.active:
+            self._dialog = make()
+            self._open_dialog(self._dialog)
+
+    def _measurement(self, path: str, other: Value) -> Measurement:
+        return Measurement(self._start(), path, other, self._compile_for)
+
+    def _largest(self) -> Largest:
+        config = self._config()
+        return Largest(config, present_and_rungs(config.optimizations), self._compile_for)
 
     def _config(self) -> Config:
         """What is on the screen; a view of the whole world stays one when the world grows."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import Looks
@@ -18,6 +21,14 @@ class HudLooks:
     def __init__(self, preferences: Preferences, window: HudSettings) -> None:
         self._preferences = preferences
         self.now = Looks(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"hud": KeyAction(self.next_mode, partial(self.next_mode, backwards=True)),
+                "larger": KeyAction(partial(self.resize, 1)), "smaller": KeyAction(partial(self.resize, -1)),
+                "normal_size": KeyAction(partial(self.resize, 0)),
+                "theme": KeyAction(self.next_theme), "units": KeyAction(self.next_units),
+                "fit_graph": KeyAction(self.fit_graph)}
 
     def next_mode(self, backwards: bool = False) -> None:
         self._change(hud=_next(MODES, self.now.hud, backwards))

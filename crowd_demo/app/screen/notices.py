@@ -25,3 +25,7 @@ class Notices:
         now = time.monotonic()
         self._shown = {about: notice for about, notice in self._shown.items() if notice[0] > now}
         return [text for _, text in self._shown.values()]
+
+    def take_over(self, left: Notices) -> None:
+        """Go on with those of another program, which are over no sooner."""
+        self._shown = left._shown | self._shown

@@ -33,7 +33,7 @@ class Guide:
         try:
             self.tour = TourPlayer(Path(name).stem, load_tour(name))
         except ConfigError as error:
-            program.notify(error.lines[0], "tour")
+            program.notices.add(error.lines[0], "tour")
             return
         if opened:
             self.tour.set_up(program)
@@ -89,4 +89,4 @@ class Guide:
 
     def _end(self, program: Guided) -> None:
         self.tour = None
-        program.notify("the tour is over", "tour")
+        program.notices.add("the tour is over", "tour")

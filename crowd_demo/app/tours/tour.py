@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.meter_schedule import Meters
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.time_controls import TimeControls
+from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
-from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.tour_panel import TourView
-from crowd_demo.sim.simulation import Simulation
 
 LEAST_FRAMES = 5  # with fewer nothing is said
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
@@ -34,21 +33,14 @@ class Guided(Protocol):
     config: Config
     config_name: str | None
     scenario_asked: str | None
-    sim: Simulation
-    switcher: Switcher
-    meters: Meters
-    changes: list[Callable[[], None]]
-    paused: bool
+    crowd: Crowd
+    techniques: Techniques
+    time: TimeControls
+    notices: Notices
     frozen: Rect | None
 
-    def choose(self, technique: Technique, value: Value) -> None: ...
-    def populate(self, count: int) -> None: ...
-    def set_speed(self, speed: float) -> None: ...
-    def pause(self) -> None: ...
     def freeze(self) -> None: ...
     def show(self, settings: CameraSettings) -> None: ...
-    def restart(self) -> None: ...
-    def notify(self, text: str, about: str = "") -> None: ...
 
 
 class Seen(NamedTuple):
@@ -145,17 +137,17 @@ class TourPlayer:
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
             match name, value:
                 case "agents", int():
-                    program.populate(value)
+                    program.crowd.populate(value)
                 case "speed", float() | int():
-                    program.set_speed(value)
-                case "pause", bool() if value != program.paused:
-                    program.pause()
+                    program.time.set_speed(value)
+                case "pause", bool() if value != program.time.paused:
+                    program.time.pause()
                 case "freeze", bool() if value != (program.frozen is not None):
                     program.freeze()
                 case "camera", CameraSettings():
                     program.show(value)
                 case _, str() | int() | float() if path := technique_of(name):
-                    program.choose(BY_PATH[path], value)
+                    program.techniques.choose(BY_PATH[path], value)
 
     # --- measuring ---------------------------------------------------------------------------------------------------
 
@@ -163,12 +155,12 @@ class TourPlayer:
         """Call in every frame: measure, when everything is as it was asked for."""
         if self.opening or self._is_measured:
             return
-        if program.switcher.pending or program.changes:
+        if program.techniques.switcher.pending or program.crowd.changes:
             self._wait()
         elif self._restart_due:
             self._restart_due = False
             self._wait()
-            program.restart()
+            program.crowd.restart()
         elif self._is_enough(program):
             self._keep(self._measured(program))
 
@@ -182,11 +174,11 @@ class TourPlayer:
 
     def _counted(self, program: Guided) -> int:
         """Frames since anything that matters was changed, by the tour or by somebody else."""
-        profile = program.sim.profile
-        state = program.sim, len(program.sim.history)
+        sim = program.crowd.sim
+        state = sim, len(sim.history)
         if state != self._state:
-            self._state, self._since, self._since_s = state, Counts.of(profile), time.monotonic()
-        return profile.frames - self._since.frames
+            self._state, self._since, self._since_s = state, Counts.of(sim.profile), time.monotonic()
+        return sim.profile.frames - self._since.frames
 
     def _is_enough(self, program: Guided) -> bool:
         """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
@@ -200,7 +192,8 @@ class TourPlayer:
         """The numbers of the last frames, if there are enough to say something."""
         if self.opening or self._counted(program) < LEAST_FRAMES:
             return None
-        return measured(program.sim.profile, program.meters.readings(program.sim), self._since, self.step.wait)
+        sim = program.crowd.sim
+        return measured(sim.profile, program.crowd.meters.readings(sim), self._since, self.step.wait)
 
     def _keep(self, now: Numbers | None) -> None:
         """Keep numbers as those of this page, if it has none yet."""
@@ -239,8 +232,9 @@ class TourPlayer:
     def _doing(self, program: Guided) -> str:
         if self.opening:
             return f"opening {self.opening} ..."
-        if program.switcher.pending:
-            return f"{program.switcher.text or 'compiling'} ..."
+        switcher = program.techniques.switcher
+        if switcher.pending:
+            return f"{switcher.text or 'compiling'} ..."
         if self._is_measured or not self.page.numbers:
             return ""
         counted = self._counted(program) // COUNTED_BY * COUNTED_BY

@@ -52,7 +52,7 @@ class Watched(Driven):
 
     def switch(self, path: str, value) -> None:
         """With no compiler in between."""
-        self.program.apply(Switch(path, value))
+        self.program.crowd.apply(Switch(path, value))
         self.frames()
 
     @property
@@ -120,7 +120,7 @@ def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None
     for driven, frames in ((watched, 0), (plain, 130)):
         driven.frames(frames)
         for path, value in (("simd", False), ("stagger.avoidance", 1), ("cull", "off")):
-            driven.program.apply(Switch(path, value))
+            driven.program.crowd.apply(Switch(path, value))
             driven.frames(100)
     assert watched.has_card and not plain.program.cards.card()
     assert watched.program.sim.tick == plain.program.sim.tick
@@ -157,7 +157,7 @@ def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
 def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, why: str) -> None:
     watched.switch("simd", False)
     watched.frames(200)
-    watched.program.apply(action)
+    watched.program.crowd.apply(action)
     watched.frames()
     card = watched.card
     assert card.state.endswith(f", until {why}") and card.proof.kind == "same"
@@ -179,7 +179,7 @@ def test_another_crowd_or_time_ends_it(watched: Watched, keys: tuple[str, ...], 
 
 def test_an_early_end_is_no_proof(watched: Watched) -> None:
     watched.switch("simd", False)
-    watched.program.apply(Populate(150))
+    watched.program.crowd.apply(Populate(150))
     watched.frames()
     assert watched.card.proof == ("running", "not compared: the number of agents changed")
 
@@ -281,7 +281,7 @@ def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatc
     watched.switch("simd", False)
     watched.frames(100)
     assert len(twins) == 2 and all(twin() for twin in twins)
-    watched.program.apply(Populate(150))
+    watched.program.crowd.apply(Populate(150))
     watched.frames()
     assert not any(twin() for twin in twins)
 
@@ -329,9 +329,9 @@ def test_what_changes_nothing_at_present_is_said_to(watched: Watched) -> None:
 
 def test_the_times_before_the_compiler_began_are_taken(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     """Frames beside the compiler are not ordinary, and there may be more of them than are kept."""
-    monkeypatch.setattr(type(watched.program.switcher), "busy", True)
+    monkeypatch.setattr(type(watched.program.techniques.switcher), "busy", True)
     watched.frames(1100)
-    monkeypatch.setattr(type(watched.program.switcher), "busy", False)
+    monkeypatch.setattr(type(watched.program.techniques.switcher), "busy", False)
     watched.switch("simd", False)
     watched.frames(60)
     assert 100 < int(watched.card.state.split()[0]) <= 130
@@ -341,7 +341,7 @@ def test_without_a_switch_nothing_is_measured_and_headless_nothing_at_all(watche
     assert "proof" not in watched.program.sim.profile.stages
     plain = Driven()
     assert not plain.program.cards.on
-    plain.program.apply(Switch("simd", False))
+    plain.program.crowd.apply(Switch("simd", False))
     plain.frames(20)
     assert plain.program.cards.card() is None and "proof" not in plain.program.sim.profile.stages
 

@@ -94,7 +94,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
-    assert driven.program.recording is None and f"recorded {path}" in driven.program.status().notices
+    assert driven.program.crowd.recording is None and f"recorded {path}" in driven.program.status().notices
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
@@ -146,7 +146,7 @@ def test_what_is_given_up_ends() -> None:
 
 
 def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
-    driven.program.player = object()  # type: ignore[assignment]
+    driven.program.crowd.player = object()  # type: ignore[assignment]
     driven.program.perform(Do("scenarios"))
     assert driven.program.dialogs.top is None
 

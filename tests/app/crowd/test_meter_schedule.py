@@ -116,10 +116,10 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     driven.frames(6)
     assert not any(driven.program.status().readings)
     driven.program.looks.next_mode()
-    driven.program.paused = True
+    driven.program.time.paused = True
     driven.frames(6)
     assert not any(driven.program.status().readings)
-    driven.program.paused = False
+    driven.program.time.paused = False
     driven.frames(6)
     readings = driven.program.status().readings
     assert readings.stagger and readings.locality and readings.locality.reads > 0
@@ -144,7 +144,7 @@ def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
     driven.frames(3)
     assert any(reading is not None for reading in driven.program.status().readings)
     driven.program.looks.next_mode(backwards=True)
-    driven.program.restart()
+    driven.program.crowd.restart()
     driven.frames(2)
     assert not any(driven.program.status().readings)
 
@@ -155,7 +155,7 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.settle()
     driven.frames(8)
     assert driven.program.status().readings.cap
-    driven.program.paused = True
+    driven.program.time.paused = True
     driven.press("k")
     driven.settle()
     assert driven.program.sim.optimizations.cap == "nearest"

@@ -107,14 +107,14 @@ def test_the_menu_leads_to_every_technique_and_its_choices(driven: Driven) -> No
     driven.press("home")
     driven.press("return")
     driven.settle()
-    assert driven.program.sim.optimizations.neighbours == "none" and driven.program.touched == "neighbours"
+    assert driven.program.sim.optimizations.neighbours == "none" and driven.program.techniques.touched == "neighbours"
     assert driven.program.status().view is not None, "the main menu is closed, the list of techniques stays"
     driven.press("escape")
     assert driven.program.status().view is None and driven.program.running
 
 
 def test_the_menu_names_every_action_once(driven: Driven) -> None:
-    driven.program.open_menu()
+    driven.program.menus.open_main()
     view = driven.program.status().view
     assert isinstance(view, ListView)
     held = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")
@@ -161,7 +161,7 @@ def test_a_left_drag_on_the_ground_pans(driven: Driven) -> None:
     for _ in range(6):
         driven.post(pygame.MOUSEWHEEL, x=0, y=1)
     program = driven.program
-    x, y = next((x, y) for x in range(200, 500) for y in range(100, 300) if driven.loop.hud.target_at(x, y) is None)
+    x, y = next((x, y) for x in range(200, 500) for y in range(100, 300) if driven.loop.presenter.hud.target_at(x, y) is None)
     before = program.camera.x
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(x, y))
     driven.post(pygame.MOUSEMOTION, pos=(x - 30, y), rel=(-30, 0), buttons=(1, 0, 0))
@@ -175,7 +175,8 @@ def test_a_left_drag_on_the_ground_pans(driven: Driven) -> None:
 def find(driven: Driven, target: Target) -> tuple[int, int]:
     """A pixel at which the HUD has that target."""
     width, height = driven.program.camera.size
-    return next((x, y) for y in range(0, height, 2) for x in range(0, width, 2) if driven.loop.hud.target_at(x, y) == target)
+    target_at = driven.loop.presenter.hud.target_at
+    return next((x, y) for y in range(0, height, 2) for x in range(0, width, 2) if target_at(x, y) == target)
 
 
 def click(driven: Driven, at: tuple[int, int]) -> None:

@@ -84,7 +84,7 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
     number = str(dialog.view().selected)  # type: ignore[union-attr]
     width, height = driven.program.camera.size
     at = next((x, y) for y in range(0, height, 3) for x in range(0, width, 3)
-              if driven.loop.hud.target_at(x, y) == ("row", number))
+              if driven.loop.presenter.hud.target_at(x, y) == ("row", number))
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
     assert driven.program.dialogs.top is None

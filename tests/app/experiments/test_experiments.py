@@ -163,8 +163,8 @@ def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
 
 
 def test_nothing_is_measured_beside_the_compiler(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.program.switcher.pending["depth"] = "full"
-    monkeypatch.setattr(driven.program.switcher, "ready", lambda options: {})
+    driven.program.techniques.switcher.pending["depth"] = "full"
+    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: {})
     driven.press("n")
     assert not driven.program.experiments.active and driven.program.dialogs.top is None
     assert "still compiling" in " ".join(driven.program.notices.present())

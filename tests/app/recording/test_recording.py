@@ -372,7 +372,7 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     driven.frames(10)
     last = driven.program.sim.state_hash()
     driven.press("f8")
-    assert driven.program.recording is None
+    assert driven.program.crowd.recording is None
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert len(script.parts) == 3 and script.parts[0].first > 0
@@ -392,7 +392,8 @@ def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
     driven.press("f9")
     assert [path.name for path in Path().iterdir()] == ["crowd-0001.crowd"]
     assert (driven.program.sim.tick, driven.program.sim.state_hash()) == (tick, saved)
-    assert driven.program.agents_asked == 200 and driven.program.scene and driven.program.scene.sim is driven.program.sim
+    crowd = driven.program.crowd
+    assert crowd.agents_asked == 200 and crowd.scene and crowd.scene.sim is crowd.sim
     notices = driven.program.status().notices
     assert "saved crowd-0001.crowd" in notices and "loaded crowd-0001.crowd" in notices
 
@@ -406,7 +407,7 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     Path("a.crowd").unlink()
     Path.cwd().rmdir()
     driven.press("f5")
-    driven.program.finish_files(10)
+    driven.program.files.finish(10)
     assert any("cannot save" in notice for notice in driven.program.status().notices)
 
 
@@ -418,8 +419,8 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     program = driven.program
-    program.player = Player(script)
-    program._go_on_with(program.player.start(Simulation(script.parts[0].config)), 0)
+    program.crowd.player = Player(script)
+    program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
     driven.frames(3)
     tick, count = program.sim.tick, program.sim.agents.count
     for key in ("=", "r", "f9", "1", "f8", "]"):
@@ -428,7 +429,7 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in program.status().notices
     driven.press("tab")
     assert program.looks.now.hud != "full"
-    while not program.paused:
+    while not program.time.paused:
         driven.frames()
-    assert program.player.parted is None and program.sim.tick == script.parts[-1].end
+    assert program.crowd.player.parted is None and program.sim.tick == script.parts[-1].end
     assert any("the same" in notice for notice in program.status().notices)

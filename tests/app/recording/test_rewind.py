@@ -40,7 +40,7 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
     newest = program.sim.tick
     for tick in range(newest - 1, newest - 8, -1):
         driven.press("backspace")
-        assert program.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+        assert program.time.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
     for tick in range(newest - 6, newest + 1):
         driven.press(".")
         assert program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
@@ -50,13 +50,13 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
 
 def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
     hashes, program = hashes_of(driven, 200), driven.program
-    bar, past = bar_of(program.camera.size, scale_for(program.camera.size[1])), program.rewind.past()
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size[1])), program.crowd.rewind.past()
     for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
         at = bar.left + column_of(past, tick, bar.width), bar.centery
         more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}
         driven.post(kind, pos=at, **more)
         assert abs(program.sim.tick - tick) <= past.span / bar.width + 1
-        assert program.sim.state_hash() == hashes[program.sim.tick] and program.paused
+        assert program.sim.state_hash() == hashes[program.sim.tick] and program.time.paused
     driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
     before = program.sim.tick
     driven.post(pygame.MOUSEMOTION, pos=(bar.left, bar.centery), rel=(0, 0), buttons=(0, 0, 0))
@@ -66,35 +66,35 @@ def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -
 
 def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(driven: Driven, tmp_path: Path) -> None:
     program = driven.program
-    program.start_recording(tmp_path / "a.replay")
+    program.files.start_recording(tmp_path / "a.replay")
     driven.frames(100)
     for _ in range(40):
         driven.press("backspace")
-    newest = program.rewind.timeline.newest
+    newest = program.crowd.rewind.timeline.newest
     tick = program.sim.tick
     driven.press("-")
-    assert program.rewind.timeline.newest == tick < newest
+    assert program.crowd.rewind.timeline.newest == tick < newest
     driven.press("space")
     driven.frames(50)
     driven.press("backspace")  # the recording ends one step before the newest
     end, last = program.sim.tick, program.sim.state_hash()
-    program.finish_files(10)
+    program.files.finish(10)
     assert replayed(tmp_path / "a.replay") == (None, end, last)
 
 
 def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     program = driven.program
-    program.rewind = Rewind(program.sim, 0.001)
+    program.crowd.rewind = Rewind(program.sim, 0.001)
     driven.frames(5)
     tick = program.sim.tick
     driven.press("backspace")
-    assert program.sim.tick == tick + 1 and "needs more than" in program.status().notices[-1] and not program.paused
+    assert program.sim.tick == tick + 1 and "needs more than" in program.status().notices[-1] and not program.time.paused
 
 
 def test_a_restart_begins_another_past(driven: Driven) -> None:
     driven.frames(20)
     driven.press("r")
-    assert driven.program.rewind.timeline.sim is driven.program.sim and driven.program.rewind.past().oldest == 0
+    assert driven.program.crowd.rewind.timeline.sim is driven.program.sim and driven.program.crowd.rewind.past().oldest == 0
 
 
 @pytest.mark.parametrize("key", ["f7", "tab"])
@@ -119,15 +119,15 @@ def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path:
     driven.frames(70)
     driven.press("-")
     driven.frames(10)
-    program.start_recording(tmp_path / "a.replay")
+    program.files.start_recording(tmp_path / "a.replay")
     driven.frames(70)
-    program.rewind.seek(20)
+    program.crowd.rewind.seek(20)
     driven.frames()
     assert program.sim.tick >= 20 and not program.sim.history
     driven.press("=")
     driven.frames(70)
     end, last = program.sim.tick, program.sim.state_hash()
-    program.finish_files(10)
+    program.files.finish(10)
     assert replayed(tmp_path / "a.replay") == (None, end, last)
 
 
@@ -137,14 +137,14 @@ def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven
     driven.press("-")
     driven.frames(40)
     driven.press("backspace")
-    program.rewind.seek(20)
+    program.crowd.rewind.seek(20)
     driven.frames()
-    program.start_recording(tmp_path / "a.replay")
-    assert not program.rewind.in_past and "dropped" in program.status().notices[-1]
+    program.files.start_recording(tmp_path / "a.replay")
+    assert not program.crowd.rewind.in_past and "dropped" in program.status().notices[-1]
     driven.press("space")
     driven.frames(130)
     end, last = program.sim.tick, program.sim.state_hash()
-    program.finish_files(10)
+    program.files.finish(10)
     assert replayed(tmp_path / "a.replay") == (None, end, last)
 
 

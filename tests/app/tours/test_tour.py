@@ -62,7 +62,7 @@ def shown(driven: Driven) -> TourView:
 
 
 def until_measured(driven: Driven) -> TourView:
-    driven.until(lambda: go_on(driven) or not (shown(driven).doing or driven.program.changes))
+    driven.until(lambda: go_on(driven) or not (shown(driven).doing or driven.program.crowd.changes))
     return shown(driven)
 
 
@@ -96,7 +96,7 @@ def test_a_step_is_told_at_once_and_its_numbers_when_they_are_measured(touring: 
     assert view.text == "Everybody tests … of …, … and …x." and view.doing
     view = until_measured(touring)
     assert view.text.startswith("Everybody tests 120 of 120, ") and view.question == "Why 120?"
-    assert (options(touring).neighbours, options(touring).simd, touring.program.speed) == ("none", False, 2)
+    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("none", False, 2)
 
 
 def test_the_answer_comes_with_the_next_key_and_leaves_the_question(touring: Driven) -> None:
@@ -117,7 +117,7 @@ def test_going_back_gives_back_what_the_step_has_set_and_shows_what_was_measured
     touring.press("backspace")
     touring.settle()
     assert shown(touring).text == first
-    assert (options(touring).neighbours, options(touring).simd, touring.program.speed) == ("sorted", True, 1)
+    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("sorted", True, 1)
     assert touring.program.sim.agents.count == 150
 
 
@@ -127,10 +127,10 @@ def test_pause_frozen_view_and_camera(touring: Driven) -> None:
         touring.press("right")
         until_measured(touring)
     program = touring.program
-    assert program.paused and program.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
+    assert program.time.paused and program.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
     touring.press("left")
-    assert not program.paused and program.frozen is None and program.camera.view_rect() == before
-    assert program.speed == 2, "what earlier steps have set stays"
+    assert not program.time.paused and program.frozen is None and program.camera.view_rect() == before
+    assert program.time.speed == 2, "what earlier steps have set stays"
 
 
 def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
@@ -138,13 +138,13 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
         touring.press("right")
         view = until_measured(touring)
     assert view.text == "Another crowd of 90, not 120."
-    assert touring.program.config_name == "other" and not touring.program.paused and touring.program.speed == 1
+    assert touring.program.config_name == "other" and not touring.program.time.paused and touring.program.time.speed == 1
     assert options(touring).reorder.when == "off" and not options(touring).simd
     assert touring.program.sim.history == [], "it was started again after the switches"
     touring.press("left")
     until_measured(touring)
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
-    assert touring.program.paused and touring.program.frozen and touring.program.speed == 2
+    assert touring.program.time.paused and touring.program.frozen and touring.program.time.speed == 2
     assert touring.program.sim.agents.count == 120
 
 
@@ -164,7 +164,7 @@ def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(t
     touring.release("d")
     assert touring.program.camera.x > before
     touring.press("right", hold=True)
-    for command in touring.loop.input.held(5.0):
+    for command in touring.loop.events.input.held(5.0):
         touring.program.perform(command)
     touring.release("right")
     assert shown(touring).step == 2
@@ -231,7 +231,7 @@ def click(driven: Driven, name: str) -> None:
     driven.frames()
     width, height = driven.program.camera.size
     found = (at for at in ((x, y) for y in range(0, height, 4) for x in range(0, width, 4))
-             if (target := driven.loop.hud.target_at(*at)) and target == ("tour", name))
+             if (target := driven.loop.presenter.hud.target_at(*at)) and target == ("tour", name))
     at = next(found)
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
@@ -253,9 +253,9 @@ def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
     tour = load_tour(name)
     driven.program.guide.begin(name, driven.program)
     for number, page in enumerate(tour.pages):
-        few = min(driven.program.agents_asked, 800)
-        if driven.program.agents_asked != few:
-            driven.program.populate(few)
+        few = min(driven.program.crowd.agents_asked, 800)
+        if driven.program.crowd.agents_asked != few:
+            driven.program.crowd.populate(few)
         view = until_measured(driven)
         assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
         assert UNKNOWN not in view.text + view.question, (number, view)
