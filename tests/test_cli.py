@@ -78,6 +78,29 @@ def test_without_arguments_it_runs_20k_until_it_is_closed(started):
 
 
 @quick
+def test_a_tour_brings_its_configuration_which_can_be_changed(started):
+    assert main(["--tour", "talk", "--set", "agents=50", "--headless"]) == 0
+    ((config, options),) = started
+    assert config == load_config("20k-flock", {"agents": 50})
+    assert options == RunOptions(headless=True, tour="talk", config_name="20k-flock")
+
+
+@quick
+@pytest.mark.parametrize(("args", "line"), [
+    (["--tour", "tlak"], "tlak: no such file, nor a shipped tour (did you mean talk?)"),
+    (["--tour", "bad.yaml"], "bad.yaml:3: steps.0.say: there is no number 'ms'"),
+    (["--tour", "talk", "--config", "1k"], "--tour: not with --config, for a tour brings its own configuration"),
+    (["--tour", "talk", "--load", "a.crowd"], "--tour: not with --load, for a tour brings its own configuration"),
+    (["--tour", "talk", "--headless", "--no-render"], "--no-render: not with --tour, which also measures the picture"),
+    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 2000000, not 'x'"),
+])
+def test_a_mistake_about_a_tour_is_one_line(started, capsys, tmp_path, monkeypatch, args, line):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n")
+    assert line in errors_of(capsys, *args) and not started
+
+
+@quick
 def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
     assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
     assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT, config_name="20k-flock")

@@ -1,7 +1,7 @@
 """The card of the last switch: what it gave, and whether the crowd is the same.
 
-`Cards` looks at the program at the end of each frame, so it notices a switch whatever made it: a key, a click, a tour.
-It also notices what makes times incomparable: more agents, another crowd, a jump in time, another view.
+`Cards` looks at the program at the end of each frame, so it notices a switch whatever made it: a key, a click, a tour. It also
+notices what makes times incomparable: more agents, another crowd, a jump in time, another view.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Watchman:
         if sim is not self._sim:
             return "another crowd began"
         if sim.tick != self._tick + made:
-            return "the time was changed"
+            return "it went to another time"
         others = [action for _, action in sim.history[self._actions:] if not isinstance(action, Switch)]
         return CHANGED.get(type(others[0]), "the crowd was changed") if others else ""
 

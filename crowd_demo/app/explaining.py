@@ -1,17 +1,23 @@
-"""The counters that explain what a switch did: those that are unlike before and after, with the labels of the HUD."""
+"""The counters that explain what a switch did: those that are unlike before and after, with the labels of the HUD.
+
+Only such counters as the switch can have changed: the order in memory, for one, differs from one second to the next by itself.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from crowd_demo.app.effect import Stretch
+from crowd_demo.app.proving import is_drawn
 from crowd_demo.measure.counters import counters_of
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Count
-from crowd_demo.sim.metrics.readings import Readings
+from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 
+About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
 
@@ -21,33 +27,43 @@ class Known(NamedTuple):
 
     label: str
     text: str = ""  # a format; none for a plain number
+    about: About = "step"
 
 
 KNOWN = {  # the most telling first
     "candidates_per_agent": Known("candidates"),
-    "near reads": Known("near reads", "{:.0%}"),
-    "L1 misses": Known("L1 misses", "{:.1%}"),
+    "near reads": Known("near reads", "{:.0%}", "memory"),
+    "L1 misses": Known("L1 misses", "{:.1%}", "memory"),
     "due": Known("agents updated a step"),
     "registers": Known("registers of 16 agents"),
-    "sorts": Known("sorts in 1,000 steps"),
-    "tested": Known("agents tested by culling"),
-    "cells_visited": Known("cells visited by culling"),
-    "drawn": Known("drawn"),
-    "tiles_visited": Known("tiles visited"),
+    "sorts": Known("sorts in 1,000 steps", about="memory"),
+    "contiguous_copies": Known("contiguous copies", "{:.0%}", "memory"),
+    "tested": Known("agents tested by culling", about="picture"),
+    "cells_visited": Known("cells visited by culling", about="picture"),
+    "drawn": Known("agents drawn", about="picture"),
+    "tiles_visited": Known("tiles visited", about="picture"),
     "stagger error": Known("stagger error", "{:.1%}"),
     "cap error": Known("cap error", "{:.1%}"),
     "field error": Known("field error", "{:.1%}"),
-    "neighbours_per_agent": Known("neighbours"),
-    "contiguous_copies": Known("contiguous copies", "{:.0%}"),
+    "neighbours_per_agent": Known("neighbours", about="motion"),
     "imbalance": Known("top worker", "{:.2f}x mean"),
 }
 
 
-def explaining(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Count, ...]:
-    """The most telling of the counters that differ notably."""
+def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: Iterable[str],
+               exact: bool) -> tuple[Count, ...]:
+    """The most telling of the counters that differ notably, and that these techniques can have changed."""
+    topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
     found = (Count(known.label, text(name, before[name]), text(name, after[name])) for name, known in KNOWN.items()
-             if name in before and name in after and unlike(before[name], after[name]))
+             if known.about in topics and name in before and name in after and unlike(before[name], after[name]))
     return tuple(found)[:MOST]
+
+
+def topics_of(path: str) -> Iterator[About]:
+    """What a technique can have changed."""
+    yield "picture" if is_drawn(BY_PATH[path]) else "step"
+    if path in MEMORY_ORDER:
+        yield "memory"
 
 
 def unlike(before: float, after: float) -> bool:

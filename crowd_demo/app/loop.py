@@ -136,10 +136,12 @@ class Loop:
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
         config = opened.config.model_copy(update={"window": window})
-        program = Program(config, opened.loaded, left.quitting, opened.name, not self.options.headless, left.preferences)
+        program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.left
-        return Loop(config, replace(self.options, frames=frames), program, self.worker)
+        loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
+        loop._waiting = self._waiting
+        return loop
 
     def frame(self) -> None:
         """Run one frame, from events to present; or no more than its events, if somebody wants to quit."""

@@ -122,6 +122,7 @@ class Program:
         self.player: Player | None = None  # of a replay
         self.guide = Guide()
         self.saver = Saver()
+        self.remembers = rewind
         self.rewind = Rewind(self.sim, config.time.rewind_mb if rewind else 0)
         self.timeline_shown = True
         self.touched = TOUCHED_FIRST
@@ -619,11 +620,10 @@ class Program:
 
     def moment(self, alpha: float) -> Moment:
         """What cards have to know at the end of a frame's computation."""
-        camera, looks = self.camera, self.looks.now
-        seen = (camera.x, camera.y, camera.zoom, camera.size, looks, frozenset(self.overlays), self.frozen, self.speed,
-                self.paused, self.timeline_shown, self.help_shown, self.dialogs.top is None)
+        camera = self.camera
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.frozen, self.speed, self.paused)
         view = View(self.scene, camera, self.frozen, alpha) if self.scene else None
-        return Moment(self.sim, view, seen, self.paused, looks.hud == "off", self.switcher.busy)
+        return Moment(self.sim, view, seen, self.paused, self.looks.now.hud == "off", self.switcher.busy)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))

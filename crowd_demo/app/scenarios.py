@@ -36,6 +36,7 @@ class Entry(NamedTuple):
     about: str
     watch: str
     picture: Path | None
+    own: bool  # is it the user's?
 
 
 class FileMenu:
@@ -64,7 +65,8 @@ class FileMenu:
     def _row(self, entry: Entry) -> Row:
         mistake = self._mistakes.get(entry.asked)
         watch = f"Watch: {entry.watch}" if entry.watch else ""
-        return Row(entry.name, mistake or entry.about, watch, entry.picture, usable=mistake is None)
+        name = entry.name + " (your own)" * entry.own
+        return Row(name, mistake or entry.about, watch, entry.picture, usable=mistake is None)
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
@@ -80,5 +82,6 @@ def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Pat
     """The shipped files and the user's own, which hide shipped ones of the same name."""
     own = own_files(folder, shipped.values())
     listed = {name: path for name, path in shipped.items() if name not in own} | own
-    return [Entry(name, name if find(name) == path else str(path), about(path), what_to_watch(path), picture_of(path))
+    return [Entry(name, name if find(name) == path else str(path), about(path), what_to_watch(path), picture_of(path),
+                  name in own)
             for name, path in listed.items()]

@@ -107,14 +107,13 @@ class TourPlayer:
 
     def next(self, program: Guided) -> None:
         """Go on to the next page; after the last one the tour is over."""
-        before = self._measured(program) or self._seen[self._number].now
-        self._keep(before)
+        seen, now = self._seen[self._number], self._measured(program)
+        self._keep(now)
         if self._number + 1 == len(self.tour.pages):
             self.over = True
             return
         self._number += 1
-        self._seen[self._number] = Seen(before or {})
-        self._wait()
+        self._seen[self._number] = Seen(now or seen.now or seen.before)
         if not self.page.is_answer:
             self._restart_due = self.step.do.restart
             if self.step.do.scenario:
@@ -141,7 +140,8 @@ class TourPlayer:
 
     def _ask_for(self, settings: Settings, program: Guided) -> None:
         """Ask for settings, the camera last: it is the view of the moment before that may be frozen."""
-        self._wait()
+        if settings:
+            self._wait()
         for name, value in sorted(settings.items(), key=lambda setting: setting[0] == "camera"):
             match name, value:
                 case "agents", int():
@@ -167,6 +167,7 @@ class TourPlayer:
             self._wait()
         elif self._restart_due:
             self._restart_due = False
+            self._wait()
             program.restart()
         elif self._is_enough(program):
             self._keep(self._measured(program))

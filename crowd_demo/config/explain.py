@@ -26,7 +26,7 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
         if item["type"] == "extra_forbidden":
             name = str(item["loc"][-1])
             path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
-        elif item["type"] == "missing":
+        elif item["type"] == "missing" and path[-1:] == item["loc"][-1:]:
             text = f"is missing; it must be {describe(schema, model)}"
         elif "ctx" in item and item["type"] in ("key_conflict", "order"):
             text = item["msg"]
@@ -66,7 +66,9 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
     if "prefixItems" in schema:
         return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
     if "items" in schema:
-        return f"a list of {'at least one of ' * bool(schema.get('minItems'))}{describe(schema['items'], model)}"
+        is_section = _resolve(schema["items"], model).get("type") == "object"
+        items = "sections" if is_section else describe(schema["items"], model)
+        return f"a list of {items}" + ", at least one" * bool(schema.get("minItems"))
     if schema["type"] == "string":
         kind = "printable text" if "pattern" in schema else "text"
         return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")

@@ -173,10 +173,10 @@ class Tour(Section):
             if step.mark in (BEFORE, *NUMBERS):
                 yield Problem(("steps", place, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
             for key in ("say", "ask", "answer"):
+                if step.mark and key == "answer":
+                    marks.append(step.mark)
                 for problem in _unknown(getattr(step, key) or "", marks):
                     yield Problem(("steps", place, key), getattr(step, key), problem)
-            if step.mark:
-                marks.append(step.mark)
 
 
 def _unknown(text: str, marks: list[str]) -> Iterator[str]:

@@ -4,6 +4,8 @@
     schedule       runs the blocks of all arms, in turns, for as long as the caller asks for the next
     statistics     medians, bootstrap intervals and verdicts, of plain arrays
     comparison     what the blocks of several arms say
+    before_after   where arms cannot take turns: the times before a switch and those after it
+    proof/         whether a switch left the crowd as it was, shown beside the running crowd
     record         the same as JSON, with a version; machine
 
 Experiments (experiment.py) take many seconds, in slices, and can be left at any time with what they have found:

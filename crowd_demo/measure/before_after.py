@@ -14,7 +14,16 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict, costs_in, unpaired_ratio, verdict
+from crowd_demo.measure.statistics import (
+    LEAST_BLOCKS,
+    UNKNOWN,
+    Interval,
+    Series,
+    Verdict,
+    costs_in,
+    unpaired_ratio,
+    verdict,
+)
 
 Times = Mapping[str, Floats]  # by stage: milliseconds in each of the same steps, or frames; 0 where it did not run
 LENGTH = 10  # of a block, at least, where there are enough steps
@@ -23,7 +32,7 @@ RESAMPLES = 300
 
 
 class Effect(NamedTuple):
-    """Median times, nan where there were none; and what follows. `ratio` and `noise` are of times, after to before."""
+    """Median times, nan where there were none, and what follows. `ratio` and `noise` are ratios of times, later to earlier."""
 
     before_ms: float
     after_ms: float
@@ -34,16 +43,25 @@ class Effect(NamedTuple):
     @property
     def factor(self) -> Interval:
         """How many times as fast it is now; below 1 it is slower."""
-        return Interval(*(1 / number if number > 0 else math.inf for number in
-                          (self.ratio.value, self.ratio.high, self.ratio.low)))
+        return _inverse(self.ratio)
 
 
-def effect(before: Doubles, after: Doubles) -> Effect:
-    """Compare float64[blocks] each, what `costs` gives."""
-    half = len(before) // 2
-    ratio = unpaired_ratio(after, before, resamples=RESAMPLES)
-    noise = unpaired_ratio(before[half:], before[:half], resamples=RESAMPLES)
-    return Effect(_median(before), _median(after), ratio, noise, verdict(ratio, noise))
+class Baseline:
+    """The time before, float64[blocks] as `costs` gives it, with which times after are compared again and again."""
+
+    def __init__(self, before: Doubles) -> None:
+        half = len(before) // 2
+        first, second = (Series.of(part, seed, RESAMPLES) for seed, part in enumerate((before[:half], before[half:])))
+        drift = unpaired_ratio(second, first)
+        back = _inverse(drift)
+        self.before = Series.of(before, 2, RESAMPLES)
+        self.noise = Interval(drift.value, min(drift.low, back.low), max(drift.high, back.high))  # it may go back as far
+
+    def effect(self, after: Doubles) -> Effect:
+        """Compare the time after, float64[blocks]."""
+        series = Series.of(after, 3, RESAMPLES)
+        ratio = unpaired_ratio(series, self.before) if series.median else UNKNOWN  # it runs no longer
+        return Effect(self.before.median, series.median, ratio, self.noise, verdict(ratio, self.noise))
 
 
 def costs(times: Times, stage: str = "") -> Doubles:
@@ -62,5 +80,6 @@ def costs(times: Times, stage: str = "") -> Doubles:
     return costs_in(table, blocks * length).ms.sum(axis=0)
 
 
-def _median(values: Doubles) -> float:
-    return float(np.median(values)) if len(values) else math.nan
+def _inverse(ratio: Interval) -> Interval:
+    value, high, low = (1 / number if number else math.inf for number in ratio)
+    return Interval(value, low, high) if ratio.known else ratio._replace(value=value)

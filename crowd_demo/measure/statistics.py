@@ -95,20 +95,31 @@ def ratio_interval(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
     return median_interval(values / base, seed) if len(base) and (base > 0).all() else UNKNOWN
 
 
-def unpaired_ratio(values: Doubles, base: Doubles, seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """The ratio of the medians of float64[blocks] and of a base that took no turns with them: each is drawn again by itself.
+class Series(NamedTuple):
+    """Blocks to be compared with others with which they took no turns: each series is drawn again by itself."""
 
-    `UNKNOWN` where the base takes no time, or there are no blocks.
-    """
-    if not len(values) or not len(base) or not (base > 0).all():
+    median: float  # nan of no blocks
+    drawn: Doubles  # medians of the blocks drawn again; none where there are too few blocks to tell
+
+    @classmethod
+    def of(cls, values: Doubles, seed: int = 0, resamples: int = RESAMPLES) -> Series:
+        """From float64[blocks]."""
+        median, count = float(np.median(values)) if len(values) else math.nan, len(values)
+        if count < LEAST_BLOCKS:
+            return cls(median, np.zeros(0))
+        indices = np.random.default_rng(seed).integers(count, size=(resamples, count))
+        return cls(median, np.median(values[indices], axis=1))
+
+
+def unpaired_ratio(values: Series, base: Series) -> Interval:
+    """The ratio of the medians; `UNKNOWN` where the base takes no time, or there are no blocks."""
+    if not base.median > 0 or math.isnan(values.median):
         return UNKNOWN
-    value = float(np.median(values) / np.median(base))
-    if min(len(values), len(base)) < LEAST_BLOCKS:
-        return Interval(value, -math.inf, math.inf)
-    rng = np.random.default_rng(seed)
-    above, below = (np.median(each[rng.integers(len(each), size=(resamples, len(each)))], axis=1) for each in (values, base))
-    low, high = np.quantile(above / below, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    return Interval(value, float(low), float(high))
+    ratio = values.median / base.median
+    if not (len(values.drawn) and (base.drawn > 0).any()):
+        return Interval(ratio, -math.inf, math.inf)
+    low, high = np.quantile(values.drawn / base.drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(ratio, float(low), float(high))
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:

@@ -85,7 +85,7 @@ def test_the_last_of_two_programs_wins(file: Path) -> None:
     ("scale: 1.2\ntheme: pink\n", "2: theme: must be one of dark, light, not 'pink'"),
     ("scale: 9\n", "1: scale: must be a number from 0.5 to 3, not 9"),
     ("theme: light\ntheme: dark\n", "2: theme: given twice, first on line 1"),
-    ("folded:\n- graph\n- 7\n", "1: folded: must be a list of text, not 7"),
+    ("folded:\n- graph\n- 7\n", "3: folded.1: must be text, not 7"),
     ("# mine\nthem: dark\n", "2: them: unknown key (did you mean theme?)"),
     ("- 1\n", "1: file: must be"),
     ("scale: [1\n", "1: file: not YAML"),

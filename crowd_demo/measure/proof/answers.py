@@ -35,6 +35,7 @@ class Answers:
     def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
         self.finding = Finding("running", "a copy of the crowd is being made")
         self._sim, self._old, self._new, self._exact = sim, old, new, exact
+        self._size = 0
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and ask all groups with the old values, then with the new ones."""
@@ -43,7 +44,8 @@ class Answers:
         twin.restore(self._sim.state())
         yield
         groups, before = sample_groups(twin.agents.count), np.zeros((2, 0))
-        self.finding = Finding("running", f"sample of {SAMPLE}: the old answers are being found")
+        self._size = sum(map(len, groups))
+        self.finding = Finding("running", f"sample of {self._size}: the old answers are being found")
         for pushes in answers(twin, self._old, groups):
             before = np.hstack((before, pushes))
             yield
@@ -57,7 +59,7 @@ class Answers:
             yield
 
     def _told(self, found: Compared) -> Finding:
-        sample = f"sample of {found.agents}" + f", of {SAMPLE}" * (found.agents < SAMPLE)
+        sample = f"sample of {found.agents}" + f", of {self._size}" * (found.agents < self._size)
         if found.differing and self._exact:
             return Finding("differs", f"THE ANSWERS DIFFER for {found.differing} agents: {sample}")
         if self._exact:

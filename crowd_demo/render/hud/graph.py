@@ -93,10 +93,20 @@ class Graph:
         on.left(f"{BUDGET_MS:.1f} ms", left + 3, line + (7 if line - top < 12 else -6), SMALL, FAINT)
         if len(frames) and float(np.median(frames[-SETTLED:])) > full_ms:
             on.right(f"higher than {full_ms:.0f} ms: click to fit", left + width - 3, top + 7, SMALL, WARM)
-        for tick in ticks:
-            x = left + width - (profile.frames - tick.frame) / on.scale
-            if left < x < left + width:
-                on.line(TEXT, (x, top), (x, top + height))
-                write = on.left if x < left + width / 2 else on.right
-                write(tick.text, x + (3 if x < left + width / 2 else -3), top + height - 7, SMALL, TEXT)
+        self._draw_ticks(on, box, profile.frames, ticks)
         on.target(box, "graph", "graph")
+
+    def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Tick]) -> None:
+        """Draw the marks, the newest first; a text for which there is no room any more is left out."""
+        left, top, width, height = box
+        room = left + width
+        for tick in reversed(ticks):
+            x = left + width - (frames - tick.frame) / on.scale
+            if x <= left:
+                break
+            on.line(TEXT, (x, top), (x, top + height))
+            wide = on.width(tick.text, SMALL) + 6
+            start = x if x + wide <= room else x - wide
+            if left <= start and start + wide <= room:
+                on.left(tick.text, start + 3, top + height - 7, SMALL, TEXT)
+                room = start

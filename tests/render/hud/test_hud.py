@@ -562,6 +562,11 @@ def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     assert "reorder off" not in graph_texts(Graph(), measured(600), (Tick(150, "reorder off"),))
 
 
+def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
+    found = graph_texts(Graph(), measured(200), (Tick(100, "far away"), Tick(185, "hidden"), Tick(190, "newest")))
+    assert "newest" in found and "hidden" not in found and "far away" in found
+
+
 # --- help ------------------------------------------------------------------------------------------------------------
 
 def help_of(pen: Pen, keys: Any = KEYS) -> Help:
