@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowd_demo.measure.comparison import Estimate
 from crowd_demo.measure.statistics import Interval, verdict
-from crowd_demo.measure.trial import Crowd, Pair, Versus
+from crowd_demo.measure.three_crowds import Crowd, Pair, Versus
 
 QUIET = Interval(1, 0.99, 1.01)
 

@@ -60,7 +60,7 @@ class Watchman:
         if sim is not self._sim:
             return "another crowd began"
         if sim.tick != self._tick + made:
-            return "the time was changed"
+            return "it went to another time"
         others = [action for _, action in sim.history[self._actions:] if not isinstance(action, Switch)]
         return CHANGED.get(type(others[0]), "the crowd was changed") if others else ""
 
@@ -104,8 +104,16 @@ class Cards:
         if any(noticed):
             self._react(noticed, at)
         if self._trial:
+            told = self._trial.over
             self._trial.work(at, self.readings, spent_s)
-            self._measured.update(self._trial.summary)
+            if not told:
+                self._measured.update(self._trial.summary)
+
+    def put_away(self, why: str) -> None:
+        """End the present card, and hide it until somebody asks for it."""
+        self._asked = False
+        if self._trial:
+            self._trial.end(why)
 
     def card(self) -> Card | None:
         """The card, as long as it is to be seen."""

@@ -19,7 +19,7 @@ from crowd_demo.render.hud.card import Span
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
 ASIDE = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
-COUNTED = 16  # frames of a stretch whose counters are kept
+COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
 NO_TIMES: Times = {}
 
 
@@ -36,42 +36,37 @@ class Watch:
 
     def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
         """`stage` is one of the frame if `drawn`, else of the step."""
-        self.before = before
+        self.before, self.after = before, Stretch()
         self._stage, self._drawn = stage, drawn
-        self._after: list[Stretch] = []
         self._collected = profile.frames + 1
         self._same_view = True
-        self.has_measured = False
         self._baselines: dict[str, Baseline] = {}  # by the name of the row
 
     def collect(self, profile: Profile) -> None:
         """Take the frames that are over since the last call."""
         new = latest(profile, profile.frames - self._collected)
         self._collected = max(profile.frames, self._collected)
-        self._after.append(new if self._same_view else new._replace(frames={}))
-        self.has_measured |= count(new.frames if self._drawn else new.steps) > 0
+        self.after = together(self.after, new if self._same_view else new._replace(frames=NO_TIMES))
 
     def view_changed(self, profile: Profile) -> None:
         """Take frames up to the present one, and steps alone from then on."""
-        self.collect(profile)
-        self._same_view = False
+        if self._same_view:
+            self.collect(profile)
+            self._same_view = False
 
     @property
-    def after(self) -> Stretch:
-        """What was collected so far."""
-        return Stretch(joined([new.frames for new in self._after]), joined([new.steps for new in self._after]),
-                       [counters for new in self._after for counters in new.counters])
+    def measured(self) -> int:
+        """How many steps, or frames, were measured since the switch."""
+        return extent(self.after)[self._drawn]
 
     @property
     def extent(self) -> str:
         """How much was measured."""
-        before, after = (extent(times)[self._drawn] for times in (self.before, self.after))
-        return f"{before:,} {'frames' if self._drawn else 'steps'} before, {after:,} after"
+        return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
         """The technique's stage, the step and the frame; each takes a millisecond or two."""
-        after = self.after
-        of_steps, of_frames = (self.before.steps, after.steps), (self.before.frames, after.frames)
+        of_steps, of_frames = (self.before.steps, self.after.steps), (self.before.frames, self.after.frames)
         if self._stage:
             yield self._span(self._stage, *(of_frames if self._drawn else of_steps), self._stage)
         yield self._span("step", *of_steps)
@@ -98,9 +93,11 @@ def latest(profile: Profile, frames: int) -> Stretch:
     if not records:
         return Stretch()
     ordinary = np.array([not record.notes for record in records])
+    proved = np.array([PROOF in record.notes for record in records])
+    ordinary[1:] &= ~proved[:-1]  # a proof leaves its own data in the caches
     times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in ASIDE}
     times[OTHER] = profile.other_ms(len(records))[ordinary]
-    counted = [record.counters for record in records if not record.notes]
+    counted = [record.counters for record, counts in zip(records, ordinary, strict=True) if counts]
     return Stretch(times, _steps(profile, np.repeat(ordinary, [record.steps for record in records])),
                    counted[::max(len(counted) // COUNTED, 1)])
 
@@ -115,7 +112,14 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
     return {name: times[:kept][ordinary] for name, times in profile.steps_ms(kept + present).items()}
 
 
-def joined(parts: Sequence[Times]) -> Times:
+def together(one: Stretch, other: Stretch) -> Stretch:
+    """One after the other."""
+    counters = (*one.counters, *other.counters)
+    return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
+                   counters[::2] if len(counters) > MOST_COUNTED else counters)
+
+
+def joined(*parts: Times) -> Times:
     """The times of all parts; a stage that a part does not know did not run in it."""
     names = dict.fromkeys(name for times in parts for name in times)
     return {name: np.concatenate([times.get(name, np.zeros(count(times), np.float32)) for times in parts]) for name in names}

@@ -18,7 +18,9 @@ from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.ladder import present_and_rungs
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
+from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -35,21 +37,22 @@ class ExperimentDialog(Dialog, Protocol):
 class Experiments:
     """At most one runs at a time.
 
-    `shown` says what is on the screen, `tell` shows a line about something, `keep` gets what was measured of a path.
+    `screen` says what is on it, `tell` shows a line about something, `keep` gets what was measured of a path.
     """
 
-    def __init__(self, ahead: Ahead, shown: Callable[[], Shown], config_name: str | None,
+    def __init__(self, ahead: Ahead, screen: Callable[[], Shown], config_name: str | None,
                  tell: Callable[[str, str], object], keep: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)
-        self._shown, self._config_name, self._tell, self._keep = shown, config_name, tell, keep
+        self._screen, self._config_name, self._tell, self._keep = screen, config_name, tell, keep
         self._dialog: ExperimentDialog | None = None
 
     # --- beginning one -----------------------------------------------------------------------------------------------
 
     def measure(self, path: str, other: Value) -> Dialog:
         """A technique's present value against another one."""
+        title = f"{BY_PATH[path].label.strip()}: {shown(self._screen().techniques.get(path))} against {shown(other)}"
         return self._begin(MeasurementDialog(
-            path, lambda: Measurement(self._start(), path, other, self._compile_for), self._tell, self._keep))
+            title, lambda: Measurement(self._start(), path, other, self._compile_for), self._tell, self._keep))
 
     def ablate(self) -> Dialog:
         """Each technique off in turn."""
@@ -69,18 +72,18 @@ class Experiments:
 
     def _config(self) -> Config:
         """What is on the screen; a view of the whole world stays one when the world grows."""
-        shown = self._shown()
-        config, camera = effective(shown), shown.camera
+        screen = self._screen()
+        config, camera = effective(screen), screen.camera
         whole = Camera(camera.world, camera.size)
         if (camera.x, camera.y, camera.zoom) == (whole.x, whole.y, whole.zoom):
             return config.model_copy(update={"camera": CameraSettings(center=None, zoom=None)})
         return config
 
     def _start(self) -> Snapshot:
-        return self._shown().sim.snapshot()._replace(config=self._config())
+        return self._screen().sim.snapshot()._replace(config=self._config())
 
     def _repeat(self, command: str) -> str:
-        return command_for(self._shown(), self._config_name, command)
+        return command_for(self._screen(), self._config_name, command)
 
     # --- going on ----------------------------------------------------------------------------------------------------
 

@@ -294,7 +294,7 @@ class Loop:
         with profile.stage("hud"):
             scale = self.hud.scale
             draw_notices(picture, status.notices, self.pen, scale, self.hud.taken_px)
-        with profile.stage("present"):
+        with profile.stage("flip"):
             pygame.display.flip()
 
     def _save_asked(self) -> None:

@@ -399,6 +399,7 @@ class Program:
         if self.switcher.pending:
             self.notify("still compiling a technique: measure it when it is there", "experiment")
         elif not self.experiments.active:
+            self.cards.put_away("something was measured")
             self.open(begin())
 
     # --- files -------------------------------------------------------------------------------------------------------

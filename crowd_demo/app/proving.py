@@ -25,6 +25,9 @@ MOST_BYTES = 32_000_000  # and the columns of a crowd take no more
 FEW_STEPS, ENOUGH_MS = 3, 500.0  # how long a step takes now is known after so many, or when they have taken so long
 
 
+NOTHING: Iterator[Finding] = iter(())
+
+
 class Switched(NamedTuple):
     """Techniques that took effect together, and their values before and since, by path."""
 
@@ -60,30 +63,25 @@ class Proving:
         self._exact = switched.is_exact(sim.optimizations)
         self._steps_before = sim.profile.steps - sim.profile.steps_in_frame
         self._before_ms = float(np.median(whole(before))) if len(whole(before)) else np.inf
-        self._proof: Proof | None = None
-        self._parts: Iterator[None] | None = None
+        self._findings: Iterator[Finding] | None = None
 
     def advance(self, sim: Simulation, view: View | None) -> bool:
         """Do the next part, and return whether there was one."""
-        if self._proof is None:
-            self._proof = self._chosen(sim, view)
-            self._parts = self._proof.parts() if self._proof else None
-        if self._proof is None or self._parts is None:
-            return False
+        if self._findings is None and (proof := self._chosen(sim, view)):
+            self._findings = findings(proof)
         try:
-            next(self._parts)
-        except StopIteration:
-            self.close()
+            found = next(self._findings or NOTHING, None)
         except MemoryError:
-            self.finding = Finding("running", "there is no memory for copies of the crowd")
-            self.close()
+            self.close("there is no memory for copies of the crowd")
             return False
-        self.finding = self._proof.finding
-        return True
+        self.finding = found or self.finding
+        return found is not None
 
-    def close(self) -> None:
-        """Free the copies of the crowd."""
-        self._parts = None
+    def close(self, why: str) -> None:
+        """Do nothing more, and free the copies of the crowd."""
+        if self.finding.kind == "running" and self._findings is not NOTHING:
+            self.finding = Finding("running", f"not compared: {why}")
+        self._findings = NOTHING
 
     def _chosen(self, sim: Simulation, view: View | None) -> Proof | None:
         """The proof, or None as long as it is not known how long a step takes now."""
@@ -100,6 +98,13 @@ class Proving:
         made = profile.steps - self._steps_before
         steps_ms = whole(profile.steps_ms(made)) if made else np.zeros(0)
         return float(steps_ms.min()) if len(steps_ms) >= FEW_STEPS or steps_ms.sum() > ENOUGH_MS else None
+
+
+def findings(proof: Proof) -> Iterator[Finding]:
+    """What is known after each part."""
+    for _ in proof.parts():
+        yield proof.finding
+    yield proof.finding
 
 
 def whole(times: Times) -> Floats:

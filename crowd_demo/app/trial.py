@@ -49,21 +49,23 @@ class Trial:
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
                  clock: Callable[[], float] = time.perf_counter) -> None:
-        technique = BY_PATH[list(switched.new)[-1]]
+        techniques = [BY_PATH[path] for path in switched.new]
+        of_steps = [technique for technique in techniques if not is_drawn(technique)]
         self.switched, self.before, self.readings = switched, before, readings
         self.age_s = 0.0
         self.over = False
         self._frame = at.sim.profile.frames
-        self._drawn = is_drawn(technique)
+        self._drawn = not of_steps
         self._exact = switched.is_exact(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock
         self._left_s, self._tell_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._watch = Watch(at.sim.profile, before, technique.stage, self._drawn)
+        self._watch = Watch(at.sim.profile, before, (of_steps or techniques)[-1].stage, self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._telling: Iterator[None] = iter(())
+        self._counted: dict[str, float] = {}  # before
         self._spans: tuple[Span, ...] = ()
         self._counts: tuple[Count, ...] = ()
         self.summary: dict[str, str] = {}  # what a technique gave, in a line, by its path; nothing where there were several
@@ -113,8 +115,8 @@ class Trial:
             spans.append(span)
             yield
         self._spans = tuple(spans)
-        self._counts = explaining(counted(self.before, self.readings), counted(self._watch.after, readings),
-                                  self.switched.new, self._exact)
+        self._counted = self._counted or counted(self.before, self.readings)
+        self._counts = explaining(self._counted, counted(self._watch.after, readings), self.switched.new, self._exact)
         self.summary = self._summary()
 
     def view_changed(self, profile: Profile) -> None:
@@ -127,25 +129,27 @@ class Trial:
         """Be over, and free the copies of the crowd."""
         if not self.over:
             self.over, self._until = True, why
-            self._proving.close()
+            self._proving.close(why or "no time was left")
 
     # --- what it tells -----------------------------------------------------------------------------------------------
+
     @property
     def is_young(self) -> bool:
         """Has it seen too little to say anything?"""
-        return self.age_s < YOUNG_S or not self._watch.has_measured
+        return self.age_s < YOUNG_S or not self._watch.measured
 
     def card(self) -> Card:
-        names = [BY_PATH[path].label.strip() for path in self.switched.new]
-        return Card(", ".join(names), self._change(), self._exact, self._spans, self._counts, self._proof(), self._state(),
-                    math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES, self._frame)
+        title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
+        left = math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES
+        return Card(title, self._change(), self._exact, self._spans, self._counts, Proof(*self._proving.finding),
+                    self._state(), left, self._frame)
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self._spans if span.outcome != "unknown"]
         if len(self.switched.new) > 1 or not known:
             return {}
         (path,) = self.switched.new
-        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._proof().text}"}
+        return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._proving.finding.text}"}
 
     @property
     def left_s(self) -> float:
@@ -155,12 +159,6 @@ class Trial:
     def _change(self) -> str:
         old, new = self.switched
         return ", ".join(f"{shown(old[path])} -> {shown(value)}" for path, value in new.items())
-
-    def _proof(self) -> Proof:
-        finding = self._proving.finding
-        if self.over and finding.kind == "running":
-            return Proof("running", f"not compared: {self._until or 'no time was left'}")
-        return Proof(*finding)
 
     def _state(self) -> str:
         """What was measured, and what keeps it from going on."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from crowd_demo.measure.experiment import Compile, Progress, told
 from crowd_demo.measure.text import shown
-from crowd_demo.measure.trial import Limits, Trial, Versus
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.inactive import inactive
@@ -38,7 +38,7 @@ class Ablation:
         self.picture, self.limits = picture, limits
         self.left_out: dict[str, str] = {}  # why, by path
         self.done = False
-        self._trial: Trial | None = Trial(start, picture)
+        self._crowds: ThreeCrowds | None = ThreeCrowds(start, picture)
         self._techniques = techniques
         self._compile_for = compile_for
         self._found: list[Row] = []
@@ -49,29 +49,29 @@ class Ablation:
 
     def run(self) -> Iterator[Progress]:
         """Raises ValueError if there is not enough memory. To be called once."""
-        assert self._trial, "this has run already"
-        trial, self._trial = self._trial, None  # its crowds go when this generator does
-        yield from trial.build()
-        wanted = list(self._wanted(trial))
+        assert self._crowds, "this has run already"
+        crowds, self._crowds = self._crowds, None  # they go when this generator does
+        yield from crowds.build()
+        wanted = list(self._wanted(crowds))
         for number, technique in enumerate(wanted):
-            yield from self._measure(trial, technique, number, len(wanted))
+            yield from self._measure(crowds, technique, number, len(wanted))
         self.done = True
 
-    def _wanted(self, trial: Trial) -> Iterator[Technique]:
-        idle = inactive(trial.present)
+    def _wanted(self, crowds: ThreeCrowds) -> Iterator[Technique]:
+        idle = inactive(crowds.present)
         for technique in self._techniques:
             off = technique.baseline
             why = (OFF_ALREADY if self.values[technique.path] == off else INACTIVE if technique.path in idle
-                   else trial.too_slow({technique.path: off}))
+                   else crowds.too_slow({technique.path: off}))
             if why:
                 self.left_out[technique.path] = why
             else:
                 yield technique
 
-    def _measure(self, trial: Trial, technique: Technique, number: int, of: int) -> Iterator[Progress]:
+    def _measure(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Iterator[Progress]:
         path, value, off = technique.path, self.values[technique.path], technique.baseline
-        for text in self._compile_for(trial.options({path: off})):
+        for text in self._compile_for(crowds.options({path: off})):
             yield Progress(f"{path}: {text}", number / of)
-        slices = trial.against({path: off}, self.limits)
+        slices = crowds.against({path: off}, self.limits)
         found = yield from told(slices, f"{path}: {shown(value)} against {shown(off)}", number / of, 1 / of)
         self._found.append(Row(technique, value, off, found))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crowd_demo.measure.experiment import Compile, Progress, told
 from crowd_demo.measure.text import shown
-from crowd_demo.measure.trial import Limits, Trial, Versus
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -22,17 +22,17 @@ class Measurement:
         self.path, self.value, self.other = path, start.techniques[path], other
         self.picture, self.limits = picture, limits
         self.found: Versus | None = None
-        self._trial: Trial | None = Trial(start, picture)
+        self._crowds: ThreeCrowds | None = ThreeCrowds(start, picture)
         self._compile_for = compile_for
 
     def run(self) -> Iterator[Progress]:
         """Raises ValueError if there is not enough memory, or if the other value would take minutes. To be called once."""
-        assert self._trial, "this has run already"
-        trial, self._trial = self._trial, None  # its crowds go when this generator does
+        assert self._crowds, "this has run already"
+        crowds, self._crowds = self._crowds, None  # they go when this generator does
         others = {self.path: self.other}
-        if why := trial.too_slow(others):
+        if why := crowds.too_slow(others):
             raise ValueError(f"{self.path} {shown(self.other)}: {why}")
-        yield from trial.build()
-        for text in self._compile_for(trial.options(others)):
+        yield from crowds.build()
+        for text in self._compile_for(crowds.options(others)):
             yield Progress(text, 0)
-        self.found = yield from told(trial.against(others, self.limits), f"{shown(self.value)} against {shown(self.other)}")
+        self.found = yield from told(crowds.against(others, self.limits), f"{shown(self.value)} against {shown(self.other)}")

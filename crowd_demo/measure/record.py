@@ -12,7 +12,7 @@ from crowd_demo.measure.largest import LIMIT_MS, Answer, Largest
 from crowd_demo.measure.machine import machine, versions
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.trial import Pair, Versus
+from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
@@ -10,7 +11,7 @@ from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.measure.text import aligned, factor, factors, milliseconds, shown
-from crowd_demo.measure.trial import Pair, Versus
+from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
 
 
@@ -31,11 +32,17 @@ NO_DIFFERENCE = "nothing"  # is what it buys
 
 
 def verdict_of(pair: Pair) -> str:
-    """`3.1x (95 %: 2.9-3.3)`, or what there is instead of such a number."""
-    if not pair.factor.known:
-        return f"{factor(pair.factor.value)} (too few steps to be sure)"
-    found = "no difference here" if pair.other.verdict == "no difference" else factor(pair.factor.value)
-    return f"{found} (95 %: {factors(pair.factor)})"
+    """`3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+    times = pair.factor
+    if not times.known:
+        return f"{factor(times.value)} (too few steps to be sure)"
+    match pair.other.verdict:
+        case "no difference":
+            return f"no difference here (95 %: {factors(times)})"
+        case "faster":  # are the others
+            slower = Interval(1 / times.value, 1 / times.high, 1 / times.low)
+            return f"{factor(slower.value)} slower (95 %: {factors(slower)})"
+    return f"{factor(times.value)} faster (95 %: {factors(times)})"
 
 
 def line_of(value: Value, other: Value, found: Versus) -> str:
@@ -64,6 +71,15 @@ ABLATION_NOTE = ("buys: how many times as long it takes with the technique off; 
 def ablation_table(ablation: Ablation) -> Table:
     """Those that buy most of a frame first."""
     return Table(ABLATION, [_ablation_row(row) for row in ablation.rows])
+
+
+def noise(ablation: Ablation) -> str:
+    """By how much frames of the crowd as it is differ from those of its second copy, in a usual comparison."""
+    known = [row.found.frame.other.noise for row in ablation.rows if row.found.frame.other.noise.known]
+    if not known:
+        return "too few frames for an interval"
+    low, high = (median(getattr(interval, end) for interval in known) for end in ("low", "high"))
+    return f"noise: a second copy of the crowd as it is took {low:.2f}-{high:.2f} times as long"
 
 
 def left_out(ablation: Ablation) -> Iterator[str]:

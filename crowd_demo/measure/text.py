@@ -25,15 +25,17 @@ def milliseconds(number: float) -> str:
 
 
 def factor(number: float) -> str:
-    """How many times: 0.52x, 1.04x, 3.1x, 18x, 1,200x."""
-    digits = 2 if number < 1.995 else 1 if number < 9.95 else 0
-    return f"{number:,.{digits}f}x"
+    """How many times: 0.52x, 1.04x, 3.1x, 31x, 1,200x."""
+    return f"{number:,.{_digits(number)}f}x"
 
 
 def factors(of: Interval) -> str:
     """Where a factor lies, with the digits that the larger end has."""
-    digits = 2 if of.high < 1.995 else 1 if of.high < 9.95 else 0
-    return f"{of.low:,.{digits}f}-{of.high:,.{digits}f}"
+    return f"{of.low:,.{_digits(of.high)}f}-{of.high:,.{_digits(of.high)}f}"
+
+
+def _digits(number: float) -> int:
+    return 2 if number < 1.995 else 1 if number < 19.95 else 0
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> str:

@@ -49,7 +49,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("simd", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them", stage="see", key="2", partly=_lanes_left,
               group="search",
-              watch="see and move, which become several times shorter, while candidates hardly change",
+              watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
               source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
     Technique("cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
               "side of a grid cell in world units; auto fits the radius of perception", stage="see", key="c",

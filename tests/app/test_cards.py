@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -18,6 +19,7 @@ from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Populate, SetWalls, Switch
 from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.sim.simulation import Simulation
 
 LOOK_S = 1e-4
 ZOOM = Zoom(320, 180, 1.3)
@@ -166,7 +168,7 @@ def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, w
     assert 90 <= int(watched.card.state.split()[0]) <= 102, "what was before the change is not compared"
 
 
-@pytest.mark.parametrize(("keys", "why"), [(("r",), "another crowd began"), (("backspace",), "the time was changed")])
+@pytest.mark.parametrize(("keys", "why"), [(("r",), "another crowd began"), (("backspace",), "it went to another time")])
 def test_another_crowd_or_time_ends_it(watched: Watched, keys: tuple[str, ...], why: str) -> None:
     watched.switch("simd", False)
     watched.frames(60)
@@ -246,7 +248,13 @@ def test_two_quick_switches_are_one(watched: Watched) -> None:
     watched.frames(60)
     assert int(watched.card.state.split()[0]) > 100 and watched.card.proof.kind == "same"
     watched.switch("simd", True)
+    watched.switch("cull", "off")
+    watched.frames(60)
+    assert watched.card.title == "SIMD lanes, culling" and watched.card.proof.kind == "same"
+    assert [span.name for span in watched.card.spans] == ["see", "step", "frame"], "what changes steps is the larger claim"
+    watched.frames(60)
     watched.switch("simd", False)
+    watched.switch("simd", True)
     assert not watched.has_card, "nothing was switched after all"
 
 
@@ -259,6 +267,33 @@ def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
     watched.switch("neighbours", "linked")
     watched.frames(200)
     assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER at step ")
+
+
+def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    twins = []
+    make = Simulation.twin
+
+    def twin(sim: Simulation) -> Simulation:
+        made = make(sim)
+        twins.append(weakref.ref(made))
+        return made
+    monkeypatch.setattr(Simulation, "twin", twin)
+    watched.switch("simd", False)
+    watched.frames(100)
+    assert len(twins) == 2 and all(twin() for twin in twins)
+    watched.program.apply(Populate(150))
+    watched.frames()
+    assert not any(twin() for twin in twins)
+
+
+def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(sim: Simulation) -> Simulation:
+        raise MemoryError
+    monkeypatch.setattr(Simulation, "twin", full)
+    watched.switch("simd", False)
+    watched.frames(200)
+    assert watched.card.proof == ("running", "not compared: there is no memory for copies of the crowd")
+    assert watched.card.spans[0].outcome != "unknown"
 
 
 def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Watched) -> None:

@@ -19,7 +19,7 @@ from crowd_demo.app.window import close_window, screen
 from crowd_demo.app.worker import Worker
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.experiment import Progress
-from crowd_demo.measure.trial import Limits, Trial, Versus
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.views import TableView
@@ -28,11 +28,11 @@ from crowd_demo.render.hud.views import TableView
 @pytest.fixture
 def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
     """Its comparisons take no time, and always find a factor of 3.1."""
-    def against(self: Trial, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
         return versus(3.1)
 
-    monkeypatch.setattr(Trial, "against", against)
+    monkeypatch.setattr(ThreeCrowds, "against", against)
     monkeypatch.chdir(tmp_path)
     yield Driven()
     close_window()
@@ -59,11 +59,12 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     driven.settle()
     driven.press("m")
     finish(driven)
-    line = "drift against every: 3.1x (95 %: 2.9-3.3), same crowd"
+    line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
     assert driven.program.measured == {"reorder.when": line}
     assert driven.program.notices.present() == [f"reorder, {line}"]
     found = view(driven)
-    assert found.title == "reorder" and found.columns == ("ms", "drift", "every", "buys", "95 %") and line in found.notes
+    assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
+    assert line in found.notes
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
     assert found.progress is None
     driven.press("escape")
@@ -89,19 +90,19 @@ def test_n_shows_what_each_technique_buys_and_keeps_it_for_the_tooltips(driven: 
     found = view(driven)
     paths = {row[0].split()[0] for row in texts(found)}
     assert {"neighbours", "simd", "threads", "cull", "blitter"} <= paths == driven.program.measured.keys()
-    assert driven.program.measured["neighbours"] == "sorted against none: 3.1x (95 %: 2.9-3.3), same crowd"
+    assert driven.program.measured["neighbours"] == "sorted against none: 3.1x faster (95 %: 2.9-3.3), same crowd"
     assert any(note.startswith("off already: ") for note in found.notes) and "JSON" in found.hint
 
 
 def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    def against(self: Trial, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         yield 0.5
         while "simd" in others:  # the second technique takes for ever
             time.sleep(0.01)
             yield 0.5
         return versus(3.1)
 
-    monkeypatch.setattr(Trial, "against", against)
+    monkeypatch.setattr(ThreeCrowds, "against", against)
     driven.press("n")
     while not view(driven).rows:
         driven.frames()
@@ -171,7 +172,7 @@ def test_nothing_is_measured_beside_the_compiler(driven: Driven, monkeypatch: py
 
 
 def test_what_cannot_be_measured_is_told_in_a_line(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.measure.trial.available_bytes", lambda: 1)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
     driven.press("n")
     finish(driven)
     driven.frames()
@@ -190,13 +191,13 @@ def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatc
     monkeypatch.setattr("crowd_demo.app.slices.SLICES_S", 0.01)
     released: list[bool] = []
 
-    def build(self: Trial) -> Iterator[Progress]:
+    def build(self: ThreeCrowds) -> Iterator[Progress]:
         yield Progress("a long slice", 0)
         while not released:
             time.sleep(0.01)
         raise ValueError("enough")
 
-    monkeypatch.setattr(Trial, "build", build)
+    monkeypatch.setattr(ThreeCrowds, "build", build)
     driven.press("n")
     driven.frames(3)
     screen().fill((255, 0, 255))

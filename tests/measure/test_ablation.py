@@ -15,8 +15,8 @@ from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.experiment import no_compiling
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.record import ablation_json, measurement_json
-from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table
-from crowd_demo.measure.trial import Limits, Trial, Versus
+from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table, noise
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -34,12 +34,12 @@ def ablation(paths: tuple[str, ...] = PATHS, picture: bool = False, **settings: 
 @pytest.fixture
 def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Trials that take no time and find what `BUYS` says; without threads the crowd is another one."""
-    def against(self: Trial, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
         (path,) = others
         yield 0.5
         return versus(BUYS[path], "DIFFERS" if path == "threads" else "same")
 
-    monkeypatch.setattr(Trial, "against", against)
+    monkeypatch.setattr(ThreeCrowds, "against", against)
 
 
 @pytest.mark.usefixtures("made_up")
@@ -50,9 +50,12 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert [row.technique.path for row in found.rows] == ["neighbours", "simd", "cull", "reorder.when", "threads"]
     table = ablation_table(found)
     assert table.columns == ("technique", "off", "step ms", "off", "buys", "frame ms", "off", "buys", "95 %", "crowd")
-    assert table.rows[0] == ("neighbours sorted", "none", "2.00", "36.0", "18x", "4.00", "72.0", "18x", "17-19", "same")
+    assert table.rows[0] == (
+        "neighbours sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
     assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
     assert table.rows[4] == ("threads auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
+    assert noise(found) == "noise: a second copy of the crowd as it is took 0.99-1.01 times as long"
+    assert noise(ablation()) == "too few frames for an interval"
     assert str(table).splitlines()[1].startswith("neighbours sorted    none     2.00")
 
 
@@ -81,7 +84,7 @@ def test_the_record_is_json_with_a_version() -> None:
 
 
 def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "too_slow", lambda self, others: "too slow" * ("neighbours" in others))
+    monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "too slow" * ("neighbours" in others))
     found = ablation(("cap", "leaf_size", "neighbours", "simd"))
     list(found.run())
     assert found.left_out == {"cap": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
@@ -132,16 +135,18 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
 
 
 def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "too_slow", lambda self, others: "a step would take 100 s")
+    monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "a step would take 100 s")
     with pytest.raises(ValueError, match="neighbours none: a step would take 100 s"):
         list(measurement("neighbours", "none").run())
 
 
 @pytest.mark.quick
 def test_the_line_says_factor_interval_and_crowd() -> None:
-    assert line_of("every", "off", versus(3.1)) == "every against off: 3.1x (95 %: 2.9-3.3), same crowd"
+    assert line_of("every", "off", versus(3.1)) == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
     assert line_of(True, False, versus(1.0)) == "true against false: no difference here (95 %: 0.95-1.05), same crowd"
-    assert line_of(3, 1, versus(0.5, "approximate")) == "3 against 1: 0.50x (95 %: 0.47-0.53), another crowd (approximate)"
+    assert line_of(3, 1, versus(0.5, "approximate")) == (
+        "3 against 1: 2.0x slower (95 %: 1.9-2.1), another crowd (approximate)")
     assert line_of(3, 1, versus(2.0, "DIFFERS")).endswith("THE CROWD DIFFERS")
     parts = versus(3.1)._replace(frame=versus(1.3).frame)
-    assert line_of(3, 1, parts).startswith("3 against 1: step 3.1x (95 %: 2.9-3.3), frame 1.30x (95 %: 1.23-1.37), ")
+    assert line_of(3, 1, parts).startswith(
+        "3 against 1: step 3.1x faster (95 %: 2.9-3.3), frame 1.30x faster (95 %: 1.23-1.37), ")

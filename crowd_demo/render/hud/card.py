@@ -161,6 +161,7 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
     else:
         on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)
         on.left(times, PAD, top + 47, LARGE)
+        on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
 
 
 def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour) -> None:

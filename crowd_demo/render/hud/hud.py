@@ -44,6 +44,10 @@ class Placed(NamedTuple):
     canvas: Canvas
     at: tuple[int, int]
 
+    @property
+    def rect(self) -> pygame.Rect:
+        return self.canvas.surface.get_rect(topleft=self.at)
+
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the window; None outside of the canvas."""
         x, y = x - self.at[0], y - self.at[1]
@@ -85,7 +89,8 @@ class Hud:
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
-        if status.hovered and (tip := tip_of(status.hovered.target, sim, status)):
+        beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
+        if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
             on.blit(canvas.surface, at)
 
@@ -162,14 +167,17 @@ class Hud:
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 
     def _draw_card(self, on: pygame.Surface, card: Card) -> None:
-        """Draw the card in the middle of the upper edge, between the panels."""
+        """Draw the card in the middle of the upper edge, or of the lower one where it would cover a panel's upper part."""
         width, margin = on.get_width(), self._margin(on.get_size())
         room = (width - 2 * margin) / self.scale
         drawn_as = card, width, self.scale, id(self.pen.theme)
         if self._card is None or self._card[0] != drawn_as:
             self._card = drawn_as, draw_card(card, room, self.pen, self.scale)
         canvas = self._card[1]
-        self._place(on, canvas, ((width - canvas.surface.get_width()) // 2, margin))
+        rect = canvas.surface.get_rect(midtop=(width // 2, margin))
+        if any(rect.colliderect(placed.rect) for placed in self._placed):
+            rect.bottom = on.get_height() - self.taken_px - margin
+        self._place(on, canvas, rect.topleft)
 
     # --- what is open ------------------------------------------------------------------------------------------------
 

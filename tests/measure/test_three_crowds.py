@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crowds import CROWD, FLOCK, simulation
 
-from crowd_demo.measure.trial import PATIENCE, Limits, Trial, Versus, unsorted
+from crowd_demo.measure.three_crowds import PATIENCE, Limits, ThreeCrowds, Versus, unsorted
 from crowd_demo.sim.simulation import Simulation
 
 quick = pytest.mark.quick
@@ -17,15 +17,15 @@ FEW = Limits(seconds=1.0, steps=6)
 SMALL: dict[str, Any] = {"agents": 150, "window__width": 64, "window__height": 64}
 
 
-def trial_of(sim: Simulation, picture: bool = False) -> Trial:
-    trial = Trial(sim.snapshot(), picture)
-    list(trial.build())
-    return trial
+def crowds_of(sim: Simulation, picture: bool = False) -> ThreeCrowds:
+    crowds = ThreeCrowds(sim.snapshot(), picture)
+    list(crowds.build())
+    return crowds
 
 
-def against(trial: Trial, **others: Any) -> Versus:
+def against(crowds: ThreeCrowds, **others: Any) -> Versus:
     """What was found, of a few steps; dots are written as double underscores."""
-    slices: Generator[float, None, Versus] = trial.against(
+    slices: Generator[float, None, Versus] = crowds.against(
         {path.replace("__", "."): value for path, value in others.items()}, FEW)
     parts = []
     while True:
@@ -38,35 +38,35 @@ def against(trial: Trial, **others: Any) -> Versus:
 
 @pytest.mark.parametrize("kind", [CROWD, FLOCK])
 def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
-    trial = trial_of(simulation(**{**kind, **SMALL}))
+    crowds = crowds_of(simulation(**{**kind, **SMALL}))
     for others in ({"neighbours": "none"}, {"simd": False}, {"reorder__when": "off"}, {"threads": 1}):
-        found = against(trial, **others)
+        found = against(crowds, **others)
         assert found.crowd == "same" and found.steps == 6
         assert found.step == found.frame, "there is no picture"
         assert found.step.present.value > 0 and found.step.factor.value > 0 and found.step.factor.known
 
 
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    trial = trial_of(simulation(**{**CROWD, **SMALL}))
-    assert against(trial, stagger__avoidance=1).crowd == "approximate"
-    monkeypatch.setattr("crowd_demo.measure.trial.is_approximate", lambda *_: False)
-    assert against(trial, stagger__avoidance=1).crowd == "DIFFERS"
+    crowds = crowds_of(simulation(**{**CROWD, **SMALL}))
+    assert against(crowds, stagger__avoidance=1).crowd == "approximate"
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.is_approximate", lambda *_: False)
+    assert against(crowds, stagger__avoidance=1).crowd == "DIFFERS"
 
 
 def test_with_pictures_a_frame_is_more_than_its_step() -> None:
-    found = against(trial_of(simulation(**{**FLOCK, **SMALL}), picture=True), cull="off")
+    found = against(crowds_of(simulation(**{**FLOCK, **SMALL}), picture=True), cull="off")
     assert found.crowd == "same" and found.frame.present.value > found.step.present.value
 
 
 def test_each_trial_begins_with_the_state_that_was_given() -> None:
     sim = simulation(**{**FLOCK, **SMALL})
     sim.step(7)
-    trial = trial_of(sim)
+    crowds = crowds_of(sim)
     states = []
     for _ in range(2):
-        against(trial, simd=False)
-        states.append(trial.present.state_hash())
-    twin = Simulation.from_snapshot(trial.start._replace(tick=60))  # where a crowd that sorts every 60 steps does so
+        against(crowds, simd=False)
+        states.append(crowds.present.state_hash())
+    twin = Simulation.from_snapshot(crowds.start._replace(tick=60))  # where a crowd that sorts every 60 steps does so
     twin.step(2 + 10 + 6)
     assert states == [twin.state_hash()] * 2 and sim.tick == 7
 
@@ -74,10 +74,10 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
 def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> None:
     sim = simulation(**{**FLOCK, **SMALL})
     sim.step(67)
-    trial = trial_of(sim)
-    against(trial, reorder__every=7)
-    assert trial.present.tick == 420 + 18 and trial.present.profile.counters["sorts"] == sim.profile.counters["sorts"] + 1
-    assert against(trial, reorder__when="drift").crowd == "same"
+    crowds = crowds_of(sim)
+    against(crowds, reorder__every=7)
+    assert crowds.present.tick == 420 + 18 and crowds.present.profile.counters["sorts"] == sim.profile.counters["sorts"] + 1
+    assert against(crowds, reorder__when="drift").crowd == "same"
 
 
 def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
@@ -90,15 +90,16 @@ def test_unsorted_agents_lie_in_the_order_of_their_ids() -> None:
 
 
 def test_brute_force_that_would_take_minutes_is_refused() -> None:
-    trial = Trial(simulation(**{**FLOCK, **SMALL}).snapshot()._replace(columns=np.zeros((1, 1_000_000), np.int32)), False)
-    assert trial.too_slow({"neighbours": "none"}) == "a step of all pairs would take about 33 s"
-    assert trial.too_slow({"simd": False}) == ""
+    million = simulation(**{**FLOCK, **SMALL}).snapshot()._replace(columns=np.zeros((1, 1_000_000), np.int32))
+    crowds = ThreeCrowds(million, False)
+    assert crowds.too_slow({"neighbours": "none"}) == "a step of all pairs would take about 33 s"
+    assert crowds.too_slow({"simd": False}) == ""
 
 
 def test_three_crowds_that_do_not_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.measure.trial.available_bytes", lambda: 1 << 10)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1 << 10)
     with pytest.raises(ValueError, match="three crowds of 150 need about 0 MB, and 0 MB are free"):
-        trial_of(simulation(**{**FLOCK, **SMALL}))
+        crowds_of(simulation(**{**FLOCK, **SMALL}))
 
 
 @quick

@@ -77,7 +77,7 @@ class Versus(NamedTuple):
     crowd: Crowd
 
 
-class Trial:
+class ThreeCrowds:
     """The three crowds. Ask for slices in the thread that calls kernels, where nobody else may call any meanwhile."""
 
     def __init__(self, start: Snapshot, picture: bool) -> None:
