@@ -285,7 +285,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
 
 @quick
 @pytest.mark.parametrize("args", [
-    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[i, '0']", "--set", "keys.quit="],
+    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[q, '0']", "--set", "keys.quit="],
     ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
     ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
 ])

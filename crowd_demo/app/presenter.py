@@ -55,7 +55,7 @@ class Presenter:
         self.save_asked()
         with profile.stage("hud"):
             draw_notices(picture, status.notices, self.pen, self.hud.scale, self.hud.taken_px)
-        with profile.stage("present"):
+        with profile.stage("flip"):
             pygame.display.flip()
 
     def save_asked(self) -> None:

@@ -204,7 +204,7 @@ class Program:
             self.dialogs.open(menu)
 
     def _open_experiment(self, dialog: Dialog) -> None:
-        self.cards.end("something was measured")
+        self.cards.put_away("something was measured")
         self.dialogs.open(dialog)
 
     def show_card(self) -> None:

@@ -69,11 +69,11 @@ def experiment_of(watched: Watched[Ablation], config: Config, techniques: Sequen
 
 def _concluded(ablation: Ablation, args: argparse.Namespace, code: int) -> int:
     from crowd_demo.measure.record import ablation_json
-    from crowd_demo.measure.tables import ABLATION_NOTE, ablation_table, left_out
+    from crowd_demo.measure.tables import ABLATION_NOTE, ablation_table, left_out, noise
 
     rows = ablation.rows
     head = f"{args.config}: {ablation.agents:,} agents{'' if ablation.done else ', left before the end'}"
-    table = [str(ablation_table(ablation)), ABLATION_NOTE] if rows else ["nothing was measured"]
+    table = [str(ablation_table(ablation)), f"{ABLATION_NOTE}\n{noise(ablation)}"] if rows else ["nothing was measured"]
     written = show("\n\n".join([head, *table, "\n".join(left_out(ablation))]).rstrip(), ablation_json(ablation), args.report)
     differing = [row.technique.path for row in rows if row.found.crowd == "DIFFERS"]
     if differing:

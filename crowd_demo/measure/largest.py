@@ -84,7 +84,7 @@ class Largest:
                 yield Progress(f"{rung.name}: {text}", number / len(self.rungs))
             answer = yield from self._search(rung, start, number)
             self.answers.append(answer)
-            start = answer.measured.agents if answer.measured else 1
+            start = answer.measured.agents if answer.measured else self._start
         self.done = True
 
     def _search(self, rung: Rung, start: int, number: int) -> Generator[Progress, None, Answer]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import median
 from typing import NamedTuple
 
 from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
@@ -70,6 +71,15 @@ ABLATION_NOTE = ("buys: how many times as long it takes with the technique off; 
 def ablation_table(ablation: Ablation) -> Table:
     """Those that buy most of a frame first."""
     return Table(ABLATION, [_ablation_row(row) for row in ablation.rows])
+
+
+def noise(ablation: Ablation) -> str:
+    """By how much frames of the crowd as it is differ from those of its second copy, in a usual comparison."""
+    known = [row.found.frame.other.noise for row in ablation.rows if row.found.frame.other.noise.known]
+    if not known:
+        return "too few frames for an interval"
+    low, high = (median(getattr(interval, end) for interval in known) for end in ("low", "high"))
+    return f"noise: a second copy of the crowd as it is took {low:.2f}-{high:.2f} times as long"
 
 
 def left_out(ablation: Ablation) -> Iterator[str]:

@@ -15,7 +15,7 @@ from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.experiment import no_compiling
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.record import ablation_json, measurement_json
-from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table
+from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table, noise
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -54,6 +54,8 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
         "neighbours sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
     assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
     assert table.rows[4] == ("threads auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
+    assert noise(found) == "noise: a second copy of the crowd as it is took 0.99-1.01 times as long"
+    assert noise(ablation()) == "too few frames for an interval"
     assert str(table).splitlines()[1].startswith("neighbours sorted    none     2.00")
 
 

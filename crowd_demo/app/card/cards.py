@@ -103,12 +103,15 @@ class Cards:
         self._compiling = at.compiling
         if any(noticed):
             self._react(noticed, at)
-        if self._trial and not self._trial.over:
+        if self._trial:
+            told = self._trial.over
             self._trial.work(at, self.readings, spent_s)
-            self._measured.update(self._trial.summary)
+            if not told:
+                self._measured.update(self._trial.summary)
 
-    def end(self, why: str) -> None:
-        """Let the present card have its last word."""
+    def put_away(self, why: str) -> None:
+        """End the present card, and hide it until somebody asks for it."""
+        self._asked = False
         if self._trial:
             self._trial.end(why)
 

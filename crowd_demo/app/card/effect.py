@@ -77,7 +77,7 @@ class Watch:
         if name not in self._baselines:
             self._baselines[name] = Baseline(costs(before, stage))
         found = self._baselines[name].effect(costs(after, stage))
-        return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict)
+        return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict, found.noise.high)
 
 
 def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:

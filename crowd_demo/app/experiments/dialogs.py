@@ -27,6 +27,7 @@ from crowd_demo.measure.tables import (
     left_out,
     line_of,
     measurement_table,
+    noise,
 )
 from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.techniques import BY_PATH
@@ -123,9 +124,9 @@ class ExperimentDialog(Generic[Kind]):
 class MeasurementDialog(ExperimentDialog[Measurement]):
     """One technique against another value; `keep` gets the technique's path and the line that says what was found."""
 
-    def __init__(self, path: str, make: Callable[[], Measurement], tell: Tell, keep: Callable[[str, str], object]) -> None:
+    def __init__(self, title: str, make: Callable[[], Measurement], tell: Tell, keep: Callable[[str, str], object]) -> None:
         super().__init__(make, tell)
-        self.title = BY_PATH[path].label.strip()
+        self.title = title
         self._keep = keep
 
     def table(self, experiment: Measurement) -> Table:
@@ -145,7 +146,7 @@ class MeasurementDialog(ExperimentDialog[Measurement]):
         if self.experiment and self.experiment.found:
             line = self._line(self.experiment, self.experiment.found)
             self._keep(self.experiment.path, line)
-            self._tell(f"{self.title}, {line}", self.experiment.path)
+            self._tell(f"{BY_PATH[self.experiment.path].label.strip()}, {line}", self.experiment.path)
 
     def _line(self, experiment: Measurement, found: Versus) -> str:
         return line_of(experiment.value, experiment.other, found)
@@ -167,7 +168,7 @@ class AblationDialog(ExperimentDialog[Ablation]):
         return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
 
     def notes(self, experiment: Ablation) -> Sequence[str]:
-        return [*["left before the end"] * (not experiment.done), ABLATION_NOTE, *left_out(experiment)]
+        return [*["left before the end"] * (not experiment.done), ABLATION_NOTE, noise(experiment), *left_out(experiment)]
 
     def record(self, experiment: Ablation) -> Mapping[str, object]:
         return ablation_json(experiment)

@@ -21,6 +21,7 @@ from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.ladder import present_and_rungs
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
+from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
@@ -39,15 +40,15 @@ class ExperimentDialog(Dialog, Protocol):
 class Experiments:
     """At most one runs at a time.
 
-    `shown` says what is on the screen, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
+    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
     """
 
     def __init__(self, ahead: Ahead, techniques: Techniques, notices: Notices, config_name: str | None,
-                 shown: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
+                 screen: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
                  keep: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
-        self._shown, self._open_dialog, self._keep = shown, open_dialog, keep
+        self._screen, self._open_dialog, self._keep = screen, open_dialog, keep
         self._dialog: ExperimentDialog | None = None
 
     @property
@@ -60,12 +61,12 @@ class Experiments:
         """Measure the technique that was touched last: its value against the one before."""
         path = self._techniques.touched
         technique, value = BY_PATH[path], self._techniques.value(path)
-        other = other_value(technique, value, self._techniques.previous.get(path))
+        name, other = technique.label.strip(), other_value(technique, value, self._techniques.previous.get(path))
         if other is None:
-            self._notices.add(f"{technique.label.strip()}: there is no other value", path)
+            self._notices.add(f"{name}: there is no other value", path)
         else:
-            make = partial(self._measurement, path, other)
-            self._begin(lambda: MeasurementDialog(path, make, self._notices.add, self._keep))
+            title, make = f"{name}: {shown(value)} against {shown(other)}", partial(self._measurement, path, other)
+            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
 
     def ablate(self) -> None:
         """Each technique off in turn."""
@@ -93,18 +94,18 @@ class Experiments:
 
     def _config(self) -> Config:
         """What is on the screen; a view of the whole world stays one when the world grows."""
-        shown = self._shown()
-        config, camera = effective(shown), shown.camera
+        screen = self._screen()
+        config, camera = effective(screen), screen.camera
         whole = Camera(camera.world, camera.size)
         if (camera.x, camera.y, camera.zoom) == (whole.x, whole.y, whole.zoom):
             return config.model_copy(update={"camera": CameraSettings(center=None, zoom=None)})
         return config
 
     def _start(self) -> Snapshot:
-        return self._shown().sim.snapshot()._replace(config=self._config())
+        return self._screen().sim.snapshot()._replace(config=self._config())
 
     def _repeat(self, command: str) -> str:
-        return command_for(self._shown(), self._config_name, command)
+        return command_for(self._screen(), self._config_name, command)
 
     # --- going on ----------------------------------------------------------------------------------------------------
 

@@ -49,6 +49,7 @@ class Span(NamedTuple):
     low: float  # of the factor, with a confidence of 95 %; -inf and inf where there were too few
     high: float
     outcome: Outcome
+    noise: float = math.nan  # by such a factor times changed while nothing was switched
 
 
 class Count(NamedTuple):
@@ -88,9 +89,13 @@ def factor_text(span: Span) -> str:
 
 
 def interval_text(span: Span) -> str:
-    """The interval of the same; empty where it is not known."""
-    ends = (span.low, span.high) if span.factor >= 1 else (1 / span.high, 1 / span.low) if span.low > 0 else (0, math.inf)
-    return f"95 %: {_number(ends[0])} - {_number(ends[1])}" if all(0 < end < math.inf for end in ends) else ""
+    """The interval of the same; the noise where a difference lies within that; nothing where it is not known."""
+    if not 0 < span.low <= span.high < math.inf:
+        return ""
+    if span.outcome == "no difference" and not span.low <= 1 <= span.high:
+        return f"noise here: {_number(span.noise)}x"
+    ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
+    return f"95 %: {_number(ends[0])} - {_number(ends[1])}"
 
 
 def outcome_text(span: Span) -> str:
@@ -161,6 +166,7 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
     else:
         on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)
         on.left(times, PAD, top + 47, LARGE)
+        on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
 
 
 def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour) -> None:

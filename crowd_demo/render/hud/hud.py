@@ -89,7 +89,8 @@ class Hud:
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
-        if status.hovered and (tip := tip_of(status.hovered.target, sim, status)):
+        beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
+        if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
             on.blit(canvas.surface, at)
 

@@ -24,7 +24,7 @@ COLOURS: dict[str, RGB] = {
     "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
     "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
     "events": (185, 125, 155), "meters": (120, 80, 75), "proof": (205, 170, 195), "hud": (195, 80, 115),
-    "present": (250, 175, 180), "other": REST,
+    "flip": (250, 175, 180), "other": REST,
 }
 
 

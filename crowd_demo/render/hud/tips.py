@@ -34,7 +34,8 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "fact" if name in READOUTS:
             return _about_number(name)
         case "stage":
-            return Tip(name, ((text_of(name).about, TEXT),))
+            text = text_of(name)
+            return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
         case "fold":
             return Tip(name, (("click to fold or unfold this section", DIM),))
         case "graph":

@@ -90,7 +90,8 @@ def test_what_differs_less_than_the_time_before_from_itself_is_no_difference() -
     profile.many(60, see=1.3)
     watch = switched(profile)
     profile.many(120, see=0.95)
-    assert told(watch, profile)["see"].outcome == "no difference"
+    see = told(watch, profile)["see"]
+    assert see.outcome == "no difference" and see.noise == pytest.approx(1.3, rel=0.05)
 
 
 def test_few_steps_say_nothing_however_large_the_difference() -> None:

@@ -63,7 +63,8 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     assert driven.program.measured == {"reorder.when": line}
     assert driven.program.notices.present() == [f"reorder, {line}"]
     found = view(driven)
-    assert found.title == "reorder" and found.columns == ("ms", "drift", "every", "buys", "95 %") and line in found.notes
+    assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
+    assert line in found.notes
     assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
     assert found.progress is None
     driven.press("escape")

@@ -150,7 +150,7 @@ def test_a_run_is_traced_and_its_report_agrees(tmp_path: Path) -> None:
     named = [event for event in events(trace.read_text(), "M") if event["name"] == "thread_name"]
     threads = {event["args"]["name"]: event["tid"] for event in named}
     on = {span["name"]: span["tid"] for span in spans}
-    assert on["frame"] == on["present"] == threads["MainThread"]
+    assert on["frame"] == on["flip"] == threads["MainThread"]
     assert on["step"] == on["see"] == on["blit"] == threads["crowd-demo worker"]
     for number, span in enumerate(spans):  # Perfetto drops spans of a thread that overlap in part
         for other in spans[number + 1:]:

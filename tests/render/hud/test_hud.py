@@ -55,7 +55,7 @@ from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 pytestmark = pytest.mark.quick
-STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "present": 0.8}
+STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
 KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
 BUNDLED = "freesansbold.ttf"
 PATHS = frozenset({"stagger.sight", "stagger.paths"})
@@ -552,8 +552,9 @@ def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
     for _ in range(100):
         profile.add("see", 70.0)
         profile.end_frame(75.0)
-    assert any(text.startswith("higher than 20 ms") for text in graph_texts(graph, profile))
-    assert not any(text.startswith("higher") for text in graph_texts(graph, profile, fits=1))
+    assert "above 20 ms: click to fit" in graph_texts(graph, profile)
+    assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
+    assert "far below 160 ms: click to fit" in graph_texts(graph, measured(300), fits=1)
 
 
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
