@@ -1,1 +1,1 @@
-"""The program: the window's loop, input, loading, switching of techniques, reports."""
+"""The program in a window: a run (main), its frames (loop), its state (program), and rooms for its parts."""
