@@ -62,6 +62,7 @@ class Guide:
         """Let the tour measure. Call in every frame."""
         if self.tour:
             self.tour.look(program)
+            self._end_if_over(program)
 
     def go_alone(self, program: Guided) -> None:
         """Play a tour without anybody to press keys: print each page once its numbers are there."""

@@ -1,8 +1,8 @@
 """A tour that is under way: what it does to the program, what it measures, and what its panel shows.
 
 A page is entered in three turns: what its step does is asked for (a scenario may have to be opened, kernels to be compiled);
-when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. Nobody has to
-wait for that: the next page can be entered at any time.
+when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. Who wants to go
+on before that goes on as soon as they are there, or at once if asked again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.sim.simulation import Simulation
 
-LEAST_FRAMES = 5  # with fewer nothing is said
+LEAST_FRAMES = 3  # with fewer nothing is said
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
 COUNTED_BY = 10  # so many frames more are told: the panel is drawn anew then
 
@@ -69,9 +69,11 @@ class TourPlayer:
         self._seen: dict[int, Seen] = {0: Seen({})}
         self._marks: dict[str, Numbers] = {}
         self._restart_due = False
+        self._hurried = False  # does somebody want to go on as soon as the numbers are there?
         self._since = Counts(0, 0)
         self._since_s = time.monotonic()
         self._state: object = None  # what the measured frames have in common
+        self._count = 0  # of them
 
     @property
     def page(self) -> Page:
@@ -102,11 +104,18 @@ class TourPlayer:
         """Do what a key or a part of the panel stands for: next, back or leave."""
         if name == "leave":
             self.over = True
-        elif not self.opening:
-            self.next(program) if name == "next" else self.back(program)
+        elif self.opening:
+            return
+        elif name == "back":
+            self.back(program)
+        elif self._is_complete or self._hurried:
+            self.next(program)
+        else:
+            self._hurried = True
 
     def next(self, program: Guided) -> None:
         """Go on to the next page; after the last one the tour is over."""
+        self._hurried = False
         seen, now = self._seen[self._number], self._measured(program)
         self._keep(now)
         if self._number + 1 == len(self.tour.pages):
@@ -123,6 +132,7 @@ class TourPlayer:
 
     def back(self, program: Guided) -> None:
         """Return to the page before, and to what was set up there."""
+        self._hurried = False
         if self._number == 0:
             return
         left, was_answer = self.page.step, self.page.is_answer
@@ -171,22 +181,30 @@ class TourPlayer:
             program.restart()
         elif self._is_enough(program):
             self._keep(self._measured(program))
+            if self._hurried:
+                self.next(program)
 
     @property
     def _is_measured(self) -> bool:
         return self._seen[self._number].now is not None
 
+    @property
+    def _is_complete(self) -> bool:
+        """Has the page all of its numbers?"""
+        return self._is_measured or not (self.page.numbers or self.step.mark)
+
     def _wait(self) -> None:
         """Count frames afresh."""
-        self._state = None
+        self._state, self._count = None, 0
 
     def _counted(self, program: Guided) -> int:
-        """Frames since anything that matters was changed, by the tour or by somebody else."""
+        """Frames since the one in which anything that matters was changed, by the tour or by somebody else."""
         profile = program.sim.profile
         state = program.sim, len(program.sim.history)
         if state != self._state:
             self._state, self._since, self._since_s = state, Counts.of(profile), time.monotonic()
-        return profile.frames - self._since.frames
+        self._count = profile.frames - self._since.frames
+        return self._count
 
     def _is_enough(self, program: Guided) -> bool:
         """Were enough frames measured, and all numbers that the page needs? What is still unknown after a while stays so."""
@@ -241,7 +259,7 @@ class TourPlayer:
             return f"opening {self.opening} ..."
         if program.switcher.pending:
             return f"{program.switcher.text or 'compiling'} ..."
-        if self._is_measured or not self.page.numbers:
+        if self._is_complete:
             return ""
-        counted = self._counted(program) // COUNTED_BY * COUNTED_BY
-        return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}"
+        counted = self._count // COUNTED_BY * COUNTED_BY
+        return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}" + ", then on" * self._hurried

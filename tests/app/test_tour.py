@@ -184,14 +184,10 @@ def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave
 
 def test_after_the_last_page_it_is_over(touring: Driven) -> None:
     for _ in range(6):
-        assert shown(touring)
+        until_measured(touring)
         touring.press("right")
-        driven_to_rest(touring)
     assert touring.program.status().tour is None
-
-
-def driven_to_rest(driven: Driven) -> None:
-    driven.until(lambda: go_on(driven) or not driven.loop.opening)
+    assert touring.program.running
 
 
 def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
@@ -202,10 +198,32 @@ def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
 def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven, folder: Path) -> None:
     (folder / "other.yaml").write_text("agents: no\n")
     for _ in range(4):
+        until_measured(touring)
         touring.press("right")
     touring.until(lambda: touring.program.status().tour is None)
     assert any("other.yaml:1: agents" in notice for notice in touring.program.status().notices)
     assert touring.program.config_name == "small"
+
+
+def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -> None:
+    touring.press("right")
+    touring.press("right")
+    assert shown(touring).step == 2 and shown(touring).doing.endswith("then on")
+    touring.until(lambda: shown(touring).is_answer)
+    touring.press("left")
+    assert TO_COME not in shown(touring).text and shown(touring).doing == ""
+
+
+def test_who_asks_twice_goes_on_at_once_and_who_goes_back_takes_it_back(touring: Driven) -> None:
+    for key in ("right", "right", "right"):
+        touring.press(key)
+    assert shown(touring).is_answer
+    touring.press("left")
+    touring.press("right")
+    touring.press("left")
+    assert shown(touring).step == 1
+    touring.frames(20)
+    assert shown(touring).step == 1
 
 
 def test_numbers_are_measured_anew_when_a_switch_comes_in_between(touring: Driven) -> None:

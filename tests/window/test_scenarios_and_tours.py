@@ -12,8 +12,13 @@ import pytest
 
 from crowd_demo.render.hud.theme import DARK, TOUCHED
 
-BIRDS = ("# My birds.\nagents: 400\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\n"
-         "window: {title: birds}\n")
+BIRDS = """# My birds.
+agents: 400
+behaviour: flock
+world: {width: 900, height: 600}
+scene: {ground: sky}
+window: {title: birds}
+"""
 TOUR = """# My tour.
 config: birds
 steps:
