@@ -2,8 +2,8 @@
 
 For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
 next to each other in memory are asked. Without an index, a group at a time. With one, four groups at a time, and all agents in
-the rows of cells around them: registers work where a quarter of a row is due (`worth_registers`), and what is compared is
-they compute.
+the rows of cells around them: registers work where a quarter of a row is due (`worth_registers`), and their answers
+are to be compared too.
 """
 
 from __future__ import annotations
