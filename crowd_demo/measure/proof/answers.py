@@ -1,9 +1,9 @@
 """Answers: what *see* writes for a sample of agents, with the old values of techniques and with the new ones.
 
 For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
-next to each other in memory are asked: without an index, a group at a time; with one, four groups at a time and all agents in
-the rows of cells around them. For registers work only where a quarter of a row is due (`worth_registers`), and what they compute
-is to be compared too.
+next to each other in memory are asked. Without an index, a group at a time. With one, four groups at a time, and all agents in
+the rows of cells around them: registers work where a quarter of a row is due (`worth_registers`), and their answers
+are to be compared too.
 """
 
 from __future__ import annotations
