@@ -24,7 +24,7 @@ class MadeUp(Profile):
         super().__init__()
         self.rng = np.random.default_rng(5)
 
-    def frame(self, steps: int = 1, note: str = "", sort: bool = False, blit: float = 2.0, cull: float = 0.1,
+    def frame(self, steps: int = 1, note: str = "", sort: bool = False, blit: float = 2.0, cull: float = 0.0,
               **stages_ms: float) -> None:
         self.begin_frame()
         total = 0.0
