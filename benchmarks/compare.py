@@ -128,7 +128,7 @@ def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterat
 
 
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
-    from crowd_demo.app.report import write_report
+    from crowd_demo.app.output.report import write_report
 
     configs = {config: {kind: comparison_json(each) for kind, each in kinds.items()} for config, kinds in found.items()}
     write_report({**header("commits"), "against": against, "configs": configs}, path)

@@ -183,7 +183,7 @@ def _main(args: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return MISTAKEN
     if args.json:
-        from crowd_demo.app.report import write_report
+        from crowd_demo.app.output.report import write_report
 
         write_report({**header("limit"), "results": [
             {**each._asdict(), "c": each.c._asdict(), "ours": each.ours._asdict(), "paired": interval_json(each.paired)}

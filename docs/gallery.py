@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pygame
 
-from crowd_demo.app.input import Do
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
-from crowd_demo.app.window import close_window, open_window
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
 
 FOLDER = Path(__file__).resolve().parent / "pictures/window"
@@ -39,7 +39,7 @@ class Visit:
         loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
         self.program = Program(self.config, loaded, config_name=config)
         self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
-        self.program.unpaced, self.program.cards.on = False, True
+        self.program.time.unpaced, self.program.cards.on = False, True
 
     def do(self, action: str, backwards: bool = False) -> None:
         self.program.perform(Do(action, backwards))
@@ -59,7 +59,7 @@ class Visit:
     def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
         """Switch a technique, and let its card fill."""
         self.do(path, backwards)
-        self.until(lambda: not self.program.switcher.pending)
+        self.until(lambda: not self.program.techniques.switcher.pending)
         self.wait(seconds)
 
     def save(self, name: str) -> None:

@@ -6,7 +6,7 @@
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
-    docs/pictures/         only with --pictures, for it takes minutes
+    docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
@@ -23,6 +23,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import gallery
 from pydantic import BaseModel
 
 from crowd_demo.config.model import Config
@@ -63,6 +64,7 @@ def main() -> int:
     if args.pictures and not args.check:
         make_pictures()
         make_scenario_pictures()
+        gallery.main(())
     return 1 if args.check and outdated else 0
 
 

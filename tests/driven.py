@@ -8,10 +8,10 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.window import open_window
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 
 PATIENCE_S = 300.0  # for what other processes compile on a slow machine
@@ -75,6 +75,6 @@ class Driven:
 
     def settle(self) -> None:
         """Until no technique waits for its kernels."""
-        while self.program.switcher.pending:
+        while self.program.techniques.switcher.pending:
             self.frames()
         self.frames()

@@ -6,7 +6,7 @@ import string
 
 import pygame
 
-from crowd_demo.app.keyboard import SCANCODES, Keyboard
+from crowd_demo.app.input.keyboard import SCANCODES, Keyboard
 
 PLACES = "1234567890-=" "qwertyuiop[]" "asdfghjkl;'" "zxcvbnm,./"
 PLAIN = {

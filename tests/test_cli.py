@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from crowd_demo import __version__, load_config
-from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli import main
 from crowd_demo.cli.commands import COMMANDS
 from crowd_demo.config.keys import ACTIONS

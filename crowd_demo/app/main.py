@@ -12,28 +12,28 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from crowd_demo.app.input import Input
-from crowd_demo.app.keyboard import shown_keys
-from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
-from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.preferences import Preferences, user_file
-from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.recording_format import RecordingError
-from crowd_demo.app.startup import seconds_since_start
-from crowd_demo.app.streams import OutputError
-from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.input.events import Input
+from crowd_demo.app.input.keyboard import shown_keys
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
+from crowd_demo.app.process.startup import seconds_since_start
+from crowd_demo.app.process.streams import STDOUT, OutputError
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.recording.format import RecordingError
+from crowd_demo.app.screen.preferences import Preferences, user_file
+from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.save_format import SaveError, check
 
 if TYPE_CHECKING:
+    from crowd_demo.app.compiling.opening import Opening
+    from crowd_demo.app.compiling.switching import Switcher
     from crowd_demo.app.loop import Loop
-    from crowd_demo.app.opening import Opening
+    from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.replay import Player
-    from crowd_demo.app.switching import Switcher
-    from crowd_demo.app.trace import Trace
+    from crowd_demo.app.recording.replay import Player
 
 FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
@@ -87,7 +87,7 @@ class Session:
 
         program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
                           self.preferences)
-        program.player = self.player
+        program.crowd.player = self.player
         self._start_trace(program)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
@@ -97,7 +97,7 @@ class Session:
         try:
             return self._play(self.loop, loaded)
         except Exception as error:
-            self.loop.program.crashed(error)
+            self.loop.program.files.crashed(error)
             raise
 
     def _play(self, loop: Loop, loaded: Loaded) -> int:
@@ -116,7 +116,7 @@ class Session:
 
     def _start_recording(self, program: Program, path: Path) -> None:
         try:
-            program.start_recording(path)
+            program.files.start_recording(path)
         except OSError as error:
             print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
             self.record_failed = True
@@ -126,7 +126,7 @@ class Session:
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        broken = program.broken_recording
+        broken = program.files.broken
         if broken and broken.error:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
@@ -150,7 +150,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [loop.program.switcher, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *([loop.opening] if loop.opening else [])]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling += threads
@@ -174,7 +174,7 @@ class Session:
             check(saved, loaded.sim)
             loaded.sim.restore(saved)
         if self.options.replay:
-            from crowd_demo.app.replay import Player
+            from crowd_demo.app.recording.replay import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)
@@ -186,7 +186,7 @@ class Session:
     def _start_trace(self, program: Program) -> None:
         """Measure with a profile that writes a trace, if that was asked for."""
         if path := self.unwritten.pop("--trace", None):
-            from crowd_demo.app.trace import Trace, TracedProfile
+            from crowd_demo.app.output.trace import Trace, TracedProfile
 
             self.trace = Trace(path)
             program.sim.profile = TracedProfile(self.trace)
@@ -213,7 +213,7 @@ class Session:
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
         code = FINE
-        loop.program.finish_files(WRITE_S)
+        loop.program.files.finish(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:
                 self._write_file(option, path, loop, startup_s)
@@ -228,8 +228,8 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.pictures import save_picture
-        from crowd_demo.app.report import report, write_report
+        from crowd_demo.app.output.pictures import save_picture
+        from crowd_demo.app.output.report import report, write_report
 
         if option == "--screenshot":
             save_picture(screen(), path)

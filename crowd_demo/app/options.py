@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowd_demo.app.recording_format import Script
+    from crowd_demo.app.recording.format import Script
     from crowd_demo.sim.snapshot import Snapshot
-
-STDOUT = Path("-")
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from crowd_demo.app.files import why_unwritable
-from crowd_demo.app.options import STDOUT
+from crowd_demo.app.output.files import why_unwritable
+from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.exits import MISTAKEN
 
 if TYPE_CHECKING:

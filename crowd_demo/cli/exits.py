@@ -15,8 +15,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from crowd_demo import __version__
-from crowd_demo.app.quitting import Interrupted, raise_interrupted, signals_to
-from crowd_demo.app.streams import OutputError, discard_output, standard_streams
+from crowd_demo.app.process.quitting import Interrupted, raise_interrupted, signals_to
+from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
 
 FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
 

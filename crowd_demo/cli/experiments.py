@@ -11,9 +11,9 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from crowd_demo.app.options import STDOUT
-from crowd_demo.app.quitting import Interrupted
-from crowd_demo.app.worker import carry_out
+from crowd_demo.app.process.quitting import Interrupted
+from crowd_demo.app.process.streams import STDOUT
+from crowd_demo.app.process.worker import carry_out
 from crowd_demo.cli.exits import CRASHED, FINE, print_error
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ def kernels(config: Config, watched: Watched[Kind]) -> Compile:
     """Compile what the configuration needs; return what compiles for other techniques."""
     from functools import partial
 
-    from crowd_demo.app.ahead import compile_missing
-    from crowd_demo.app.loading import Progress
+    from crowd_demo.app.compiling.ahead import compile_missing
+    from crowd_demo.app.compiling.loading import Progress
 
     watched.doing = progress = Progress()
     progress.say("importing the compiler")
-    from crowd_demo.app.compilers import Compilers
+    from crowd_demo.app.compiling.compilers import Compilers
 
     with Compilers(config) as compilers:
         return partial(compile_missing, compilers.compile_first(True, progress.compiling))
@@ -89,7 +89,7 @@ def kernels(config: Config, watched: Watched[Kind]) -> Compile:
 
 def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
     """Print the text, unless the record goes to standard output, and write the record if `path` asks for that."""
-    from crowd_demo.app.report import write_report
+    from crowd_demo.app.output.report import write_report
 
     if path != STDOUT:
         print(text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from crowd_demo.app.quitting import interruptible
+from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.cli.arguments import Parser, count, parser_of
 from crowd_demo.cli.exits import FINE
 

@@ -23,7 +23,7 @@ def parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
-    from crowd_demo.app.recording_format import RecordingError, read_recording
+    from crowd_demo.app.recording.format import RecordingError, read_recording
 
     mistakes = list(unwritable_report(args))
     try:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo import __version__
-from crowd_demo.app.files import is_special
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.output.files import is_special
 from crowd_demo.cli.arguments import DEFAULT_CONFIG, Parser, count, size, unwritable, unwritable_report
 from crowd_demo.cli.commands import listed
 from crowd_demo.cli.exits import FINE, mistaken
@@ -134,7 +134,7 @@ def _tour_config(name: str, mistakes: list[str]) -> str | None:
 
 def _snapshot(args: argparse.Namespace, mistakes: list[str]) -> Snapshot | None:
     """The saved crowd, with the options' techniques and looks; or None and lines added to the mistakes."""
-    from crowd_demo.app.saves import read_save, with_overrides
+    from crowd_demo.app.recording.saves import read_save, with_overrides
     from crowd_demo.config.loader import ConfigError, parse_overrides
     from crowd_demo.sim.save_format import SaveError
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_demo.app.options import STDOUT
-from crowd_demo.app.quitting import interruptible
+from crowd_demo.app.process.quitting import interruptible
+from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_config, parser_of, unwritable_report
 from crowd_demo.cli.exits import CRASHED, FINE, mistaken
 from crowd_demo.registry.techniques import BY_PATH
@@ -75,7 +75,7 @@ def _sweep(args: argparse.Namespace, config: Config, technique: Technique, value
 
 
 def _write(path: Path, config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> None:
-    from crowd_demo.app.report import write_report
+    from crowd_demo.app.output.report import write_report
     from crowd_demo.lab.sweep_runs import WARM_UP
     from crowd_demo.lab.sweep_table import one_crowd
     from crowd_demo.measure.record import header, result_json

@@ -11,7 +11,7 @@
         ask: Why is it not faster still?  # a question; its answer comes with the next key
         answer: Neighbours in space are still far apart in memory.
 
-docs/tours.md says how to write one. Nothing here runs anything: app/tour.py plays it.
+docs/tours.md says how to write one. Nothing here runs anything: app/tours/tour.py plays it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.config.model import Config
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Result, compare

@@ -240,8 +240,15 @@ class Simulation:
 
     def reindex(self) -> None:
         """Index the agents at their present positions, as the next step will. Call before reading candidates between steps."""
+        for _ in self.reindex_in_parts():
+            pass
+
+    def reindex_in_parts(self) -> Iterator[None]:
+        """The same, which yields after each of its kernels but those of a cap."""
         self._begin()
-        run(self.index.calls(self.world))
+        for call in self.index.calls(self.world):
+            call.run()
+            yield
         self.index.commit(self.world)
         if self.optimizations.cap != "none" and not self.structure.USES_GRID:
             self.refresh_grid()

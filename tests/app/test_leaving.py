@@ -8,7 +8,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.dialogs import PATIENCE_S, Question
+from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
 from crowd_demo.app.options import RunOptions
 
 
@@ -42,7 +42,7 @@ def test_another_key_goes_on_and_does_what_it_does(driven: Driven) -> None:
     driven.press("left shift")
     assert driven.program.is_asking
     driven.press("space")
-    assert driven.program.running and not driven.program.is_asking and driven.program.paused
+    assert driven.program.running and not driven.program.is_asking and driven.program.time.paused
     driven.press("escape")
     assert driven.program.is_asking
 
@@ -59,7 +59,7 @@ def test_a_click_on_the_question_leaves_and_one_elsewhere_goes_on(
 
 def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr("crowd_demo.app.dialogs.time.monotonic", lambda: now)
+    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.time.monotonic", lambda: now)
     question = Question("Leave?", "", lambda: None)
     question.view()
     now += PATIENCE_S * 0.9
@@ -92,7 +92,8 @@ def test_in_a_long_step_one_esc_asks_afterwards(driven: Driven, monkeypatch: pyt
     may_go_on = threading.Event()
     monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
     titles: list[str] = []
-    monkeypatch.setattr(driven.loop, "_set_title", lambda what="": (titles.append(what), "again" in what and may_go_on.set()))
+    monkeypatch.setattr(driven.loop.presenter, "set_title",
+                        lambda what="": (titles.append(what), "again" in what and may_go_on.set()))
     later(0.3, "escape")
     driven.frames()
     driven.frames()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import crowd_demo
-from crowd_demo.app.effect import PROOF
+from crowd_demo.app.card.effect import PROOF
 from crowd_demo.profile import OTHER
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of, text_of
 from crowd_demo.registry.techniques import BUILT_IN

@@ -41,7 +41,7 @@ def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running
     config = config_of(parser().parse_args(arguments), mistakes)
     assert program == "crowd-demo" and config and not mistakes
     assert config.optimizations.model_dump() == running.report()["optimizations"]
-    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, "compact", None)
+    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, "off", None)
     assert (config.window.width, config.window.height) == (640, 360)
     assert copied.splitlines()[-1].startswith("# the screen was at tick ")
 

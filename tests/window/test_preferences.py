@@ -9,7 +9,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.preferences import read
+from crowd_demo.app.screen.preferences import read
 
 
 def test_scale_hud_and_size_are_kept(start: Callable[..., Any], tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ window: {title: birds}
 TOUR = """# My tour.
 config: birds
 steps:
-  - say: A step takes {step_ms} ms.
-  - say: Everybody tests {candidates} others.
+  - say: Without numbers, so that nobody has to wait for them.
+  - say: Everybody tests everybody.
     do: {set: {neighbours: none}}
   - say: Drawn by pygame.
     do: {set: {blitter: pygame}}

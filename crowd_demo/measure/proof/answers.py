@@ -1,8 +1,9 @@
 """Answers: what *see* writes for a sample of agents, with the old values of techniques and with the new ones.
 
 For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
-next to each other in memory are asked, a group a part. With an index all agents in the rows of cells around a group are asked
-too: registers work where a quarter of a row is due (`worth_registers`), and what they compute is to be compared.
+next to each other in memory are asked. Without an index, a group at a time. With one, four groups at a time, and all agents in
+the rows of cells around them: registers work where a quarter of a row is due (`worth_registers`), and their answers
+are to be compared too.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from crowd_demo.measure.proof.finding import Finding, Values, set_values, touch
 from crowd_demo.sim.neighbours.brute import ROW, Brute
 from crowd_demo.sim.simulation import Simulation
 
-SAMPLE, GROUP = 256, 16
+SAMPLE, GROUP, TOGETHER = 256, 16, 4
+NOBODY: Doubles = np.zeros((2, 0))
 
 
 class Compared(NamedTuple):
@@ -43,13 +45,13 @@ class Answers:
         yield from touch(twin.agents.front)
         twin.restore(self._sim.state())
         yield
-        groups, before = sample_groups(twin.agents.count), np.zeros((2, 0))
+        groups, before = sample_groups(twin.agents.count), NOBODY
         self._size = sum(map(len, groups))
         self.finding = Finding("running", f"sample of {self._size}: the old answers are being found")
         for pushes in answers(twin, self._old, groups):
             before = np.hstack((before, pushes))
             yield
-        after = np.zeros((2, 0))
+        after = NOBODY
         for pushes in answers(twin, self._new, groups):
             after = np.hstack((after, pushes))
             if after.size:
@@ -71,17 +73,21 @@ class Answers:
 
 
 def answers(twin: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
-    """Yield the pushes of each group, float64[2, agents of the group], with those values; none once there is an index."""
+    """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
     set_values(twin.optimizations, values)
-    twin.reindex()
-    yield np.zeros((2, 0))
+    for _ in twin.reindex_in_parts():
+        yield NOBODY
     world, columns, rows = twin.world, twin.agents.columns, cell_rows(twin)
-    for group in groups:
+    brute = isinstance(twin.structure, Brute)
+    for first in range(0, len(groups), 1 if brute else TOGETHER):
+        asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
         columns.look_at[:] = world.turn.due_below  # later than now
-        columns.look_at[group if isinstance(twin.structure, Brute) else beside(rows, group)] = 0
+        columns.look_at[asked if brute else beside(rows, asked)] = 0
+        yield NOBODY
         run(twin.structure.query(twin.optimizations.simd, world.rules, world.turn))
+        yield NOBODY
         run(twin.see.calls(world))
-        yield np.stack((columns.push_x[group], columns.push_y[group])).astype(np.float64)
+        yield np.stack((columns.push_x[asked], columns.push_y[asked])).astype(np.float64)
 
 
 def compared(before: Doubles, after: Doubles) -> Compared:
@@ -105,9 +111,9 @@ def cell_rows(twin: Simulation) -> Ints:
     return (twin.agents.columns.y[:twin.agents.count] / np.float32(twin.world.grid.cell)).astype(np.int32)
 
 
-def beside(rows: Ints, group: Longs) -> Longs:
-    """The slots of all agents in the rows of cells of a group, and in those above and below."""
+def beside(rows: Ints, slots: Longs) -> Longs:
+    """The slots of all agents in the rows of cells of some, and in those above and below."""
     near = np.zeros(int(rows.max()) + 3, bool)
     for step in range(3):
-        near[rows[group] + step] = True
+        near[rows[slots] + step] = True
     return np.flatnonzero(near[rows + 1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from crowds import CROWD, Settings, simulation
 
-from crowd_demo.measure.proof.answers import GROUP, SAMPLE, Answers, answers, sample_groups
+from crowd_demo.measure.proof.answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
 from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structures import STRUCTURES
@@ -47,7 +47,8 @@ def test_exact_techniques_give_the_same_answers(crowd: Settings, path: str, old,
     proof = Answers(sim, {path: old}, {path: new}, exact=True)
     found = told(proof)
     assert proof.finding == ("sample", f"same answers: sample of {SAMPLE}")
-    assert f"same answers: sample of {GROUP}, of {SAMPLE}" in found
+    part = GROUP if new == "none" else GROUP * TOGETHER
+    assert f"same answers: sample of {part}, of {SAMPLE}" in found
     assert sim.state_hash() == before
 
 
@@ -86,7 +87,7 @@ def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wr
     proof = Answers(sim, old, new, exact=True)
     told(proof)
     assert proof.finding.kind == "differs" and proof.finding.text.startswith("THE ANSWERS DIFFER for ")
-    assert proof.finding.text.endswith(f" agents: sample of {GROUP}, of {SAMPLE}")
+    assert proof.finding.text.endswith(f" agents: sample of {GROUP * TOGETHER}, of {SAMPLE}")
 
 
 def test_approximate_techniques_tell_how_far_their_answers_are_off() -> None:
