@@ -15,12 +15,14 @@ import numpy as np
 from crowd_demo.compute.arrays import Bools
 from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.profile import HISTORY, OTHER, Profile
+from crowd_demo.registry.stages import stages_of
 from crowd_demo.render.hud.card import Span
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
 ASIDE = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
 COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
 NO_TIMES: Times = {}
+DRAW = "draw"  # the part of a frame that makes the picture
 
 
 class Stretch(NamedTuple):
@@ -35,7 +37,7 @@ class Watch:
     """The times around one switch, which took effect in the present frame."""
 
     def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
-        """`stage` is one of the frame if `drawn`, else of the step."""
+        """`stage` is one of the step; if `drawn`, a technique of drawing was switched."""
         self.before, self.after = before, Stretch()
         self._stage, self._drawn = stage, drawn
         self._collected = profile.frames + 1
@@ -65,10 +67,15 @@ class Watch:
         return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
-        """The technique's stage, the step and the frame; each takes a millisecond or two."""
+        """The technique's stage, or all of drawing, and the step and the frame; each takes a millisecond or two.
+
+        A stage of drawing alone would mislead: culling costs time in its own stage to save more in the next ones.
+        """
         of_steps, of_frames = (self.before.steps, self.after.steps), (self.before.frames, self.after.frames)
-        if self._stage:
-            yield self._span(self._stage, *(of_frames if self._drawn else of_steps), self._stage)
+        if self._drawn:
+            yield self._span(DRAW, drawing(self.before.frames), drawing(self.after.frames))
+        elif self._stage:
+            yield self._span(self._stage, *of_steps, self._stage)
         yield self._span("step", *of_steps)
         yield self._span("frame", *of_frames)
 
@@ -117,6 +124,11 @@ def together(one: Stretch, other: Stretch) -> Stretch:
     counters = (*one.counters, *other.counters)
     return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
                    counters[::2] if len(counters) > MOST_COUNTED else counters)
+
+
+def drawing(times: Times) -> Times:
+    """The stages of drawing alone."""
+    return {name: times[name] for name in stages_of(DRAW, times)}
 
 
 def joined(*parts: Times) -> Times:

@@ -44,11 +44,14 @@ def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
 
 
 def shared(one: Crowd, other: Crowd) -> tuple[Slots, Slots]:
-    """The slots in the one crowd, and in the other, of the agents that both have."""
+    """The slots in the one crowd, and in the other, of the agents that both have; of nobody if a broken kernel wrote ids."""
     mine, theirs = (crowd.columns.id[:crowd.count] for crowd in (one, other))
     if np.array_equal(mine, theirs):
         return slice(one.count), slice(one.count)
-    where = np.full(max(one.handles.limit, other.handles.limit), -1, np.int64)
+    limit = max(one.handles.limit, other.handles.limit)
+    if any(len(ids) and not 0 <= ids.min() <= ids.max() < limit for ids in (mine, theirs)):
+        return slice(0), slice(0)
+    where = np.full(limit, -1, np.int64)
     where[theirs] = np.arange(other.count)
     found = where[mine]
     return np.flatnonzero(found >= 0), found[found >= 0]

@@ -208,7 +208,7 @@ def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
     watched.frames(150)
     card = watched.card
     assert card.proof.kind == "same" and card.proof.text.startswith("same picture: ")
-    assert [span.name for span in card.spans] == ["cull", "step", "frame"]
+    assert [span.name for span in card.spans] == ["draw", "step", "frame"]
     assert "cells visited by culling" in [count.name for count in card.counts]
 
 
@@ -225,7 +225,7 @@ def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watc
     watched.frames(130)
     watched.switch("blitter", "pygame")
     watched.frames(100)
-    assert watched.card.left < 1 and watched.card.spans[0].name == "blit"
+    assert watched.card.left < 1 and watched.card.spans[0].name == "draw"
     assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
 
 

@@ -121,6 +121,14 @@ def test_agents_that_only_one_crowd_has_differ() -> None:
 
 
 @pytest.mark.quick
+@pytest.mark.parametrize("identity", [-1, 10**6])
+def test_broken_ids_are_a_difference_and_no_error(identity: int) -> None:
+    one, other = simulation(agents=10, map="null"), simulation(agents=10, map="null")
+    other.agents.columns.id[3] = identity
+    assert result(apart(one, other)) == Apart(1.0)
+
+
+@pytest.mark.quick
 def test_the_hash_in_parts_is_the_state_hash(crowd: Settings) -> None:
     sim = simulation(**{**crowd, "agents": 50})
     assert result(hash_of(sim)) == sim.state_hash()
