@@ -57,6 +57,7 @@ def texts(found: TableView) -> list[list[str]]:
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
     driven.press("3")  # reorder: every -> drift
     driven.settle()
+    driven.program.techniques.touched = "stagger.avoidance"
     driven.press("m")
     finish(driven)
     line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
@@ -129,6 +130,7 @@ def test_a_click_outside_stops_and_closes(driven: Driven) -> None:
 
 
 def test_s_saves_the_table_as_json(driven: Driven) -> None:
+    driven.program.techniques.touched = "stagger.avoidance"
     driven.press("m")
     finish(driven)
     driven.press("s")
