@@ -133,8 +133,8 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
     note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
     lines = len(card.spans[1:]) + len(card.counts)
-    on = Canvas((wide, HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + NOTE_LINE * len(note) + FOOT), pen, scale,
-                SHEET)
+    height = HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + NOTE_LINE * len(note) + FOOT
+    on = Canvas((wide, height), pen, scale, SHEET)
     on.target((0, 0, *on.size), "card")
     _draw_head(on, card)
     top = HEAD
