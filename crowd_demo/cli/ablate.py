@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ABOUT = """\
 Switch off each technique in turn and measure it against the present settings: step and frame with it and without, what it buys
 with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the baseline:
-brute force, no lanes, no order, a period of 1, one thread. Ctrl-C stops and prints the results so far. The exit code is 1 if an
-exact technique changed the crowd."""
+brute force, no lanes, no order, a period of 1, one thread. Ctrl-C stops and prints the results so far. The exit code is 1 if
+an exact technique changed the crowd."""
 
 
 def parser() -> Parser:

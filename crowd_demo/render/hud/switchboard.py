@@ -45,11 +45,6 @@ def shown(value: Value) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def is_baseline(technique: Technique, value: Value) -> bool:
-    """Is it the technique's first choice, which the others improve upon?"""
-    return value == technique.choices[0]
-
-
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Section]:
     """A section for each group of techniques, and one that explains marks and keys."""
     board = Switchboard(sim, status, keys)
@@ -90,7 +85,7 @@ class Switchboard:
 
     def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status
-        waits, touched, off = path in status.pending, path == status.touched, is_baseline(technique, value)
+        waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
         is_inactive, partly = path in self._inactive, self._partly.get(path, "")
         if touched:
             on.rect(TOUCHED, (4, middle - ROW / 2, WIDTH - 8, ROW), radius=4)
