@@ -13,8 +13,8 @@ def about(value: float) -> Interval:
     return Interval(value, value * 0.95, value * 1.05)
 
 
-def pair(present_ms: float, factor: float) -> Pair:
-    ratio = about(factor)
+def pair(present_ms: float, factor: float, spread: float = 0.05) -> Pair:
+    ratio = Interval(factor, factor * (1 - spread), factor * (1 + spread))
     return Pair(about(present_ms), Estimate(about(present_ms * factor), ratio, QUIET, verdict(ratio, QUIET)))
 
 

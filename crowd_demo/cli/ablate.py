@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 ABOUT = """\
 Switch off each technique in turn and measure it against the present settings: step and frame with it and without, what it buys
 with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the baseline:
-brute force, no lanes, no order, a period of 1, one thread. Ctrl-C leaves with what there is. The exit code is 1 if an exact
-technique changed the crowd."""
+brute force, no lanes, no order, a period of 1, one thread. Ctrl-C stops and prints the results so far. The exit code is 1 if an
+exact technique changed the crowd."""
 
 
 def parser() -> Parser:
@@ -69,11 +69,11 @@ def experiment_of(watched: Watched[Ablation], config: Config, techniques: Sequen
 
 def _concluded(ablation: Ablation, args: argparse.Namespace, code: int) -> int:
     from crowd_demo.measure.record import ablation_json
-    from crowd_demo.measure.tables import ABLATION_NOTE, ablation_table, left_out, noise
+    from crowd_demo.measure.tables import ablation_notes, ablation_table, left_out
 
     rows = ablation.rows
-    head = f"{args.config}: {ablation.agents:,} agents{'' if ablation.done else ', left before the end'}"
-    table = [str(ablation_table(ablation)), f"{ABLATION_NOTE}\n{noise(ablation)}"] if rows else ["nothing was measured"]
+    head = f"{args.config}: {ablation.agents:,} agents{'' if ablation.done else ', stopped before the end'}"
+    table = [str(ablation_table(ablation)), "\n".join(ablation_notes(ablation))] if rows else ["nothing was measured"]
     written = show("\n\n".join([head, *table, "\n".join(left_out(ablation))]).rstrip(), ablation_json(ablation), args.report)
     differing = [row.technique.path for row in rows if row.found.crowd == "DIFFERS"]
     if differing:

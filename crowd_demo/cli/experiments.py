@@ -1,4 +1,4 @@
-"""Run an experiment in the terminal: tell how far it is, and leave it on Ctrl-C with what it has found."""
+"""Run an experiment in the terminal: tell how far it is; Ctrl-C stops it, and its results so far are printed."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ABOUT = """\
 Find the largest crowd of which a frame (its steps and a picture of the window's size) takes 16.7 ms here, by search. The world
 grows with the crowd: as many agents share a unit of area as in the configuration. With --ladder also for each rung from brute
-force to all techniques. Ctrl-C leaves with what there is."""
+force to all techniques. Ctrl-C stops and prints the results so far."""
 
 
 def parser() -> Parser:
@@ -55,7 +55,7 @@ def _concluded(experiment: Largest, args: argparse.Namespace, code: int) -> int:
     from crowd_demo.measure.record import largest_json
     from crowd_demo.measure.tables import LARGEST_NOTE, bounds, largest_table
 
-    left = "" if experiment.done else ", left before the end"
+    left = "" if experiment.done else ", stopped before the end"
     table = [str(largest_table(experiment)), LARGEST_NOTE] if experiment.answers else ["nothing was found"]
     text = "\n\n".join([f"{args.config}{left}", *table, *bounds(experiment)])
     written = show(text, largest_json(experiment), args.report)

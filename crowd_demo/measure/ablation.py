@@ -1,6 +1,7 @@
-"""What each technique buys here: each one off in turn, against the present ones.
+"""What each technique buys here: each one is switched off in turn, and compared with the present techniques.
 
-Off is its baseline. What is off already, or has no work at present, is left out; so is what would take minutes.
+Off is a technique's baseline. A technique is left out if it is off already, if it has no work at present, or if the crowd
+would take minutes without it.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from crowd_demo.measure.experiment import Compile, Progress, told
-from crowd_demo.measure.text import shown
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -36,7 +37,7 @@ class Ablation:
                  techniques: Sequence[Technique] = TECHNIQUES) -> None:
         self.config, self.agents, self.tick, self.values = start.config, start.agents, start.tick, start.techniques
         self.picture, self.limits = picture, limits
-        self.left_out: dict[str, str] = {}  # why, by path
+        self.left_out: dict[str, str] = {}  # the reason, by path
         self.done = False
         self._crowds: ThreeCrowds | None = ThreeCrowds(start, picture)
         self._techniques = techniques
@@ -70,8 +71,9 @@ class Ablation:
 
     def _measure(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Iterator[Progress]:
         path, value, off = technique.path, self.values[technique.path], technique.baseline
+        label = technique.label.strip()
         for text in self._compile_for(crowds.options({path: off})):
-            yield Progress(f"{path}: {text}", number / of)
+            yield Progress(f"{label}: {text}", number / of)
         slices = crowds.against({path: off}, self.limits)
-        found = yield from told(slices, f"{path}: {shown(value)} against {shown(off)}", number / of, 1 / of)
+        found = yield from told(slices, f"{label}: {shown(value)} against {shown(off)}", number / of, 1 / of)
         self._found.append(Row(technique, value, off, found))

@@ -1,8 +1,8 @@
-"""What a change gave in a crowd that went on: its times before against its times after.
+"""What a change gave in a running crowd: its times before against its times after.
 
-The two could not take turns, as arms do (comparison.py): if the machine or the crowd changed meanwhile, that is in the ratio
-too. The noise floor is the second half of the time before against its first half: so much did times change while nothing was
-switched.
+The two cannot take turns, as arms do (comparison.py), so the ratio also contains any change of the machine or the crowd
+meanwhile. The noise floor compares the second half of the time before with its first half: it shows how much times change
+without a switch.
 """
 
 from __future__ import annotations

@@ -92,6 +92,14 @@ def costs_of(blocks: Sequence[Block]) -> Costs:
     return {name: cost for name, cost in costs.items() if cost.ran.any()}
 
 
+def compare_part(part: str, measured: Mapping[str, Sequence[Block]], base: str, repeat: str) -> dict[str, Estimate]:
+    """Compare one of the `parts_ms` of the blocks by itself; arms in which it never ran are left out."""
+    costs = {name: costs_of([Block(block.steps, {part: block.parts_ms[part]} if part in block.parts_ms else {})
+                             for block in of_arm]) for name, of_arm in measured.items()}
+    compared = {name: _stages(of_arm, costs[base], costs[repeat]) for name, of_arm in costs.items()}
+    return {name: stages[part] for name, stages in compared.items() if part in stages}
+
+
 def _times(block: Block, stage: str) -> Floats:
     return block.times_ms[stage] if stage in block.times_ms else np.zeros(block.steps, np.float32)
 

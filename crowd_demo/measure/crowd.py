@@ -1,6 +1,6 @@
 """A crowd as an arm: a simulation whose steps are timed by stage, and a picture after each step if one is given.
 
-Compile the kernels before the first block that counts. What a step spends in no stage is a stage of its own, `other`.
+Compile the kernels before the first block that counts. The time of a step that belongs to no stage is the stage `other`.
 """
 
 from __future__ import annotations
@@ -42,21 +42,28 @@ class Picture:
 
 
 class FrameArm:
-    """Frames of a crowd: a step, and a picture if one is given. The stages of its blocks are `STEP` and `DRAW`."""
+    """Frames of a crowd: a step, and a picture if one is given. The stages of its blocks are `STEP` and `DRAW`,
+    and the stages of these are their parts."""
 
     def __init__(self, sim: Simulation, picture: Picture | None = None) -> None:
         self.sim, self.picture = sim, picture
 
     def run(self, steps: int) -> Block:
+        """Raises ValueError for more steps than a profile remembers."""
+        check_length(steps)
+        profile = self.sim.profile
         step_ms, draw_ms = np.zeros((2, steps), np.float32)
         for frame in range(steps):
+            profile.begin_frame()
             began = time.perf_counter()
             self.sim.step()
             stepped = time.perf_counter()
             if self.picture:
                 self.picture.draw()
             step_ms[frame], draw_ms[frame] = (stepped - began) * 1e3, (time.perf_counter() - stepped) * 1e3
-        return Block(steps, {STEP: step_ms, DRAW: draw_ms} if self.picture else {STEP: step_ms})
+            profile.end_frame()
+        return Block(steps, {STEP: step_ms, DRAW: draw_ms} if self.picture else {STEP: step_ms},
+                     parts_ms={stage: profile.stage_ms(stage, steps) for stage in profile.stages})
 
 
 class CrowdArm:
@@ -67,8 +74,7 @@ class CrowdArm:
 
     def run(self, steps: int) -> Block:
         """Raises ValueError for more steps than a profile remembers."""
-        if steps >= HISTORY:
-            raise ValueError(f"a block of {steps} steps: the times of at most {HISTORY - 1} are kept")
+        check_length(steps)
         counters = [self._step() for _ in range(steps)]
         profile = self.sim.profile
         times = {stage: profile.stage_ms(stage, steps) for stage in profile.stages}
@@ -85,3 +91,9 @@ class CrowdArm:
             self.picture.draw()
         profile.end_frame()
         return dict(profile.counters)
+
+
+def check_length(steps: int) -> None:
+    """Raises ValueError for more steps in a block than a profile remembers."""
+    if steps >= HISTORY:
+        raise ValueError(f"a block of {steps} steps: the times of at most {HISTORY - 1} are kept")

@@ -1,4 +1,5 @@
-"""An experiment: what takes many seconds, in slices, and can be left at any time with what it has found so far."""
+"""An experiment: a measurement of many seconds, which runs in short slices. It can be stopped after any slice, and its results
+so far remain."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Found = TypeVar("Found")
 
 
 class Progress(NamedTuple):
-    """What is done next, and how much of the whole has been done, 0 to 1."""
+    """What the experiment does next, and how much of it is done, 0 to 1."""
 
     text: str
     part: float
@@ -24,14 +25,17 @@ class Progress(NamedTuple):
 
 
 class Experiment(Protocol):
-    """Ask `run` for one slice after the other, in the thread that calls kernels. Any thread may read what was found."""
+    """Ask `run` for one slice after the other, in the thread that calls kernels. Any thread may read the results."""
 
     def run(self) -> Iterator[Progress]: ...
 
 
 def told(parts: Generator[float, None, Found], text: str, done: float = 0.0,
          share: float = 1.0) -> Generator[Progress, None, Found]:
-    """Run the slices of a part that is such a share of the whole, of which `done` is done; return what it returns."""
+    """Run the slices of one part and yield the progress of the whole; return what the part returns.
+
+    `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.
+    """
     while True:
         try:
             part = next(parts)
@@ -41,5 +45,5 @@ def told(parts: Generator[float, None, Found], text: str, done: float = 0.0,
 
 
 def no_compiling(options: Optimizations) -> Iterator[str]:
-    """Leave it to the first step."""
+    """Compile nothing: the first step will compile what it needs."""
     yield from ()

@@ -1,13 +1,14 @@
-"""One technique measured properly: its present value against another one, with everything else as it is."""
+"""One technique measured properly: its present value against another one, and all other techniques stay as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from crowd_demo.measure.experiment import Compile, Progress, told
-from crowd_demo.measure.text import shown
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.snapshot import Snapshot
 
 LIMITS = Limits(seconds=8.0)
@@ -31,7 +32,7 @@ class Measurement:
         crowds, self._crowds = self._crowds, None  # they go when this generator does
         others = {self.path: self.other}
         if why := crowds.too_slow(others):
-            raise ValueError(f"{self.path} {shown(self.other)}: {why}")
+            raise ValueError(f"{BY_PATH[self.path].label.strip()} {shown(self.other)}: {why}")
         yield from crowds.build()
         for text in self._compile_for(crowds.options(others)):
             yield Progress(text, 0)

@@ -71,11 +71,12 @@ def _row_json(row: Row) -> dict[str, object]:
 
 
 def _versus_json(found: Versus) -> dict[str, object]:
-    return {"steps": found.steps, "crowd": found.crowd, "step": _pair_json(found.step), "frame": _pair_json(found.frame)}
+    return {"steps": found.steps, "crowd": found.crowd, "step": _pair_json(found.step), "frame": _pair_json(found.frame),
+            "stage": _pair_json(found.stage) if found.stage else None}
 
 
 def _pair_json(pair: Pair) -> dict[str, object]:
-    """The ratio of `other` is the factor."""
+    """The ratio of `other` is how many times as fast the present value is; its verdict is about the other value."""
     return {"ms": interval_json(pair.present), "other": estimate_json(pair.other)}
 
 

@@ -1,7 +1,7 @@
 """Arms take turns: block by block, each time in another random order.
 
 Other load on the machine and its changes of clock rate then trouble all arms alike, and no arm always follows the same one
-with that one's data in the caches. Whoever wants to stop, stops asking for the next turn.
+with that one's data in the caches. To stop, a caller does not ask for the next turn.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import NamedTuple
@@ -10,9 +11,11 @@ from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
 from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.text import aligned, factor, factors, milliseconds, shown
+from crowd_demo.measure.text import aligned, factor, factors, milliseconds
 from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.hud.switchboard import shown
 
 
 class Table(NamedTuple):
@@ -28,21 +31,30 @@ class Table(NamedTuple):
 # --- one technique ---------------------------------------------------------------------------------------------------
 
 CROWDS = {"same": "same crowd", "approximate": "another crowd (approximate)", "DIFFERS": "THE CROWD DIFFERS"}
-NO_DIFFERENCE = "nothing"  # is what it buys
+NARROW = 0.9, 1.1  # a factor between these is next to 1
+NOTHING, UNCLEAR = "nothing", "unclear"
+MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorted"
 
 
 def verdict_of(pair: Pair) -> str:
     """`3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
     times = pair.factor
-    if not times.known:
-        return f"{factor(times.value)} (too few steps to be sure)"
-    match pair.other.verdict:
+    match pair.verdict:
+        case "unknown":
+            return f"{factor(times.value)} (too few steps to be sure)"
         case "no difference":
-            return f"no difference here (95 %: {factors(times)})"
-        case "faster":  # are the others
+            return f"{'no difference here' if is_narrow(times) else UNCLEAR} (95 %: {factors(times)})"
+        case "faster":
+            return f"{factor(times.value)} faster (95 %: {factors(times)})"
+        case "slower":
             slower = Interval(1 / times.value, 1 / times.high, 1 / times.low)
             return f"{factor(slower.value)} slower (95 %: {factors(slower)})"
-    return f"{factor(times.value)} faster (95 %: {factors(times)})"
+
+
+def is_narrow(factor_of: Interval) -> bool:
+    """Does the interval exclude all but small differences?"""
+    least, most = NARROW
+    return least <= factor_of.low and factor_of.high <= most
 
 
 def line_of(value: Value, other: Value, found: Versus) -> str:
@@ -52,20 +64,39 @@ def line_of(value: Value, other: Value, found: Versus) -> str:
     return f"{shown(value)} against {shown(other)}: {both}, {CROWDS[found.crowd]}"
 
 
-def measurement_table(measurement: Measurement) -> Table:
-    """Step and frame; empty until it is over."""
-    columns = ("ms", shown(measurement.value), shown(measurement.other), "buys", "95 %")
+def measured_pairs(measurement: Measurement) -> dict[str, Pair]:
+    """The technique's stage, if it ran in all crowds, the step and the frame; empty until the measurement is over."""
     found = measurement.found
-    pairs = {"step": found.step, "frame": found.frame} if found else {}
+    if not found:
+        return {}
+    stage = {BY_PATH[measurement.path].stage: found.stage} if found.stage else {}
+    return {**stage, "step": found.step, "frame": found.frame}
+
+
+def measurement_table(measurement: Measurement) -> Table:
+    """A row for each of the pairs."""
+    columns = ("ms", shown(measurement.value), shown(measurement.other), "buys", "95 %")
     return Table(columns, [(name, _ms(pair.present), _ms(pair.other.ms), _buys(pair), _between(pair))
-                           for name, pair in pairs.items()])
+                           for name, pair in measured_pairs(measurement).items()])
+
+
+def measurement_notes(measurement: Measurement) -> Sequence[str]:
+    """Lines under the table."""
+    if not measurement.found:
+        return ["stopped before the end"]
+    return [CROWDS[measurement.found.crowd], *_memory_note(measurement.path, measurement.value, measurement.other)]
+
+
+def _memory_note(path: str, *values: Value) -> Sequence[str]:
+    """Without reordering a crowd keeps the order in which all three begin."""
+    return [MEMORY_NOTE] * (path == "reorder.when" and "off" in values)
 
 
 # --- ablation --------------------------------------------------------------------------------------------------------
 
-ABLATION = ("technique", "off", "step ms", "off", "buys", "frame ms", "off", "buys", "95 %", "crowd")
-ABLATION_NOTE = ("buys: how many times as long it takes with the technique off; below 1 it costs. A frame is a step and its"
-                 " picture; 95 % is of the frame.")
+ABLATION = ("technique", "off is", "step on", "step off", "step buys", "frame on", "frame off", "frame buys", "95 %", "crowd")
+ABLATION_NOTE = ("On and off in ms; a frame is a step and its picture. buys: how many times as long it takes with the"
+                 " technique off; below 1 it costs. 95 % is of the frame.")
 
 
 def ablation_table(ablation: Ablation) -> Table:
@@ -73,27 +104,35 @@ def ablation_table(ablation: Ablation) -> Table:
     return Table(ABLATION, [_ablation_row(row) for row in ablation.rows])
 
 
+def ablation_notes(ablation: Ablation) -> Sequence[str]:
+    """Lines under the table: how to read it."""
+    memory = [note for row in ablation.rows for note in _memory_note(row.technique.path, row.off)]
+    return [ABLATION_NOTE, *memory, noise(ablation)]
+
+
 def noise(ablation: Ablation) -> str:
-    """By how much frames of the crowd as it is differ from those of its second copy, in a usual comparison."""
+    """How far frames of two copies with the present techniques differ, in a usual comparison."""
     known = [row.found.frame.other.noise for row in ablation.rows if row.found.frame.other.noise.known]
     if not known:
         return "too few frames for an interval"
     low, high = (median(getattr(interval, end) for interval in known) for end in ("low", "high"))
-    return f"noise: a second copy of the crowd as it is took {low:.2f}-{high:.2f} times as long"
+    return f"noise: a second copy of the present crowd took {low:.2f}-{high:.2f} times as long"
 
 
 def left_out(ablation: Ablation) -> Iterator[str]:
     """A line for each reason for which techniques were not switched off."""
     together: dict[str, list[str]] = {}
     for path, why in ablation.left_out.items():
-        together.setdefault(why, []).append(path)
+        together.setdefault(why, []).append(BY_PATH[path].label.strip())
     for why in sorted(together, key=lambda why: (why == INACTIVE, why == OFF_ALREADY)):
         yield f"{why}: {', '.join(together[why])}"
 
 
 def _ablation_row(row: Row) -> tuple[str, ...]:
     step, frame = row.found.step, row.found.frame
-    return (f"{row.technique.path} {shown(row.value)}", shown(row.off), _ms(step.present), _ms(step.other.ms), _buys(step),
+    step_buys = f"{UNCLEAR} {_between(step)}" if _buys(step) == UNCLEAR else _buys(step)
+    return (f"{row.technique.label.strip()}: {shown(row.value)}", shown(row.off),
+            _ms(step.present), _ms(step.other.ms), step_buys,
             _ms(frame.present), _ms(frame.other.ms), _buys(frame), _between(frame), row.found.crowd)
 
 
@@ -102,7 +141,9 @@ def _ms(interval: Interval) -> str:
 
 
 def _buys(pair: Pair) -> str:
-    return NO_DIFFERENCE if pair.other.verdict == "no difference" else factor(pair.factor.value)
+    if pair.verdict == "no difference":
+        return NOTHING if is_narrow(pair.factor) else UNCLEAR
+    return "-" if math.isnan(pair.factor.value) else factor(pair.factor.value)
 
 
 def _between(pair: Pair) -> str:

@@ -1,8 +1,9 @@
-"""A crowd as it is against the same crowd with other techniques: two copies of the one, and one of the other, take turns.
+"""A crowd with its present techniques against the same crowd with other ones.
 
-All three go on from one state, in which agents lie in memory in the order of their ids, as if they had never been sorted; so a
-crowd that sorts does so in its first step, and one that does not has the memory that it would have after a long time. A frame
-is a step and, if there is a picture, a picture after it. Steps before the first block do not count.
+Two copies have the present techniques, one copy has the others, and the three take turns. All begin with one state, in which
+agents lie in memory in the order of their ids, as if they had never been sorted: a crowd that sorts does so in its first step,
+and one that does not has the memory that it would have after a long time. A frame is a step and, if there is a picture, a
+picture after it. Steps before the first block do not count.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from crowd_demo.config.memory import AGENT, MB, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.arm import Block
-from crowd_demo.measure.comparison import Estimate, compare
+from crowd_demo.measure.comparison import Estimate, compare, compare_part
 from crowd_demo.measure.crowd import STEP, FrameArm, Picture
 from crowd_demo.measure.experiment import Progress
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
-from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval
+from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, is_approximate
 from crowd_demo.render.scene import Scene
@@ -41,7 +42,7 @@ Values = Mapping[str, Value]  # by path
 
 
 class Limits(NamedTuple):
-    """For how long to compare: about so many seconds for all three crowds; or for so many steps of each."""
+    """How long to compare: about `seconds` for all three crowds together, or `steps` of each crowd."""
 
     seconds: float
     steps: int | None = None
@@ -57,24 +58,39 @@ class Limits(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Milliseconds with the present techniques and with the others, and the factor between them."""
+    """Milliseconds with the present techniques and with the others; `other` is compared with the present ones."""
 
     present: Interval
     other: Estimate
 
     @property
     def factor(self) -> Interval:
-        """How many times as long the others take: above 1 the present ones are faster."""
+        """How many times as fast the present techniques are; below 1 they are slower."""
         return self.other.ratio
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the present techniques are faster or slower: the opposite of what holds for the others."""
+        match self.other.verdict:
+            case "faster":
+                return "slower"
+            case "slower":
+                return "faster"
+            case undecided:
+                return undecided
 
 
 class Versus(NamedTuple):
-    """What was found: of the step, of the whole frame, and whether it is one crowd."""
+    """What was found about the step and the whole frame, whether it is one crowd, and about the technique's own stage.
+
+    `stage` is None if that stage did not run in all crowds.
+    """
 
     steps: int  # of each crowd that were timed
     step: Pair
     frame: Pair
     crowd: Crowd
+    stage: Pair | None = None
 
 
 class ThreeCrowds:
@@ -142,7 +158,7 @@ class ThreeCrowds:
         present, other = found[PRESENT], found[OTHER]
         steps = sum(block.steps for block in measured[PRESENT])
         return Versus(steps, Pair(present.stages[STEP].ms, other.stages[STEP]), Pair(present.step.ms, other.step),
-                      self._crowd(others, len(set(hashes.values())) == 1))
+                      self._crowd(others, len(set(hashes.values())) == 1), _stage_of(others, measured))
 
     def _crowd(self, others: Values, one_hash: bool) -> Crowd:
         if one_hash:
@@ -151,6 +167,12 @@ class ThreeCrowds:
         approximate = any(is_approximate(BY_PATH[path], options.get(path), options.get)
                           for path in others for options in (before, after))
         return "approximate" if approximate else "DIFFERS"
+
+
+def _stage_of(others: Values, measured: Mapping[str, Sequence[Block]]) -> Pair | None:
+    """The times of the stage that the first of the techniques changes most."""
+    found = compare_part(BY_PATH[next(iter(others))].stage, measured, PRESENT, AGAIN)
+    return Pair(found[PRESENT].ms, found[OTHER]) if PRESENT in found and OTHER in found else None
 
 
 def unsorted(start: Snapshot) -> Snapshot:

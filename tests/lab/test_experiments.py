@@ -1,4 +1,4 @@
-"""`crowd-demo ablate` and `largest`: tables, records, mistakes in one line, and leaving with what there is."""
+"""`crowd-demo ablate` and `largest`: tables, records, mistakes in one line, and stopping early keeps the results."""
 
 from __future__ import annotations
 
@@ -61,19 +61,21 @@ def ablated(capsys: pytest.CaptureFixture[str], *args: str) -> list[str]:
 def test_the_table_has_a_row_for_each_technique_that_is_on(capsys: pytest.CaptureFixture[str]) -> None:
     head, table, note, left = ablated(capsys)
     rows = [re.split(" {2,}", line) for line in table.splitlines()]
-    paths = {row[0].split()[0] for row in rows[1:]}
-    assert head == "1k: 150 agents" and note.startswith("buys: ")
-    assert {"neighbours", "simd", "reorder.when", "threads", "stagger.avoidance", "cull", "depth", "blitter"} <= paths
-    assert rows[0][:3] == ["technique", "off", "step ms"] and {len(row) for row in rows} == {10}
-    for path in BY_PATH.keys() - paths:
-        assert path in left
-    by_path = {row[0].split()[0]: row for row in rows[1:]}
-    assert (by_path["neighbours"][-1], by_path["stagger.avoidance"][-1]) == ("same", "approximate")
+    labels = {row[0].split(":")[0] for row in rows[1:]}
+    assert head == "1k: 150 agents" and " buys: " in note
+    assert "off for memory techniques: agents as if they had never been sorted" in note.splitlines()
+    assert {"neighbours", "SIMD lanes", "reorder", "threads", "stagger avoidance", "culling", "depth order",
+            "blitter"} <= labels
+    assert rows[0][:3] == ["technique", "off is", "step on"] and {len(row) for row in rows} == {10}
+    for label in {technique.label.strip() for technique in BY_PATH.values()} - labels:
+        assert label in left
+    by_label = {row[0].split(":")[0]: row for row in rows[1:]}
+    assert (by_label["neighbours"][-1], by_label["stagger avoidance"][-1]) == ("same", "approximate")
 
 
 def test_only_the_techniques_that_are_named_are_switched_off(capsys: pytest.CaptureFixture[str]) -> None:
     _, table, _ = ablated(capsys, "simd", "reorder.every", "--no-render")
-    assert {line.split()[0] for line in table.splitlines()[1:]} == {"simd", "reorder.every"}
+    assert {line.split(":")[0] for line in table.splitlines()[1:]} == {"SIMD lanes", "every n steps"}
 
 
 def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instead(
@@ -135,14 +137,15 @@ def test_ctrl_c_leaves_with_what_there_is(number: int, code: int, tmp_path: Path
     path = tmp_path / "a.json"
     ended, out, err = ended_by(SLOW_ABLATION, number, "--steps", "6", "neighbours", "simd", "--report", str(path))
     assert (ended, err) == (code, "")
-    assert out.startswith("1k: 150 agents, left before the end\n\n") and "neighbours sorted" in out and "simd true" not in out
+    assert out.startswith("1k: 150 agents, stopped before the end\n\n")
+    assert "neighbours: sorted" in out and "SIMD lanes: on" not in out
     record: dict[str, Any] = json.loads(path.read_text())
     assert record["complete"] is False and [row["technique"] for row in record["rows"]] == ["neighbours"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_ctrl_c_before_anything_was_found_says_so() -> None:
-    assert ended_by(SLOW_SEARCH, signal.SIGINT) == (130, "1k, left before the end\n\nnothing was found\n", "")
+    assert ended_by(SLOW_SEARCH, signal.SIGINT) == (130, "1k, stopped before the end\n\nnothing was found\n", "")
 
 
 @quick

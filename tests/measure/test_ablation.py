@@ -8,14 +8,23 @@ from typing import Any
 
 import pytest
 from crowds import CROWD, FLOCK, simulation
-from versus import versus
+from versus import pair, versus
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.experiment import no_compiling
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.record import ablation_json, measurement_json
-from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table, noise
+from crowd_demo.measure.tables import (
+    MEMORY_NOTE,
+    ablation_notes,
+    ablation_table,
+    left_out,
+    line_of,
+    measurement_notes,
+    measurement_table,
+    noise,
+)
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -49,14 +58,39 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     assert found.done and progress == sorted(progress) and progress[-1] == 0.9
     assert [row.technique.path for row in found.rows] == ["neighbours", "simd", "cull", "reorder.when", "threads"]
     table = ablation_table(found)
-    assert table.columns == ("technique", "off", "step ms", "off", "buys", "frame ms", "off", "buys", "95 %", "crowd")
+    assert table.columns == ("technique", "off is", "step on", "step off", "step buys", "frame on", "frame off", "frame buys",
+                             "95 %", "crowd")
     assert table.rows[0] == (
-        "neighbours sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
+        "neighbours: sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
+    assert [row[:2] for row in table.rows[1:4]] == [
+        ("SIMD lanes: on", "off"), ("culling: grid", "off"), ("reorder: every", "off")]
     assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
-    assert table.rows[4] == ("threads auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
-    assert noise(found) == "noise: a second copy of the crowd as it is took 0.99-1.01 times as long"
+    assert table.rows[4] == ("threads: auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
+    assert noise(found) == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
     assert noise(ablation()) == "too few frames for an interval"
-    assert str(table).splitlines()[1].startswith("neighbours sorted    none     2.00")
+    assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_notes_say_what_off_is_for_memory_where_the_table_has_it() -> None:
+    with_memory, without = ablation(), ablation(("simd", "cull"))
+    for each in (with_memory, without):
+        list(each.run())
+    assert MEMORY_NOTE in ablation_notes(with_memory) and MEMORY_NOTE not in ablation_notes(without)
+
+
+def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        yield 0.5
+        return Versus(60, pair(2, 1.0, 0.5), pair(4, 1.0, 0.09), "same")
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+    found = ablation(("simd",))
+    list(found.run())
+    (row,) = ablation_table(found).rows
+    assert (row[4], row[7], row[8]) == ("unclear 0.50-1.50", "nothing", "0.91-1.09")
+    assert line_of(True, False, found.rows[0].found) == (
+        "on against off: step unclear (95 %: 0.50-1.50), frame no difference here (95 %: 0.91-1.09), same crowd")
 
 
 @pytest.mark.usefixtures("made_up")
@@ -88,7 +122,7 @@ def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatc
     found = ablation(("cap", "leaf_size", "neighbours", "simd"))
     list(found.run())
     assert found.left_out == {"cap": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
-    assert list(left_out(found)) == ["too slow: neighbours", "off already: cap", "no work here: leaf_size"]
+    assert list(left_out(found)) == ["too slow: neighbours", "off already: cap", "no work here: leaf size"]
     assert [row.technique.path for row in found.rows] == ["simd"]
 
 
@@ -128,10 +162,27 @@ def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None
     list(found.run())
     assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
     table = measurement_table(found)
-    assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows] == ["step", "frame"]
+    assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
+    assert measurement_notes(found) == ["same crowd"]
     record = json.loads(json.dumps(measurement_json(found), allow_nan=False))
     assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
     assert (record["value"], record["other"], record["crowd"]) == (60, 7, "same")
+
+
+def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> None:
+    found = measurement("simd", False)
+    list(found.run())
+    assert found.found and found.found.stage and found.found.stage.factor.known
+    assert 0 < found.found.stage.present.value < found.found.step.present.value
+    assert [row[0] for row in measurement_table(found).rows] == ["see", "step", "frame"]
+    assert measurement_json(found)["stage"]
+
+
+def test_a_stage_that_one_value_does_without_has_no_row() -> None:
+    found = measurement("reorder.when", "off")
+    found.found = versus(2.0)
+    assert [row[0] for row in measurement_table(found).rows] == ["step", "frame"]
+    assert measurement_notes(found) == ["same crowd", MEMORY_NOTE]
 
 
 def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +194,7 @@ def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPa
 @pytest.mark.quick
 def test_the_line_says_factor_interval_and_crowd() -> None:
     assert line_of("every", "off", versus(3.1)) == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
-    assert line_of(True, False, versus(1.0)) == "true against false: no difference here (95 %: 0.95-1.05), same crowd"
+    assert line_of(True, False, versus(1.0)) == "on against off: no difference here (95 %: 0.95-1.05), same crowd"
     assert line_of(3, 1, versus(0.5, "approximate")) == (
         "3 against 1: 2.0x slower (95 %: 1.9-2.1), another crowd (approximate)")
     assert line_of(3, 1, versus(2.0, "DIFFERS")).endswith("THE CROWD DIFFERS")

@@ -1,1 +1,1 @@
-"""Experiments in the window: while one runs, the crowd on the screen stands still."""
+"""Experiments in the window: while one runs, the crowd on the screen stands still, so that nothing else uses the processor."""

@@ -1,6 +1,6 @@
-"""The dialogs of experiments: how far each is, and a table of what it has found, which can be saved as JSON.
+"""The dialogs of experiments: each shows the progress and a table of the results, which can be saved as JSON.
 
-Esc leaves an experiment with what there is, and closes the table once it is over.
+Esc stops an experiment and keeps the results so far; once it is over, Esc closes the table.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.record import ablation_json, largest_json, measurement_json
 from crowd_demo.measure.tables import (
-    ABLATION_NOTE,
     LARGEST_NOTE,
     Table,
+    ablation_notes,
     ablation_table,
     bounds,
     largest_table,
     left_out,
     line_of,
+    measured_pairs,
+    measurement_notes,
     measurement_table,
-    noise,
 )
-from crowd_demo.measure.three_crowds import Pair, Versus
+from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.theme import BAD, DIM, GOOD, TEXT, WARM, Colour
@@ -38,11 +39,11 @@ from crowd_demo.render.hud.views import Cell, TableView
 Kind = TypeVar("Kind", bound=Experiment)
 Tell = Callable[[str, str], object]  # a line, and what it is about
 STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
-LOOKING = ("f11", "f12", "tab")  # keys that the program may have meanwhile
+LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experiment runs
 
 
 class ExperimentDialog(Generic[Kind]):
-    """What all of them share. `make` is called in the worker's thread; `repeat` is a command that does the same."""
+    """What all of these dialogs share. `make` is called in the worker's thread; `repeat` is a command that does the same."""
 
     title = ""
 
@@ -84,7 +85,7 @@ class ExperimentDialog(Generic[Kind]):
                     for row, colour in zip(table.rows, self.colours(self.experiment), strict=False)]
             if over:
                 notes = [*self.notes(self.experiment), *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
-        hint = "S saves it as JSON, Esc closes" if over else "Esc stops, with what there is"
+        hint = "S saves it as JSON, Esc closes" if over else "Esc stops and keeps the results so far"
         return TableView(self.title, columns, rows, notes, None if over else progress.part, hint)
 
     # --- keys and the mouse ------------------------------------------------------------------------------------------
@@ -105,7 +106,7 @@ class ExperimentDialog(Generic[Kind]):
         pass
 
     def ended(self) -> None:
-        """It is over: tell why it was not done, or keep what was found."""
+        """The experiment is over: tell why it was refused, or keep its results."""
         if self.running.refused:
             self.closed = True
             self._tell(self.running.refused, "experiment")
@@ -122,21 +123,36 @@ class ExperimentDialog(Generic[Kind]):
 
 
 class MeasurementDialog(ExperimentDialog[Measurement]):
-    """One technique against another value; `keep` gets the technique's path and the line that says what was found."""
+    """One technique against another value; `keep` gets the technique's path and a line with the result.
+
+    The table shows the result while the dialog is open, and a notice once it is closed.
+    """
 
     def __init__(self, title: str, make: Callable[[], Measurement], tell: Tell, keep: Callable[[str, str], object]) -> None:
+        self._line = ""
         super().__init__(make, tell)
         self.title = title
         self._keep = keep
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @closed.setter
+    def closed(self, closed: bool) -> None:
+        self._closed = closed
+        if closed and self.experiment and self._line:
+            path, line, self._line = self.experiment.path, self._line, ""
+            self._tell(f"{BY_PATH[path].label.strip()}, {line}", path)
 
     def table(self, experiment: Measurement) -> Table:
         return measurement_table(experiment)
 
     def colours(self, experiment: Measurement) -> Sequence[Colour]:
-        return [colour_of(pair) for pair in (experiment.found.step, experiment.found.frame)] if experiment.found else []
+        return [colour_of(pair) for pair in measured_pairs(experiment).values()]
 
     def notes(self, experiment: Measurement) -> Sequence[str]:
-        return [self._line(experiment, experiment.found) if experiment.found else "left before the end"]
+        return measurement_notes(experiment)
 
     def record(self, experiment: Measurement) -> Mapping[str, object]:
         return measurement_json(experiment)
@@ -144,16 +160,12 @@ class MeasurementDialog(ExperimentDialog[Measurement]):
     def ended(self) -> None:
         super().ended()
         if self.experiment and self.experiment.found:
-            line = self._line(self.experiment, self.experiment.found)
-            self._keep(self.experiment.path, line)
-            self._tell(f"{BY_PATH[self.experiment.path].label.strip()}, {line}", self.experiment.path)
-
-    def _line(self, experiment: Measurement, found: Versus) -> str:
-        return line_of(experiment.value, experiment.other, found)
+            self._line = line_of(self.experiment.value, self.experiment.other, self.experiment.found)
+            self._keep(self.experiment.path, self._line)
 
 
 class AblationDialog(ExperimentDialog[Ablation]):
-    """Each technique off in turn; `keep` gets each one's path and line."""
+    """Each technique switched off in turn; `keep` gets each one's path and line."""
 
     title = "What each technique buys here"
 
@@ -168,7 +180,7 @@ class AblationDialog(ExperimentDialog[Ablation]):
         return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
 
     def notes(self, experiment: Ablation) -> Sequence[str]:
-        return [*["left before the end"] * (not experiment.done), ABLATION_NOTE, noise(experiment), *left_out(experiment)]
+        return [*["stopped before the end"] * (not experiment.done), *ablation_notes(experiment), *left_out(experiment)]
 
     def record(self, experiment: Ablation) -> Mapping[str, object]:
         return ablation_json(experiment)
@@ -191,7 +203,7 @@ class LargestDialog(ExperimentDialog[Largest]):
         return [TEXT] * len(experiment.answers)
 
     def notes(self, experiment: Largest) -> Sequence[str]:
-        return [*["left before the end"] * (not experiment.done), LARGEST_NOTE, *bounds(experiment)]
+        return [*["stopped before the end"] * (not experiment.done), LARGEST_NOTE, *bounds(experiment)]
 
     def record(self, experiment: Largest) -> Mapping[str, object]:
         return largest_json(experiment)
@@ -199,4 +211,4 @@ class LargestDialog(ExperimentDialog[Largest]):
 
 def colour_of(pair: Pair) -> Colour:
     """Green for what buys something, amber for what costs."""
-    return {"slower": GOOD, "faster": WARM}.get(pair.other.verdict, DIM)
+    return {"faster": GOOD, "slower": WARM}.get(pair.verdict, DIM)

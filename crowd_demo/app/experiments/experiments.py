@@ -21,10 +21,10 @@ from crowd_demo.measure.ablation import Ablation
 from crowd_demo.measure.ladder import present_and_rungs
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
-from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.snapshot import Snapshot
 
 

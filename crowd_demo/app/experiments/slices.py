@@ -29,7 +29,7 @@ class Running:
         self._job: Future[bool] | None = None
 
     def stop(self) -> None:
-        """Leave it with what has been found. A slice that is under way is carried to its end."""
+        """Stop it; its results so far remain. A slice that is under way runs to its end."""
         self.over = True
         self._slices = iter(())
 
