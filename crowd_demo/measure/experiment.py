@@ -29,8 +29,8 @@ class Experiment(Protocol):
     def run(self) -> Iterator[Progress]: ...
 
 
-def told(parts: Generator[float, None, Found], text: str, done: float = 0.0,
-         share: float = 1.0) -> Generator[Progress, None, Found]:
+def with_progress(parts: Generator[float, None, Found], text: str, done: float = 0.0,
+                  share: float = 1.0) -> Generator[Progress, None, Found]:
     """Run the slices of a part that is such a share of the whole, of which `done` is done; return what it returns."""
     while True:
         try:

@@ -10,9 +10,10 @@ from crowd_demo.measure.ablation import INACTIVE, OFF_ALREADY, Ablation, Row
 from crowd_demo.measure.largest import FPS, LIMIT_MS, Answer, Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.text import aligned, factor, factors, milliseconds, shown
+from crowd_demo.measure.text import aligned, factor, factors, milliseconds
 from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import yaml_word
 
 
 class Table(NamedTuple):
@@ -49,12 +50,12 @@ def line_of(value: Value, other: Value, found: Versus) -> str:
     """What a technique's value gives against another one, in one line."""
     step, frame = verdict_of(found.step), verdict_of(found.frame)
     both = step if step == frame else f"step {step}, frame {frame}"
-    return f"{shown(value)} against {shown(other)}: {both}, {CROWDS[found.crowd]}"
+    return f"{yaml_word(value)} against {yaml_word(other)}: {both}, {CROWDS[found.crowd]}"
 
 
 def measurement_table(measurement: Measurement) -> Table:
     """Step and frame; empty until it is over."""
-    columns = ("ms", shown(measurement.value), shown(measurement.other), "buys", "95 %")
+    columns = ("ms", yaml_word(measurement.value), yaml_word(measurement.other), "buys", "95 %")
     found = measurement.found
     pairs = {"step": found.step, "frame": found.frame} if found else {}
     return Table(columns, [(name, _ms(pair.present), _ms(pair.other.ms), _buys(pair), _between(pair))
@@ -93,8 +94,8 @@ def left_out(ablation: Ablation) -> Iterator[str]:
 
 def _ablation_row(row: Row) -> tuple[str, ...]:
     step, frame = row.found.step, row.found.frame
-    return (f"{row.technique.path} {shown(row.value)}", shown(row.off), _ms(step.present), _ms(step.other.ms), _buys(step),
-            _ms(frame.present), _ms(frame.other.ms), _buys(frame), _between(frame), row.found.crowd)
+    return (f"{row.technique.path} {yaml_word(row.value)}", yaml_word(row.off), _ms(step.present), _ms(step.other.ms),
+            _buys(step), _ms(frame.present), _ms(frame.other.ms), _buys(frame), _between(frame), row.found.crowd)
 
 
 def _ms(interval: Interval) -> str:
