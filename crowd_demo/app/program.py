@@ -179,7 +179,7 @@ class Program:
     def _tick_at(self, x: float, past: Past) -> int:
         """The tick that the timeline shows at that column of pixels."""
         size = self.camera.size
-        return tick_at(past, x, bar_of(size, scale_for(size[1], self.looks.now.scale)))
+        return tick_at(past, x, bar_of(size, scale_for(size, self.looks.now.scale)))
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))

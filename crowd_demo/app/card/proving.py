@@ -58,7 +58,7 @@ class Proving:
     """`finding` is what is known so far. `drawn`: drawing was switched; `before` are the times of steps before."""
 
     def __init__(self, switched: Switched, sim: Simulation, drawn: bool, before: Times) -> None:
-        self.finding = Finding("running", "the proof begins with the next steps")
+        self.finding = Finding("running", "comparing begins with the next steps")
         self._switched, self._drawn = switched, drawn
         self._exact = switched.is_exact(sim.optimizations)
         self._steps_before = sim.profile.steps - sim.profile.steps_in_frame

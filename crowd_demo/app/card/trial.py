@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes
@@ -30,6 +30,8 @@ REST = 3  # frames at least between two of which it is a part
 EVALUATE_EVERY_S = 0.5
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
 PIECES = 20  # in which the time left is shown
+SLOW_PATHS = ("reorder.when", "reorder.every", "reorder.drift")  # techniques whose effect comes much later
+LOSES_ORDER = "Memory keeps its order for minutes after a switch: measured properly, it begins unsorted."
 
 
 class Moment(NamedTuple):
@@ -113,7 +115,7 @@ class Trial:
         for span in self._times.spans():
             spans.append(span)
             yield
-        self._spans = tuple(spans)
+        self._spans = headline(spans)
         self._counted = self._counted or counted(self.before, self.readings)
         self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new, self._exact)
         self.summary = self._summary()
@@ -141,7 +143,7 @@ class Trial:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, self._change(), self._exact, self._spans, self._counts, Proof(*self._proving.finding),
-                    self._state(), left, self._frame)
+                    self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
 
     def _summary(self) -> dict[str, str]:
         known = [span for span in self._spans if span.outcome != "unknown"]
@@ -164,6 +166,14 @@ class Trial:
         if self._paused:
             return "waits until the crowd moves again"
         return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
+
+
+def headline(spans: Sequence[Span]) -> tuple[Span, ...]:
+    """The technique's stage first; or the whole step, where the one is faster and the other slower."""
+    outcomes = {span.outcome for span in spans[:2]}
+    if len(spans) == 3 and outcomes == {"faster", "slower"}:
+        return spans[1], spans[0], spans[2]
+    return tuple(spans)
 
 
 def in_words(span: Span) -> str:

@@ -35,7 +35,7 @@ PRINT_EVERY_S = 0.2
 SAY_EVERY_S = 5.0  # where standard error is no terminal
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 BAR = 640.0  # units
-WHAT = "A crowd in which every data-oriented optimisation is a switch: flip it, and see what it buys."
+WHAT = "A crowd in which every data-oriented optimisation is a switch: see what each one buys."
 FIRST_KEYS = {
     "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
     "freeze": "freeze what is drawn, then zoom out with the wheel: the rest is culled",
@@ -146,7 +146,7 @@ def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
 def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Sequence[tuple[str, str]] = ()) -> None:
     """Draw what the program is, a bar that is `part` full, a text, and keys; while `part` is 0, a light moves on the bar."""
     on.fill(BACKGROUND)
-    scale = scale_for(on.get_height())
+    scale = scale_for(on.get_size())
     canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
     width, height = canvas.size
     wide = min(BAR, width - 40)

@@ -17,15 +17,15 @@ from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.inactive import inactive
 
 MOST_TICKS = 20  # kept for the graph
-TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen another technique
+TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the user has chosen a technique
 
 
 class Techniques:
-    """`touched` is the path of the one that the user changed last, `previous` what a technique had before, by path."""
+    """`touched` is the path of the one that was changed last, empty before that; `previous` what a technique had before."""
 
     def __init__(self, crowd: Crowd, ahead: Ahead, notices: Notices) -> None:
         self.switcher = Switcher(ahead)
-        self.touched = TOUCHED_FIRST
+        self.touched = ""
         self.previous: dict[str, Value] = {}
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self._crowd, self._notices = crowd, notices
@@ -61,7 +61,7 @@ class Techniques:
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
-        technique, sim = BY_PATH[self.touched], self._crowd.sim
+        technique, sim = BY_PATH[self.touched or TOUCHED_FIRST], self._crowd.sim
         name, path, numbers = technique.label.strip(), technique.path, technique.numbers
         if not numbers:
             self._notices.add(f"{name} has no number to change", path)

@@ -45,7 +45,8 @@ class Menus:
 
     def open_techniques(self) -> None:
         """All techniques with their present values."""
-        selected = [technique.path for technique in TECHNIQUES].index(self._techniques.touched)
+        touched = self._techniques.touched
+        selected = next((number for number, technique in enumerate(TECHNIQUES) if technique.path == touched), 0)
         self._dialogs.open(ListDialog("Techniques", self._technique_items, selected))
 
     def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
@@ -84,5 +85,5 @@ class Menus:
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:
-    marks = ["baseline"] * (choice == technique.choices[0]) + ["default"] * (choice == technique.default)
+    marks = ["baseline"] * (choice == technique.baseline) + ["default"] * (choice == technique.default)
     return ", ".join([*marks, *["approximate"] * is_approximate(technique, choice, get)])

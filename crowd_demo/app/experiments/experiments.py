@@ -58,7 +58,9 @@ class Experiments:
 
     def measure(self) -> None:
         """Measure the technique that was touched last: its value against the one before."""
-        path = self._techniques.touched
+        if not (path := self._techniques.touched):
+            self._notices.add("switch a technique first: it is measured against the value that it had before", "measure")
+            return
         technique, value = BY_PATH[path], self._techniques.value(path)
         name, other = technique.label.strip(), other_value(technique, value, self._techniques.previous.get(path))
         if other is None:

@@ -32,9 +32,10 @@ Outcome = Literal["faster", "slower", "no difference", "unknown"]
 ProofKind = Literal["running", "same", "differs", "apart", "sample"]
 
 WIDTH = 430.0
+NARROW = 1.15  # no difference is larger than that
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
-HEAD, BIG, PROOF_LINE, ROW, FOOT = 40.0, 64.0, 25.0, 20.0, 30.0  # heights
-TIMES, COUNTS = (0.33, 0.56), (0.75, 1.0)  # where the two numbers of a row end, of the width
+HEAD, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
+TIMES, COUNTS = (0.33, 0.56), (0.68, 1.0)  # where the two numbers of a row end, of the width
 OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT, "unknown": DIM}
 PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
 
@@ -79,6 +80,7 @@ class Card(NamedTuple):
     state: str  # how much was measured, and why no more
     left: float  # share of its time
     frame: int  # number of the frame in which it took effect
+    note: str = ""  # what one has to know to read it
 
 
 # --- the texts -------------------------------------------------------------------------------------------------------
@@ -102,7 +104,14 @@ def outcome_text(span: Span) -> str:
     """One that is not known has no factor, however large the difference looks."""
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
-    return "no difference here" if span.outcome == "no difference" else "too few to tell"
+    if span.outcome == "no difference":
+        return "no difference here" if is_narrow(span) else "lost in the noise"
+    return "too few to tell"
+
+
+def is_narrow(span: Span) -> bool:
+    """Is a difference worth telling ruled out?"""
+    return span.low > 1 / NARROW and span.high < NARROW
 
 
 def ms_text(ms: float) -> str:
@@ -117,13 +126,15 @@ def _number(number: float) -> str:
 
 # --- the drawing -----------------------------------------------------------------------------------------------------
 
-def draw_card(card: Card, room: float, pen: Pen, scale: float) -> Canvas:
-    """Render the card, no wider than the room."""
+def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -> Canvas:
+    """Render the card, no wider than the room; `hint` tells keys."""
     wide = min(WIDTH, room)
     ruler = Canvas((1, 1), pen, scale, None)
     proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
+    note = ruler.wrapped(card.note, wide - 2 * PAD, NORMAL, 2)
     lines = len(card.spans[1:]) + len(card.counts)
-    on = Canvas((wide, HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + FOOT), pen, scale, SHEET)
+    height = HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + NOTE_LINE * len(note) + FOOT
+    on = Canvas((wide, height), pen, scale, SHEET)
     on.target((0, 0, *on.size), "card")
     _draw_head(on, card)
     top = HEAD
@@ -141,7 +152,10 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float) -> Canvas:
     for count in card.counts:
         _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
         top += ROW
-    _draw_foot(on, card)
+    for line in note:
+        on.left(line, PAD, top + NOTE_LINE / 2, NORMAL, WARM)
+        top += NOTE_LINE
+    _draw_foot(on, card, hint)
     return on
 
 
@@ -172,14 +186,15 @@ def _draw_factor(on: Canvas, span: Span, top: float) -> None:
 def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour) -> None:
     middle, (first, second) = top + ROW / 2, (PAD + (on.size[0] - 2 * PAD) * end for end in ends)
     start = on.right(before, first, middle, LARGE, colour)
-    on.left("->", first + 8, middle, LARGE, FAINT)
-    on.right(after, second, middle, LARGE, colour)
+    end = on.right(after, second, middle, LARGE, colour)
+    on.left("->", min(first + 8, end - 26), middle, LARGE, FAINT)
     on.left(on.fitted(name, start - PAD - 8, LARGE), PAD, middle, LARGE, colour)
 
 
-def _draw_foot(on: Canvas, card: Card) -> None:
+def _draw_foot(on: Canvas, card: Card, hint: str) -> None:
     wide, tall = on.size
-    on.left(on.fitted(card.state, wide - 2 * PAD, SMALL), PAD, tall - 18, SMALL, FAINT)
+    start = on.right(hint, wide - PAD, tall - 18, SMALL, DIM)
+    on.left(on.fitted(card.state, start - PAD - 10, SMALL), PAD, tall - 18, SMALL, FAINT)
     on.rect(GROUND, (PAD, tall - 7, wide - 2 * PAD, 3))
     if card.left > 0:
         on.rect(ACCENT, (PAD, tall - 7, (wide - 2 * PAD) * card.left, 3))

@@ -60,8 +60,13 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
     counters, cell = sim.profile.counters, sim.world.grid.cell
     if "reorder.when" in unused or sim.optimizations.reorder.when == "off" or "sorts" not in counters:
         return {}
-    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({sim.profile.last_run_ms('reorder'):.2g})",
+    return {"sorts (ms)": f"{counters['sorts']:,.0f} ({short_ms(sim.profile.last_run_ms('reorder'))})",
             "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
+
+
+def short_ms(ms: float) -> str:
+    """Milliseconds with two digits or so: 0.52, 3.1, 140."""
+    return f"{ms:,.{2 if ms < 0.995 else 1 if ms < 9.95 else 0}f}"
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:

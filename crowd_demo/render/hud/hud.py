@@ -77,7 +77,7 @@ class Hud:
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
         size = on.get_size()
-        self.scale = scale_for(size[1], status.looks.scale)
+        self.scale = scale_for(size, status.looks.scale)
         self._placed, self._timeline, self.taken_px = [], None, 0
         self.pen.theme = THEMES[status.looks.theme]
         if status.looks.hud == "full":
@@ -165,13 +165,18 @@ class Hud:
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 
+    def _card_hint(self) -> str:
+        """The keys that show the card again, and that measure what it is about properly."""
+        said = {"card": "again", "measure": "measure properly"}
+        return "   ".join(f"{self.keys[action][0].upper()} {what}" for action, what in said.items() if self.keys.get(action))
+
     def _draw_card(self, on: pygame.Surface, card: Card) -> None:
         """Draw the card in the middle of the upper edge, or of the lower one where it would cover a panel's upper part."""
         width, margin = on.get_width(), self._margin(on.get_size())
         room = (width - 2 * margin) / self.scale
         drawn_as = card, width, self.scale, id(self.pen.theme)
         if self._card is None or self._card[0] != drawn_as:
-            self._card = drawn_as, draw_card(card, room, self.pen, self.scale)
+            self._card = drawn_as, draw_card(card, room, self.pen, self.scale, self._card_hint())
         canvas = self._card[1]
         rect = canvas.surface.get_rect(midtop=(width // 2, margin))
         if any(rect.colliderect(placed.rect) for placed in self._placed):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.sections import ALWAYS, Section
@@ -36,11 +36,6 @@ NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
 Keys = Mapping[str, Sequence[str]]
-
-
-def is_baseline(technique: Technique, value: Value) -> bool:
-    """Is it the technique's first choice, which the others improve upon?"""
-    return value == technique.choices[0]
 
 
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Section]:
@@ -83,7 +78,7 @@ class Switchboard:
 
     def _row(self, on: Canvas, middle: float, technique: Technique) -> None:
         path, value, status = technique.path, self.options.get(technique.path), self.status
-        waits, touched, off = path in status.pending, path == status.touched, is_baseline(technique, value)
+        waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
         is_inactive, partly = path in self._inactive, self._partly.get(path, "")
         if touched:
             on.rect(TOUCHED, (4, middle - ROW / 2, WIDTH - 8, ROW), radius=4)

@@ -27,7 +27,7 @@ def outline(on: pygame.Surface, camera: Camera, frozen: Rect, pen: Pen) -> None:
     pygame.draw.rect(on, (0, 0, 0), box.inflate(4, 4), width=4)
     pygame.draw.rect(on, pen.colour(WARM), box, width=2)
     label = "frozen frustum"
-    scale = scale_for(on.get_height())
+    scale = scale_for(on.get_size())
     canvas = Canvas((Canvas((1, 1), pen, scale, None).width(label) + 16, 22), pen, scale)
     canvas.left(label, 8, 11, NORMAL, WARM)
     sheet = canvas.surface

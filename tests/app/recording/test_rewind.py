@@ -50,7 +50,7 @@ def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> No
 
 def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
     hashes, program = hashes_of(driven, 200), driven.program
-    bar, past = bar_of(program.camera.size, scale_for(program.camera.size[1])), program.crowd.rewind.past()
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size)), program.crowd.rewind.past()
     for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
         at = bar.left + column_of(past, tick, bar.width), bar.centery
         more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}

@@ -222,7 +222,7 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
     assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, Readings()) == {}
     assert "drift" not in texts(sim)
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
-    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0)", "since sort": "17", "drift": "0.25 cells"}
+    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0.00)", "since sort": "17", "drift": "0.25 cells"}
     assert sorting_facts(sim, {"reorder.when"}) == {}
     score = Readings(locality=Locality(0.875, 0.0312, 1000))
     assert memory_facts(sim.profile.counters, score) == {
@@ -394,7 +394,7 @@ def test_everything_grows_with_the_window_and_with_the_users_wish() -> None:
         hud = Hud(KEYS)
         drawn(hud, crowd(), Status(looks=Looks(scale=factor)), size=size)
         widths.append(hud.panels[0].surface.get_width())
-        assert hud.scale == pytest.approx(scale_for(size[1], factor))
+        assert hud.scale == pytest.approx(scale_for(size, factor))
     assert widths == sorted(set(widths))
 
 
@@ -597,7 +597,7 @@ def test_a_key_looks_the_same_however_it_is_spelt() -> None:
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])
 def test_help_covers_the_picture_and_cuts_no_technique(size: tuple[int, int]) -> None:
     spy, before, after = Spy(), picture(size), picture(size)
-    help_of(spy).draw(after, scale_for(size[1]))
+    help_of(spy).draw(after, scale_for(size))
     assert (pixels(before) != pixels(after)).any(axis=2).all()
     assert {technique.label.strip() for technique in TECHNIQUES} <= set(spy.texts)
     assert not any("…" in text for text in spy.texts)

@@ -20,7 +20,7 @@ def past(oldest: int = 1000, newest: int = 4000, tick: int = 4000, ms: float = 5
 
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440), (64, 64)])
 def test_a_press_on_the_column_of_a_tick_goes_to_it_as_nearly_as_pixels_allow(size: tuple[int, int]) -> None:
-    scale = scale_for(size[1])
+    scale = scale_for(size)
     bar, known = bar_of(size, scale), past()
     assert pygame.Rect((0, 0), size).contains(bar) and height_of(size, scale) > bar.height
     for tick in (1000, 1234, 2500, 3999, 4000):

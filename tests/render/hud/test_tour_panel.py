@@ -62,7 +62,7 @@ def test_a_question_follows_its_sentence_and_comes_before_its_answer(pen: Pen, m
 @pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])
 @pytest.mark.parametrize("name", list(list_tours()))
 def test_every_page_of_a_shipped_tour_fits_into_the_window(pen: Pen, name: str, size: tuple[int, int]) -> None:
-    scale = scale_for(size[1])
+    scale = scale_for(size)
     for page in load_tour(name).pages:
         canvas = draw_tour(view(page.text.replace("{", "{12"), page.question, page.is_answer), size[0], pen, scale)
         assert canvas.surface.get_width() <= size[0] and canvas.surface.get_height() < 0.45 * size[1], page
