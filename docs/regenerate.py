@@ -23,7 +23,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import gallery
 from pydantic import BaseModel
 
 from crowd_demo.config.model import Config
@@ -64,7 +63,7 @@ def main() -> int:
     if args.pictures and not args.check:
         make_pictures()
         make_scenario_pictures()
-        gallery.main(())
+        make_window_pictures()
     return 1 if args.check and outdated else 0
 
 
@@ -124,6 +123,12 @@ def make_pictures() -> None:
         target = ROOT / "docs/pictures" / f"{name}.png"
         take_picture(name, target, options)
         print(target.relative_to(ROOT))
+
+
+def make_window_pictures() -> None:
+    import gallery  # late: it imports the whole program, and is found only where this file is run as a script
+
+    gallery.main(())
 
 
 def make_scenario_pictures() -> None:

@@ -12,6 +12,7 @@ from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+FOLDERS = ("crowd_demo", "tests", "docs", "benchmarks", "assets", "examples")
 pytestmark = pytest.mark.quick
 
 
@@ -38,6 +39,14 @@ def test_links_lead_somewhere() -> None:
                 linked = page.parent / path if path else page
                 assert linked.exists(), f"{page.name}: {path}"
                 assert not heading or heading in anchors(linked), f"{page.name}: {path}#{heading}"
+
+
+def test_every_python_file_that_a_page_names_exists() -> None:
+    """By its path from the top of the repository, or by the end of it: `sim/world.py`, `world.py`."""
+    here = {f"/{path.relative_to(ROOT).as_posix()}" for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+        for name in re.findall(r"`([\w./-]+\.py)`", page.read_text()):
+            assert any(path.endswith(f"/{name}") for path in here), f"{page.name}: {name}"
 
 
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,7 +112,7 @@ class Session:
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
-        return self._told(loop.program) or code
+        return self._say_how_it_ended(loop.program) or code
 
     def _start_recording(self, program: Program, path: Path) -> None:
         try:
@@ -121,7 +121,7 @@ class Session:
             print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
             self.record_failed = True
 
-    def _told(self, program: Program) -> int:
+    def _say_how_it_ended(self, program: Program) -> int:
         """Say how a replay went, and whether the recording was written; return an exit code."""
         if self.player:
             aside = self.options.report == STDOUT

@@ -79,7 +79,7 @@ class Program:
             **self.menus.actions, **self.experiments.actions, **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:
-        """Those that no part offers."""
+        """The actions that the program itself offers, because they need more than one part, or none."""
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
             "fit": KeyAction(self.camera.fit),

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from crowd_demo.registry.entries import Technique
 
 ABOUT = """\
-Switch off each technique in turn and measure it against the present settings: step and frame with it and without, what it buys
-with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the baseline:
-brute force, no lanes, no order, a period of 1, one thread. Ctrl-C stops and prints the results so far. The exit code is 1 if
+Switch each technique off in turn and measure that against the present settings: step and frame with it and without, what it
+buys with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the
+baseline: brute force, no lanes, no order, a period of 1, one thread. Ctrl-C prints the results so far. The exit code is 1 if
 an exact technique changed the crowd."""
 
 

@@ -107,7 +107,9 @@ def _find(name: str | Path, own_folder: str, shipped: Mapping[str, Path], what: 
     stem = str(name).removesuffix(".yaml")
     if stem in shipped:
         return shipped[stem]
-    raise ValueError(f"no such file, nor a shipped {what}" + close_to(Path(stem).name, shipped))
+    names = [*shipped, *own_files(own_folder, shipped.values())]
+    meant = close_to(Path(stem).name, names) or f" (there are: {', '.join(names)})"
+    raise ValueError(f"no such file, nor a shipped {what}{meant}")
 
 
 def find_map(name: str, base: Path | None = None) -> Path:

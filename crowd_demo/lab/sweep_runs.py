@@ -17,9 +17,8 @@ from crowd_demo.measure.comparison import Result, compare
 from crowd_demo.measure.crowd import CrowdArm, Picture
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import block_lengths, collect, interleave
-from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import is_approximate
+from crowd_demo.registry.techniques import is_approximate, yaml_word
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.locality import locality
 
@@ -72,7 +71,7 @@ def expectations(technique: Technique, contenders: Mapping[str, Contender], step
     for name, (value, arm) in contenders.items():
         seconds = all_pairs_s(arm.sim.agents.count, arm.sim.optimizations.get) * (steps + WARM_UP)
         if seconds > SLOW_S and name != REPEAT:
-            yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
+            yield f"{technique.path}={yaml_word(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 
 def results(technique: Technique, contenders: Mapping[str, Contender], measured: Mapping[str, list[Block]]) -> list[Swept]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from crowd_demo.lab.sweep_runs import Swept
 from crowd_demo.measure.comparison import Estimate
-from crowd_demo.measure.text import aligned, interval, shown
+from crowd_demo.measure.text import aligned, interval
 from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.techniques import yaml_word
 
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
 NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, and what lies within is no difference"
@@ -19,7 +20,7 @@ def table(technique: Technique, results: Sequence[Swept]) -> str:
 
 
 def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]:
-    yield [technique.path, *(shown(each.value) + "*" * (each.value == technique.default) for each in results)]
+    yield [technique.path, *(yaml_word(each.value) + "*" * (each.value == technique.default) for each in results)]
     yield ["frame ms" if results[0].picture_hash else "step ms", *(f"{each.result.step.ms.value:.3f}" for each in results)]
     yield ["of the default's", *(f"{each.result.step.ratio.value:.2f}" for each in results)]
     yield ["  95 %", *(_conclusion(each.result.step, is_default=each is results[0]) for each in results)]
@@ -54,7 +55,7 @@ def conclusion(results: Sequence[Swept]) -> str:
     """Whether the crowd stayed the same."""
     exact = [each for each in results if not each.approximate]
     if not one_crowd(results):
-        return "THE CROWD DIFFERS: " + ", ".join(f"{shown(each.value)} {each.state_hash}" for each in exact)
+        return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.state_hash}" for each in exact)
     if len(exact) < 2:
         return "approximate: each value may have a crowd of its own"
     return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"

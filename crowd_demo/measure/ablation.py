@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from crowd_demo.measure.experiment import Compile, Progress, told
+from crowd_demo.measure.experiment import Compile, Progress, with_progress
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import TECHNIQUES
-from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -75,5 +74,5 @@ class Ablation:
         for text in self._compile_for(crowds.options({path: off})):
             yield Progress(f"{label}: {text}", number / of)
         slices = crowds.against({path: off}, self.limits)
-        found = yield from told(slices, f"{label}: {shown(value)} against {shown(off)}", number / of, 1 / of)
+        found = yield from with_progress(slices, f"{label}: {hud_word(value)} against {hud_word(off)}", number / of, 1 / of)
         self._found.append(Row(technique, value, off, found))

@@ -30,8 +30,8 @@ class Experiment(Protocol):
     def run(self) -> Iterator[Progress]: ...
 
 
-def told(parts: Generator[float, None, Found], text: str, done: float = 0.0,
-         share: float = 1.0) -> Generator[Progress, None, Found]:
+def with_progress(parts: Generator[float, None, Found], text: str, done: float = 0.0,
+                  share: float = 1.0) -> Generator[Progress, None, Found]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
 
     `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, yaml_word
 
 
 class Rung(NamedTuple):
@@ -54,7 +53,7 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
         changes = options.get(path) != value
         options = with_values(options, dict([first, *others]))
         if changes:
-            yield Rung(name.format(shown(value)), options, adds=True)
+            yield Rung(name.format(yaml_word(value)), options, adds=True)
 
 
 def _value(entry: str, present: Optimizations) -> tuple[str, Value]:

@@ -20,7 +20,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.crowd import DRAW, STEP, FrameArm, Picture
-from crowd_demo.measure.experiment import Compile, Progress, told
+from crowd_demo.measure.experiment import Compile, Progress, with_progress
 from crowd_demo.measure.ladder import Rung
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.search import largest
@@ -95,7 +95,7 @@ class Largest:
             while True:
                 part = (number + min(len(found) / USUAL_TRIES, 1)) / len(self.rungs)
                 config = crowd_of(self.config, agents).model_copy(update={"optimizations": rung.options})
-                measured = yield from told(measure(config), f"{rung.name}: {agents:,} agents?{text}", part, 0)
+                measured = yield from with_progress(measure(config), f"{rung.name}: {agents:,} agents?{text}", part, 0)
                 found[agents], text = measured, f" ({agents:,} took {measured.frame.value:.1f} ms)"
                 agents = search.send(measured.fits)
         except StopIteration as end:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowd_demo.measure.experiment import Compile, Progress, told
+from crowd_demo.measure.experiment import Compile, Progress, with_progress
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.sim.snapshot import Snapshot
 
 LIMITS = Limits(seconds=8.0)
@@ -32,8 +31,9 @@ class Measurement:
         crowds, self._crowds = self._crowds, None  # they go when this generator does
         others = {self.path: self.other}
         if why := crowds.too_slow(others):
-            raise ValueError(f"{BY_PATH[self.path].label.strip()} {shown(self.other)}: {why}")
+            raise ValueError(f"{BY_PATH[self.path].label.strip()} {hud_word(self.other)}: {why}")
         yield from crowds.build()
         for text in self._compile_for(crowds.options(others)):
             yield Progress(text, 0)
-        self.found = yield from told(crowds.against(others, self.limits), f"{shown(self.value)} against {shown(self.other)}")
+        text = f"{hud_word(self.value)} against {hud_word(self.other)}"
+        self.found = yield from with_progress(crowds.against(others, self.limits), text)

@@ -14,8 +14,7 @@ from crowd_demo.measure.statistics import Interval
 from crowd_demo.measure.text import aligned, factor, factors, milliseconds
 from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 
 
 class Table(NamedTuple):
@@ -61,7 +60,7 @@ def line_of(value: Value, other: Value, found: Versus) -> str:
     """What a technique's value gives against another one, in one line."""
     step, frame = verdict_of(found.step), verdict_of(found.frame)
     both = step if step == frame else f"step {step}, frame {frame}"
-    return f"{shown(value)} against {shown(other)}: {both}, {CROWDS[found.crowd]}"
+    return f"{hud_word(value)} against {hud_word(other)}: {both}, {CROWDS[found.crowd]}"
 
 
 def measured_pairs(measurement: Measurement) -> dict[str, Pair]:
@@ -75,7 +74,7 @@ def measured_pairs(measurement: Measurement) -> dict[str, Pair]:
 
 def measurement_table(measurement: Measurement) -> Table:
     """A row for each of the pairs."""
-    columns = ("ms", shown(measurement.value), shown(measurement.other), "buys", "95 %")
+    columns = ("ms", hud_word(measurement.value), hud_word(measurement.other), "buys", "95 %")
     return Table(columns, [(name, _ms(pair.present), _ms(pair.other.ms), _buys(pair), _between(pair))
                            for name, pair in measured_pairs(measurement).items()])
 
@@ -131,7 +130,7 @@ def left_out(ablation: Ablation) -> Iterator[str]:
 def _ablation_row(row: Row) -> tuple[str, ...]:
     step, frame = row.found.step, row.found.frame
     step_buys = f"{UNCLEAR} {_between(step)}" if _buys(step) == UNCLEAR else _buys(step)
-    return (f"{row.technique.label.strip()}: {shown(row.value)}", shown(row.off),
+    return (f"{row.technique.label.strip()}: {hud_word(row.value)}", hud_word(row.off),
             _ms(step.present), _ms(step.other.ms), step_buys,
             _ms(frame.present), _ms(frame.other.ms), _buys(frame), _between(frame), row.found.crowd)
 

@@ -1,17 +1,10 @@
-"""Numbers, values and rows as text, for the terminal and for the window."""
+"""Numbers and rows as text, for the terminal and for the window."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import word
-
-
-def shown(value: Value) -> str:
-    """A technique's value as YAML writes it, a number with its first six digits."""
-    return f"{value:g}" if isinstance(value, float) else word(value)
 
 
 def interval(of: Interval) -> str:

@@ -155,8 +155,8 @@ def is_approximate(technique: Technique, value: Value, get: Callable[[str], Valu
 
 def exactness(technique: Technique) -> str:
     """In words: exact, approximate, or exact but for some choices."""
-    some = ", ".join([*map(word, technique.approximate_choices),
-                      *(f"with {path} {word(value)}" for path, value in technique.approximate_with)])
+    some = ", ".join([*map(yaml_word, technique.approximate_choices),
+                      *(f"with {path} {yaml_word(value)}" for path, value in technique.approximate_with)])
     return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"
 
 
@@ -175,12 +175,19 @@ def table() -> str:
 def _rows(techniques: tuple[Technique, ...]) -> str:
     rows = ["| key | technique | YAML, under `optimizations` | choices (**default**) | crowd |", "|---|---|---|---|---|"]
     for t in techniques:
-        choices = ", ".join(f"**{word(c)}**" if c == t.default else word(c) for c in t.choices)
+        choices = ", ".join(f"**{yaml_word(c)}**" if c == t.default else yaml_word(c) for c in t.choices)
         key = f"`{t.key}`" if t.key else ""
         rows.append(f"| {key} | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
     return "\n".join(rows)
 
 
-def word(value: Value) -> str:
-    """A value as YAML writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def yaml_word(value: Value) -> str:
+    """A value as YAML writes it: true, 0.5, none; a number with its first six digits."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def hud_word(value: Value) -> str:
+    """A value as the window shows it: on and off for true and false."""
+    return ("on" if value else "off") if isinstance(value, bool) else yaml_word(value)

@@ -116,7 +116,17 @@ def test_a_missing_file_is_one_line(write, name):
 
 
 def test_an_empty_name_is_shown_as_one(write):
-    assert lines_of("") == ["'': no such file, nor a shipped configuration"]
+    (line,) = lines_of("")
+    assert line.startswith("'': no such file, nor a shipped configuration (there are: 1k, 5k, ")
+
+
+def test_a_name_like_no_other_is_answered_with_all_names_the_users_own_too(write, tmp_path):
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "mine.yaml").write_text("agents: 5\n")
+    (line,) = lines_of("zzz")
+    assert line.startswith("zzz: no such file, nor a shipped configuration (there are: 1k, 5k, ")
+    assert line.endswith("rope, mine)")
+    assert lines_of("mien")[0].endswith("(did you mean mine?)")
 
 
 def test_an_empty_key_is_shown_as_one(write):

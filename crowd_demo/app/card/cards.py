@@ -25,7 +25,7 @@ from crowd_demo.sim.simulation import Simulation
 CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed"}
 
 
-class Noticed(NamedTuple):
+class Detected(NamedTuple):
     """What was done since the frame before."""
 
     switched: Switched | None = None  # techniques have other values, and nothing else was done to the crowd
@@ -33,28 +33,28 @@ class Noticed(NamedTuple):
     view: bool = False  # is the view another one?
 
 
-class Watchman:
+class ChangeDetector:
     """Compares the program with what it was in the frame before. Costs a microsecond while nothing is done."""
 
     def __init__(self, at: Moment) -> None:
-        self._sim, self._looks = at.sim, at.looks
+        self._sim, self._view_key = at.sim, at.view_key
         self._actions = self._tick = self._steps = 0
         self._values: dict[str, Value] = {}
         self._remember(at.sim)
 
-    def look(self, at: Moment) -> Noticed:
+    def detect(self, at: Moment) -> Detected:
         """Call at the end of each frame's computation."""
-        sim, view = at.sim, at.looks != self._looks
-        self._looks = at.looks
+        sim, view = at.sim, at.view_key != self._view_key
+        self._view_key = at.view_key
         made = sim.profile.steps - self._steps
         if sim is self._sim and len(sim.history) == self._actions and sim.tick == self._tick + made:
             self._tick, self._steps = sim.tick, sim.profile.steps
-            return Noticed(view=view)
+            return Detected(view=view)
         changed = self._changed(sim, made)
         switched = None if changed else self._switched(sim.optimizations)
         self._sim = sim
         self._remember(sim)
-        return Noticed(switched, changed, view)
+        return Detected(switched, changed, view)
 
     def _changed(self, sim: Simulation, made: int) -> str:
         if sim is not self._sim:
@@ -85,7 +85,7 @@ class Cards:
         self.readings = Readings()
         self._measured = measured
         self._clock, self._now_s = clock, clock()
-        self._watchman: Watchman | None = None
+        self._detector: ChangeDetector | None = None
         self._crowd_since = self._view_since = 0  # the first frames whose times can be compared with the present ones
         self._before_compiling = Stretch()
         self._compiling = False
@@ -96,17 +96,17 @@ class Cards:
         """Call at the end of each frame's computation, from the thread that makes the steps."""
         now_s = self._clock()
         spent_s, self._now_s = now_s - self._now_s, now_s
-        self._watchman = self._watchman or Watchman(at)
-        noticed = self._watchman.look(at)
+        self._detector = self._detector or ChangeDetector(at)
+        detected = self._detector.detect(at)
         if at.compiling and not self._compiling:
             self._before_compiling = self._before_now(at.sim.profile)
         self._compiling = at.compiling
-        if any(noticed):
-            self._react(noticed, at)
+        if any(detected):
+            self._react(detected, at)
         if self._trial:
-            told = self._trial.over
+            was_over = self._trial.over
             self._trial.work(at, self.readings, spent_s)
-            if not told:
+            if not was_over:
                 self._measured.update(self._trial.summary)
 
     def put_away(self, why: str) -> None:
@@ -129,8 +129,8 @@ class Cards:
         lasts = self._trial is not None and self._trial.left_s > 0
         return lasts if self._asked is None else self._asked
 
-    def _react(self, noticed: Noticed, at: Moment) -> None:
-        switched, changed, view = noticed
+    def _react(self, detected: Detected, at: Moment) -> None:
+        switched, changed, view = detected
         next_frame = at.sim.profile.frames + 1
         if self._trial and (changed or at.hidden):
             self._trial.end(changed or "the HUD was hidden")
@@ -153,7 +153,6 @@ class Cards:
             last.end("")
         if switched.new:
             self._trial = Trial(switched, at, before, readings, self._clock)
-
 
     def _before_now(self, profile: Profile) -> Stretch:
         return before_now(profile, self._crowd_since, self._view_since)

@@ -19,7 +19,7 @@ from crowd_demo.registry.stages import stages_of
 from crowd_demo.render.hud.card import Span
 
 PROOF = "proof"  # the stage that proving is, and the note of its frames
-ASIDE = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
+EXCLUDED = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
 COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
 NO_TIMES: Times = {}
 DRAW = "draw"  # the part of a frame that makes the picture
@@ -33,7 +33,7 @@ class Stretch(NamedTuple):
     counters: Sequence[Mapping[str, float]] = ()
 
 
-class Watch:
+class SwitchTimes:
     """The times around one switch, which took effect in the present frame."""
 
     def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
@@ -102,7 +102,7 @@ def latest(profile: Profile, frames: int) -> Stretch:
     ordinary = np.array([not record.notes for record in records])
     proved = np.array([PROOF in record.notes for record in records])
     ordinary[1:] &= ~proved[:-1]  # a proof leaves its own data in the caches
-    times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in ASIDE}
+    times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in EXCLUDED}
     times[OTHER] = profile.other_ms(len(records))[ordinary]
     counted = [record.counters for record, counts in zip(records, ordinary, strict=True) if counts]
     return Stretch(times, _steps(profile, np.repeat(ordinary, [record.steps for record in records])),

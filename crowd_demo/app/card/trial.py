@@ -12,14 +12,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from crowd_demo.app.card.effect import PROOF, Stretch, Watch
+from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes
 from crowd_demo.app.card.explaining import counted, explaining
 from crowd_demo.app.card.proving import Proving, Switched, is_drawn
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.profile import Profile
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.hud.card import Card, Count, Proof, Span, factor_text
-from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
@@ -28,9 +27,9 @@ LASTS_S = 10.0
 LONGEST_S = 1.0  # a frame counts as no longer: ten frames at least are seen
 SHARE = 0.05  # of the time, for all of a trial's work
 REST = 3  # frames at least between two of which it is a part
-TELL_EVERY_S = 0.5
+EVALUATE_EVERY_S = 0.5
 YOUNG_S = 1.0  # another switch before that goes on from the same times before
-PIECES = 20  # in which the time left is told
+PIECES = 20  # in which the time left is shown
 SLOW_PATHS = ("reorder.when", "reorder.every", "reorder.drift")  # techniques whose effect comes much later
 LOSES_ORDER = "Memory keeps its order for minutes after a switch: measured properly, it begins unsorted."
 
@@ -40,7 +39,7 @@ class Moment(NamedTuple):
 
     sim: Simulation
     view: View | None = None
-    looks: object = None  # all that the times of a picture depend on beside the crowd, to be compared
+    view_key: object = None  # differs from the one of the frame before if the view, and so the times of a picture, changed
     paused: bool = False
     hidden: bool = False  # does nobody see cards?
     compiling: bool = False
@@ -63,10 +62,10 @@ class Trial:
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock
-        self._left_s, self._tell_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._watch = Watch(at.sim.profile, before, (of_steps or techniques)[-1].stage, self._drawn)
+        self._left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
+        self._times = SwitchTimes(at.sim.profile, before, (of_steps or techniques)[-1].stage, self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
-        self._telling: Iterator[None] = iter(())
+        self._evaluation: Iterator[None] = iter(())
         self._counted: dict[str, float] = {}  # before
         self._spans: tuple[Span, ...] = ()
         self._counts: tuple[Count, ...] = ()
@@ -102,28 +101,28 @@ class Trial:
 
     def _advance(self, at: Moment, readings: Readings) -> bool:
         """Do the next part, and return whether there was one."""
-        if self._left_s <= self._tell_at_s:
-            self._tell_at_s -= TELL_EVERY_S
-            self._telling = self._tell(at.sim.profile, readings)
-        for _ in self._telling:
+        if self._left_s <= self._evaluate_at_s:
+            self._evaluate_at_s -= EVALUATE_EVERY_S
+            self._evaluation = self._evaluate(at.sim.profile, readings)
+        for _ in self._evaluation:
             return True
         return self._proving.advance(at.sim, at.view)
 
-    def _tell(self, profile: Profile, readings: Readings) -> Iterator[None]:
-        """Find what was measured so far, a row of the card at a time."""
-        self._watch.collect(profile)
+    def _evaluate(self, profile: Profile, readings: Readings) -> Iterator[None]:
+        """Compare what was measured so far, a row of the card at a time."""
+        self._times.collect(profile)
         spans = []
-        for span in self._watch.spans():
+        for span in self._times.spans():
             spans.append(span)
             yield
         self._spans = headline(spans)
         self._counted = self._counted or counted(self.before, self.readings)
-        self._counts = explaining(self._counted, counted(self._watch.after, readings), self.switched.new, self._exact)
+        self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new, self._exact)
         self.summary = self._summary()
 
     def view_changed(self, profile: Profile) -> None:
         """Measure steps alone from now on; there is nothing left to measure if drawing was switched."""
-        self._watch.view_changed(profile)
+        self._times.view_changed(profile)
         if self._drawn:
             self.end("the view changed")
 
@@ -133,12 +132,12 @@ class Trial:
             self.over, self._until = True, why
             self._proving.close(why or "no time was left")
 
-    # --- what it tells -----------------------------------------------------------------------------------------------
+    # --- what it shows -----------------------------------------------------------------------------------------------
 
     @property
     def is_young(self) -> bool:
         """Has it seen too little to say anything?"""
-        return self.age_s < YOUNG_S or not self._watch.measured
+        return self.age_s < YOUNG_S or not self._times.measured
 
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
@@ -160,13 +159,13 @@ class Trial:
 
     def _change(self) -> str:
         old, new = self.switched
-        return ", ".join(f"{shown(old[path])} -> {shown(value)}" for path, value in new.items())
+        return ", ".join(f"{hud_word(old[path])} -> {hud_word(value)}" for path, value in new.items())
 
     def _state(self) -> str:
         """What was measured, and what keeps it from going on."""
         if self._paused:
             return "waits until the crowd moves again"
-        return f"{self._note}{self._watch.extent}" + f", until {self._until}" * bool(self._until)
+        return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
 
 
 def headline(spans: Sequence[Span]) -> tuple[Span, ...]:

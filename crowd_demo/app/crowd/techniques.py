@@ -11,9 +11,8 @@ from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
 from crowd_demo.render.hud.graph import Tick
-from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.inactive import inactive
 
@@ -73,9 +72,9 @@ class Techniques:
             before = numbers.low
         value = next_number(numbers, float(before), direction)
         if value == before:
-            self._notices.add(f"{name}: {shown(value)}, the {'most' if direction > 0 else 'least'}", path)
+            self._notices.add(f"{name}: {hud_word(value)}, the {'most' if direction > 0 else 'least'}", path)
         else:
-            self._notices.add(f"{name}: {shown(value)}" + " (changes nothing at present)" * (path in inactive(sim)), path)
+            self._notices.add(f"{name}: {hud_word(value)}" + " (changes nothing at present)" * (path in inactive(sim)), path)
             self._ask_for(technique, value)
 
     def drag_number(self, path: str, steps: int) -> None:
@@ -100,7 +99,7 @@ class Techniques:
             self.previous[path] = self._coming(path)
             self._unapplied[path] = value
             self._crowd.apply(Switch(path, value))
-            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[path].label.strip()} {shown(value)}")
+            tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[path].label.strip()} {hud_word(value)}")
             self.ticks = [*self.ticks[-MOST_TICKS:], tick]
 
     def took_effect(self) -> None:

@@ -13,8 +13,7 @@ from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
-from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
 from crowd_demo.render.hud.views import Row
 from crowd_demo.sim.inactive import inactive
 
@@ -54,7 +53,7 @@ class Menus:
         """The choices of a technique, and its present number if it is none of them."""
         value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
         listed = [*technique.choices, *([value] if value not in technique.choices else [])]
-        items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why),
+        items = [Item(Row(hud_word(choice), _mark(technique, choice, get), technique.why),
                       partial(self._techniques.choose, technique, choice)) for choice in listed]
         self._dialogs.open(ListDialog(technique.label.strip(), lambda: items, listed.index(value), at))
 
@@ -76,7 +75,7 @@ class Menus:
 
     def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
         changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
-        return Row(f"{technique.group}: {technique.label.strip()}", shown(self._techniques.value(technique.path)),
+        return Row(f"{technique.group}: {technique.label.strip()}", hud_word(self._techniques.value(technique.path)),
                    f"{changes_nothing}{technique.why}. {technique.watch}")
 
     def _section_items(self) -> list[Item]:

@@ -22,9 +22,8 @@ from crowd_demo.measure.ladder import present_and_rungs
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.measurement import Measurement
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.sim.snapshot import Snapshot
 
 
@@ -67,7 +66,7 @@ class Experiments:
         if other is None:
             self._notices.add(f"{name}: there is no other value", path)
         else:
-            title, make = f"{name}: {shown(value)} against {shown(other)}", partial(self._measurement, path, other)
+            title, make = f"{name}: {yaml_word(value)} against {yaml_word(other)}", partial(self._measurement, path, other)
             self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
 
     def ablate(self) -> None:

@@ -33,7 +33,7 @@ class Rewind:
         self.sought: int | None = None
         self._frame_ms = np.zeros(self.span, np.float32)  # of tick t at t % span
         self._ticks = np.full(self.span, -1, np.int64)  # which tick that is
-        self._told = sim.tick
+        self._recorded = sim.tick
         self._past = self._whole_past()
         self._found_at = time.monotonic()
 
@@ -65,7 +65,7 @@ class Rewind:
         timeline.seek(min(max(tick, timeline.oldest), timeline.newest), lambda: go_on() and self.sought == tick)
         if self.sought == tick:
             self.sought = None
-        self._told = timeline.sim.tick
+        self._recorded = timeline.sim.tick
         return True
 
     # --- what it cost ------------------------------------------------------------------------------------------------
@@ -73,9 +73,9 @@ class Rewind:
     def frame_took(self, ms: float) -> None:
         """Call after each frame: so long took the frame in which the last ticks were made."""
         tick = self.timeline.sim.tick
-        for made in range(max(self._told + 1, tick - self.span + 1), tick + 1):
+        for made in range(max(self._recorded + 1, tick - self.span + 1), tick + 1):
             self._frame_ms[made % self.span], self._ticks[made % self.span] = ms, made
-        self._told = tick
+        self._recorded = tick
 
     def past(self) -> Past:
         """What the bar shows; its bytes and times are found a few times a second."""

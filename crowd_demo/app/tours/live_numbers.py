@@ -62,7 +62,7 @@ def filled(text: str, now: Numbers | None, marks: Mapping[str, Numbers]) -> str:
         if name in COMPARED:
             return compared(name, marks.get(mark or BEFORE, {}), now)
         known = marks.get(mark, {}) if mark else now
-        return TO_COME if known is None else shown(name, known.get(name, math.nan))
+        return TO_COME if known is None else number_text(name, known.get(name, math.nan))
     return PLACEHOLDER.sub(lambda found: number(found[1]), text)
 
 
@@ -90,7 +90,7 @@ def shown_factor(ratio: float) -> str:
     return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1.1 else f"{ratio:.2f}"
 
 
-def shown(name: str, value: float) -> str:
+def number_text(name: str, value: float) -> str:
     """Times with two or three digits, counts of ten and more as whole numbers."""
     if math.isnan(value):
         return UNKNOWN

@@ -55,12 +55,12 @@ class Answers:
         for pushes in answers(twin, self._new, groups):
             after = np.hstack((after, pushes))
             if after.size:
-                self.finding = self._told(compared(before[:, :after.shape[1]], after))
+                self.finding = self._finding(compared(before[:, :after.shape[1]], after))
             if self.finding.kind == "differs":
                 return
             yield
 
-    def _told(self, found: Compared) -> Finding:
+    def _finding(self, found: Compared) -> Finding:
         sample = f"sample of {found.agents}" + f", of {self._size}" * (found.agents < self._size)
         if found.differing and self._exact:
             return Finding("differs", f"THE ANSWERS DIFFER for {found.differing} agents: {sample}")

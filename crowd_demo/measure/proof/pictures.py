@@ -58,7 +58,7 @@ class Pictures:
                 ordered &= twin.optimizations.depth != "off"
                 yield
             pixels, differing = pixels + drawn[0].size, differing + int((drawn[0] != drawn[1]).sum())
-        self.finding = told(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
+        self.finding = finding_of(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
 
     def _draw(self, twin: Simulation, camera: Camera) -> Words:
         """Draw the copy: uint32[height, width], by the program's scene, which meanwhile draws nothing else."""
@@ -79,7 +79,7 @@ def bands(camera: Camera) -> Iterator[Camera]:
         yield camera.band(top, bottom)
 
 
-def told(share: float, hashes: list[str], ordered: bool) -> Finding:
+def finding_of(share: float, hashes: list[str], ordered: bool) -> Finding:
     """From the share of the pixels that differ; `ordered` says whether both ways had an order of depth."""
     if not share:
         return Finding("same", f"same picture: {short(hashes[0])}")

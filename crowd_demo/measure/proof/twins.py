@@ -1,7 +1,7 @@
 """Twins: two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
 
-After each step the two are compared bit by bit. What is told grows more slowly, because it has a hash, which takes longer than
-a step: after 1, 2, 3, ... 8, 10, 12, 15, ... steps.
+After each step the two are compared bit by bit. The finding also has a hash, which takes longer than a step, so it is
+brought up to date less often: after 1, 2, 3, ... 8, 10, 12, 15, ... steps.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ class Twins:
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
         old, new = yield from self._copies()
-        tell_at = 1
+        show_at = 1
         while True:
             for twin in (old, new):
                 yield from twin.step_in_parts()
             self.steps += 1
             found = yield from apart(old, new)
             differs = self._exact and found.differing > 0
-            if differs or self.steps >= tell_at:
-                self.finding = yield from self._told(old, new, found)
-                tell_at = self.steps + max(self.steps // 4, 1)
+            if differs or self.steps >= show_at:
+                self.finding = yield from self._finding(old, new, found)
+                show_at = self.steps + max(self.steps // 4, 1)
             if differs:
                 return
 
@@ -50,7 +50,7 @@ class Twins:
         yield
         return twins
 
-    def _told(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
+    def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
         if found.differing and not self._exact:
             return Finding("apart", f"after {steps(self.steps)} {found.differing:.1%} of the agents differ, "
                                     f"by {found.mean:.3g} units on average, {found.largest:.3g} at most")

@@ -26,8 +26,8 @@ class Target(NamedTuple):
     name: str = ""
 
 
-class Placed(NamedTuple):
-    """A target and where it is, in pixels."""
+class Region(NamedTuple):
+    """The part of a canvas, in pixels, that a target is about."""
 
     target: Target
     rect: pygame.Rect
@@ -40,7 +40,7 @@ class Canvas:
         """A translucent panel with round corners, or with no colour a transparent surface."""
         self.pen, self.scale, self.size = pen, scale, size
         self.surface = pygame.Surface((max(self.px(size[0]), 1), max(self.px(size[1]), 1)), pygame.SRCALPHA)
-        self.targets: list[Placed] = []
+        self.targets: list[Region] = []
         if colour is not None:
             self.rect(colour, (0, 0, *size), radius=CORNER)
             pygame.draw.rect(self.surface, pen.colour(EDGE), self.surface.get_rect(), 1, self.px(CORNER))
@@ -55,7 +55,7 @@ class Canvas:
 
     def target(self, box: Box, kind: str, name: str = "") -> None:
         """Say what a box is about; of several that overlap, the last one counts."""
-        self.targets.append(Placed(Target(kind, name), self.pixels(box)))
+        self.targets.append(Region(Target(kind, name), self.pixels(box)))
 
     # --- text --------------------------------------------------------------------------------------------------------
 

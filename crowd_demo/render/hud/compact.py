@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.frame_sections import SMOOTHED
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Status
-from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import ACCENT, DIM, HUGE, LARGE, NORMAL, PAD, WARM
 from crowd_demo.sim.simulation import Simulation
 
@@ -24,7 +23,7 @@ def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Can
     on.right("paused" if status.paused else f"{mean:.2f} ms", WIDTH - PAD, 25, LARGE, WARM if status.paused else DIM)
     technique = BY_PATH[status.touched] if status.touched else None
     if technique:
-        value = shown(status.pending.get(technique.path, sim.optimizations.get(technique.path)))
+        value = hud_word(status.pending.get(technique.path, sim.optimizations.get(technique.path)))
         end = on.left(technique.label.strip(), PAD, 48, NORMAL)
         on.left(value + " …" * (technique.path in status.pending), end + 8, 48, NORMAL, ACCENT)
         on.target((0, 38, WIDTH, 20), "technique", technique.path)

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.render.hud.canvas import Canvas, Target
-from crowd_demo.render.hud.canvas import Placed as PlacedTarget
+from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
@@ -53,7 +52,7 @@ class Placed(NamedTuple):
         x, y = x - self.at[0], y - self.at[1]
         if not self.canvas.surface.get_rect().collidepoint(x, y):
             return None
-        return next((placed.target for placed in reversed(self.canvas.targets) if placed.rect.collidepoint(x, y)), ON_PANEL)
+        return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
 
 
 class Hud:
@@ -193,7 +192,7 @@ class Hud:
         drawn_as = view, on.get_size(), self.scale, id(self.pen.theme)
         if self._view is None or self._view[0] != drawn_as:
             self._view = drawn_as, Placed(*draw_view(view, on.get_size(), self.pen, self.scale))
-            self._view[1].canvas.targets.insert(0, PlacedTarget(ON_DIALOG, self._view[1].canvas.surface.get_rect()))
+            self._view[1].canvas.targets.insert(0, Region(ON_DIALOG, self._view[1].canvas.surface.get_rect()))
         self._place(on, *self._view[1])
 
     def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:

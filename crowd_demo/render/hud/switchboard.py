@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.sections import ALWAYS, Section
 from crowd_demo.render.hud.status import Status
@@ -36,13 +36,6 @@ NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
 Keys = Mapping[str, Sequence[str]]
-
-
-def shown(value: Value) -> str:
-    """A technique's value as the HUD writes it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Section]:
@@ -93,7 +86,7 @@ class Switchboard:
         for key in list(self.keys.get(path, ()))[:1]:
             on.key(key, PAD, middle, ROW - 3)
         on.left(technique.label, PAD + 26, middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
-        text = f"{shown(status.pending[path])} …" if waits else shown(value)
+        text = f"{hud_word(status.pending[path])} …" if waits else hud_word(value)
         text = f"{text}, {partly}" if partly else text
         colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)

@@ -148,8 +148,8 @@ def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) ->
 def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
     watched.switch("simd", False)
     watched.last()
-    told = watched.program.measured["simd"]
-    assert told.startswith("on -> off: see ") and " step " in told and "same crowd: " in told
+    line = watched.program.measured["simd"]
+    assert line.startswith("on -> off: ") and " see " in line and " step " in line and "same crowd: " in line
 
 
 @pytest.mark.parametrize(("action", "why"), [(Populate(150), "the number of agents changed"),

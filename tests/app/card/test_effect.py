@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.app.card.effect import Watch, before_now, extent, joined, latest
+from crowd_demo.app.card.effect import SwitchTimes, before_now, extent, joined, latest
 from crowd_demo.app.card.explaining import counted, explaining
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.render.hud.card import Count, Span
@@ -49,38 +49,38 @@ class MadeUp(Profile):
         return ms
 
 
-def switched(profile: MadeUp, stage: str = "see", drawn: bool = False) -> Watch:
+def switched(profile: MadeUp, stage: str = "see", drawn: bool = False) -> SwitchTimes:
     """A switch takes effect in the present frame."""
-    watch = Watch(profile, before_now(profile, 0, 0), stage, drawn)
+    around = SwitchTimes(profile, before_now(profile, 0, 0), stage, drawn)
     profile.frame(note="Switch", see=50.0, blit=50.0)
-    return watch
+    return around
 
 
-def told(watch: Watch, profile: MadeUp) -> dict[str, Span]:
-    watch.collect(profile)
-    return {span.name: span for span in watch.spans()}
+def spans(around: SwitchTimes, profile: MadeUp) -> dict[str, Span]:
+    around.collect(profile)
+    return {span.name: span for span in around.spans()}
 
 
 def test_factors_are_those_of_the_times() -> None:
     profile = MadeUp()
     profile.many(120, see=3.0)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(120, see=1.0)
-    found = told(watch, profile)
+    found = spans(around, profile)
     see, step, frame = found["see"], found["step"], found["frame"]
     assert (see.before_ms, see.after_ms, see.factor) == pytest.approx((3, 1, 3), rel=0.01)
     assert see.low < see.factor < see.high < 1.05 * see.low and see.outcome == "faster"
     assert (step.before_ms, step.after_ms) == pytest.approx((3.5, 1.5), rel=0.01) and step.outcome == "faster"
     assert (frame.before_ms, frame.after_ms) == pytest.approx((5.75, 3.75), rel=0.01), "without the HUD"
-    assert watch.extent == "120 steps before, 120 after"
+    assert around.extent == "120 steps before, 120 after"
 
 
 def test_what_is_slower_is_told_too_and_what_is_alike_is_no_difference() -> None:
     profile = MadeUp()
     profile.many(120)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(120, blit=3.0)
-    found = told(watch, profile)
+    found = spans(around, profile)
     assert found["see"].outcome == found["step"].outcome == "no difference"
     assert found["frame"].outcome == "slower" and found["frame"].factor == pytest.approx(3.75 / 4.75, rel=0.01)
 
@@ -89,35 +89,35 @@ def test_what_differs_less_than_the_time_before_from_itself_is_no_difference() -
     profile = MadeUp()
     profile.many(60, see=1.0)
     profile.many(60, see=1.3)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(120, see=0.95)
-    see = told(watch, profile)["see"]
+    see = spans(around, profile)["see"]
     assert see.outcome == "no difference" and see.noise == pytest.approx(1.3, rel=0.05)
 
 
 def test_few_steps_say_nothing_however_large_the_difference() -> None:
     profile = MadeUp()
     profile.many(11, see=9.0)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(120, see=1.0)
-    assert told(watch, profile)["see"].outcome == "unknown"
+    assert spans(around, profile)["see"].outcome == "unknown"
     profile = MadeUp()
     profile.many(120, see=9.0)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(5)
-    assert told(watch, profile)["see"].outcome == "unknown"
+    assert spans(around, profile)["see"].outcome == "unknown"
     profile.frame()
-    assert told(watch, profile)["see"].outcome == "faster"
+    assert spans(around, profile)["see"].outcome == "faster"
 
 
 def test_a_sort_counts_with_its_share_of_the_steps() -> None:
     profile = MadeUp()
     for frame in range(120):
         profile.frame(sort=frame % 30 == 0)
-    watch = switched(profile, "reorder")
+    around = switched(profile, "reorder")
     for frame in range(120):
         profile.frame(sort=frame % 10 == 0)
-    found = told(watch, profile)
+    found = spans(around, profile)
     assert (found["reorder"].before_ms, found["reorder"].after_ms) == pytest.approx((6 / 30, 6 / 10), rel=0.05)
     assert found["step"].after_ms - found["step"].before_ms == pytest.approx(6 / 10 - 6 / 30, rel=0.1)
 
@@ -125,9 +125,9 @@ def test_a_sort_counts_with_its_share_of_the_steps() -> None:
 def test_a_stage_that_does_not_run_has_times_and_no_factor() -> None:
     profile = MadeUp()
     profile.many(120)
-    watch = switched(profile, "reorder")
+    around = switched(profile, "reorder")
     profile.many(60, sort=True)
-    reorder = told(watch, profile)["reorder"]
+    reorder = spans(around, profile)["reorder"]
     assert math.isnan(reorder.before_ms) and reorder.after_ms == pytest.approx(6, rel=0.01)
     assert math.isnan(reorder.factor) and reorder.outcome == "unknown"
 
@@ -137,13 +137,13 @@ def test_frames_with_a_note_and_their_steps_do_not_count() -> None:
     for _ in range(40):
         profile.many(2)
         profile.frame(steps=3, note="compiling", see=70.0)
-    watch = switched(profile)
+    around = switched(profile)
     for _ in range(40):
         profile.many(3, steps=2, see=0.5)
         profile.frame(note="proof", see=40.0)
-    found = told(watch, profile)
+    found = spans(around, profile)
     assert (found["see"].before_ms, found["see"].after_ms) == pytest.approx((1, 0.5), rel=0.01)
-    assert watch.extent == "80 steps before, 162 after", "nor does the frame after a proof, whose data is in the caches"
+    assert around.extent == "80 steps before, 162 after", "nor does the frame after a proof, whose data is in the caches"
 
 
 def test_frames_with_and_without_a_step_are_not_mixed_up() -> None:
@@ -151,34 +151,34 @@ def test_frames_with_and_without_a_step_are_not_mixed_up() -> None:
     profile = MadeUp()
     for frame in range(240):
         profile.frame(steps=frame * 51 // 100 - (frame - 1) * 51 // 100)
-    watch = switched(profile)
+    around = switched(profile)
     for frame in range(240):
         profile.frame(steps=frame * 49 // 100 - (frame - 1) * 49 // 100)
-    assert told(watch, profile)["frame"].factor == pytest.approx((2.25 + 0.51 * 1.5) / (2.25 + 0.49 * 1.5), rel=0.02)
+    assert spans(around, profile)["frame"].factor == pytest.approx((2.25 + 0.51 * 1.5) / (2.25 + 0.49 * 1.5), rel=0.02)
 
 
 def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
     profile = MadeUp()
     profile.many(120, see=2.0)
-    watch = switched(profile)
+    around = switched(profile)
     profile.many(60, see=1.0)
-    watch.view_changed(profile)
+    around.view_changed(profile)
     profile.many(60, see=1.0, blit=9.0)
-    found = told(watch, profile)
+    found = spans(around, profile)
     assert found["frame"].after_ms == pytest.approx(3.75, rel=0.01)
-    assert watch.extent == "120 steps before, 120 after"
+    assert around.extent == "120 steps before, 120 after"
 
 
 def test_drawing_is_compared_frame_by_frame() -> None:
     profile = MadeUp()
     profile.many(120, steps=0, blit=4.0, cull=0.1)
-    watch = switched(profile, "cull", drawn=True)
+    around = switched(profile, "cull", drawn=True)
     profile.many(120, steps=0, blit=1.85, cull=0.2)
-    found = told(watch, profile)
+    found = spans(around, profile)
     assert "cull" not in found, "it costs more itself, and saves more elsewhere"
     assert found["draw"].factor == pytest.approx(2, rel=0.01) and found["frame"].outcome == "faster"
     assert math.isnan(found["step"].before_ms) and found["step"].outcome == "unknown"
-    assert watch.extent == "120 frames before, 120 after"
+    assert around.extent == "120 frames before, 120 after"
 
 
 def test_what_was_before_a_change_is_not_compared() -> None:
@@ -211,13 +211,13 @@ def test_counters_that_differ_explain_it() -> None:
     counters = {"due": 100.0, "candidates_per_agent": 20_000.0, "neighbours_per_agent": 8.0, "sorts": 7.0, "imbalance": 1.1}
     profile.counters = dict(counters)
     profile.many(100, sort=True)
-    watch = switched(profile)
+    around = switched(profile)
     profile.counters = {**counters, "candidates_per_agent": 31.4, "sorts": 9.0}
     profile.many(50, sort=False)
     profile.many(50, sort=True)
-    told(watch, profile)
-    before = counted(watch.before, Readings(locality=Locality(0.12, 0.09, 100)))
-    after = counted(watch.after, Readings(locality=Locality(0.815, 0.091, 100)))
+    spans(around, profile)
+    before = counted(around.before, Readings(locality=Locality(0.12, 0.09, 100)))
+    after = counted(around.after, Readings(locality=Locality(0.815, 0.091, 100)))
     work = Count("candidates", "20,000", "31.4")
     memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
     assert explaining(before, after, ["neighbours"], True) == (work, *memory)

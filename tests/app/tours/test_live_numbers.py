@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from crowd_demo.app.tours.live_numbers import UNKNOWN, Counts, compared, filled, measured, shown
+from crowd_demo.app.tours.live_numbers import UNKNOWN, Counts, compared, filled, measured, number_text
 from crowd_demo.config.tour import BEFORE, NUMBERS
 from crowd_demo.profile import Profile
 from crowd_demo.sim.metrics.readings import Readings
@@ -71,7 +71,7 @@ def test_times_are_compared_in_numbers_and_in_words(before: float, now: float, f
     ("candidates", 64.25, "64"), ("candidates", 6.42, "6.4"), ("agents", 20_000.0, "20,000"), ("fps", 7.0, "7"),
     ("drawn", math.nan, UNKNOWN)])
 def test_numbers_have_as_many_digits_as_can_be_read(name: str, value: float, text: str) -> None:
-    assert shown(name, value) == text
+    assert number_text(name, value) == text
 
 
 def test_a_text_is_filled_with_what_is_known_by_now() -> None:

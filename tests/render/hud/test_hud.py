@@ -18,7 +18,7 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.crowd_sections import (
     DIAL_RADIUS,
@@ -44,7 +44,6 @@ from crowd_demo.render.hud.status import (
     speed_text,
     time_text,
 )
-from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import DARK, GROUND, LIGHT, TEXT, THEMES, WARM, Colour, scale_for
 from crowd_demo.render.hud.tips import tip_of
 from crowd_demo.sim.inactive import inactive, partly_inactive
@@ -163,7 +162,7 @@ def test_the_row_of_a_technique_shows_its_value(technique: Any) -> None:
         sim.optimizations.set(technique.path, value)
         found = texts(sim)
         found = found[found.index("search"):]
-        assert any(text.split(",")[0] == shown(value) for text in found[found.index(technique.label) + 1:][:4])
+        assert any(text.split(",")[0] == hud_word(value) for text in found[found.index(technique.label) + 1:][:4])
 
 
 @pytest.mark.parametrize(("change", "inactive_paths"), [
@@ -378,7 +377,7 @@ def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None)
 
 
 def test_how_values_are_written() -> None:
-    assert [shown(value) for value in (True, False, "off", 3, 2.5, 26.0)] == ["on", "off", "off", "3", "2.5", "26"]
+    assert [hud_word(value) for value in (True, False, "off", 3, 2.5, 26.0)] == ["on", "off", "off", "3", "2.5", "26"]
 
 
 def test_nothing_was_measured_yet() -> None:
