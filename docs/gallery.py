@@ -39,7 +39,7 @@ class Visit:
         loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
         self.program = Program(self.config, loaded, config_name=config)
         self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
-        self.program.time.unpaced, self.program.cards.on = False, True
+        self._as_a_window()
 
     def do(self, action: str, backwards: bool = False) -> None:
         self.program.perform(Do(action, backwards))
@@ -48,13 +48,25 @@ class Visit:
         """Let frames pass for so long."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            self.loop.frame()
+            self._frame()
 
     def until(self, done: Callable[[], bool]) -> None:
         end = time.monotonic() + PATIENCE_S
         while not done():
             assert time.monotonic() < end, "it never happened"
-            self.loop.frame()
+            self._frame()
+
+    def _frame(self) -> None:
+        """Show a frame, of another configuration if that was opened and is ready."""
+        self.loop.frame()
+        if self.loop.opened:
+            self.loop = self.loop.followed()
+            self.program = self.loop.program
+            self._as_a_window()
+
+    def _as_a_window(self) -> None:
+        """Go by the clock and show cards, as a window does."""
+        self.program.time.unpaced, self.program.cards.on = False, True
 
     def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
         """Switch a technique, and let its card fill."""
@@ -64,6 +76,7 @@ class Visit:
 
     def save(self, name: str) -> None:
         """Save the picture in each size; some frames pass after a change, for the HUD is not drawn in each."""
+        self.wait(0.5)
         for size in SIZES:
             if pygame.display.get_window_size() != size:
                 pygame.display.set_mode(size, pygame.RESIZABLE, 32)
@@ -89,7 +102,7 @@ def visit(config: str, *overrides: str) -> Iterator[Visit]:
 def card() -> None:
     """What lanes give, and the proof."""
     with visit("20k") as it:
-        it.switch("simd", seconds=6.0)
+        it.switch("simd", seconds=26.0)  # the card of this one is over by then, and times are steady
         it.switch("simd")
         it.save("card")
 
