@@ -37,7 +37,7 @@ class SwitchTimes:
     """The times around one switch, which took effect in the present frame."""
 
     def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
-        """`stage` is one of the step; if `drawn`, a technique of drawing was switched."""
+        """`stage` is one of the step, empty for several techniques; if `drawn`, drawing was switched."""
         self.before, self.after = before, Stretch()
         self._stage, self._drawn = stage, drawn
         self._collected = profile.frames + 1

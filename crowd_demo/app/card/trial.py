@@ -63,7 +63,7 @@ class Trial:
         self._paused = False
         self._clock = clock
         self._left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._times = SwitchTimes(at.sim.profile, before, (of_steps or techniques)[-1].stage, self._drawn)
+        self._times = SwitchTimes(at.sim.profile, before, techniques[0].stage if len(techniques) == 1 else "", self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._evaluation: Iterator[None] = iter(())
         self._counted: dict[str, float] = {}  # before
