@@ -63,7 +63,8 @@ class Trial:
         self._paused = False
         self._clock = clock
         self._left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        self._times = SwitchTimes(at.sim.profile, before, techniques[0].stage if len(techniques) == 1 else "", self._drawn)
+        larger = of_steps or techniques  # what changes steps is the larger claim
+        self._times = SwitchTimes(at.sim.profile, before, larger[0].stage if len(larger) == 1 else "", self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._evaluation: Iterator[None] = iter(())
         self._counted: dict[str, float] = {}  # before
