@@ -44,14 +44,12 @@ class Pairs(NamedTuple):
 
 def close_pairs(x: Array, y: Array, within: float) -> Pairs:
     """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
-    columns = int(x.max() / within) + 3
+    columns = int(x.max(initial=0) / within) + 3
     cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
     order = np.argsort(cell, kind="stable")
     sorted_cell, rank = cell[order], np.empty(len(x), np.int64)
     rank[order] = np.arange(len(x))
     ones, others = [], []
-    if not len(x):
-        return Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for first, last, start in ((0, 1, rank + 1), (columns - 1, columns + 1, None)):  # the rest of a row, and the row below
         begin = np.searchsorted(sorted_cell, cell + first, "left") if start is None else start
         end = np.searchsorted(sorted_cell, cell + last, "right")
@@ -59,7 +57,8 @@ def close_pairs(x: Array, y: Array, within: float) -> Pairs:
             one = np.flatnonzero(begin + step < end)
             ones.append(one)
             others.append(order[begin[one] + step])
-    one, other = (np.concatenate([*found, np.zeros(0, np.int64)]) for found in (ones, others))
+    none = np.zeros(0, np.int64)
+    one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
     distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
     near = distance < within
     return Pairs(one[near], other[near], distance[near])
@@ -75,7 +74,7 @@ def nearest(x: Array, y: Array, within: float = 13.0) -> Array:
 
 def densest(x: Array, y: Array, pace: Array) -> tuple[int, int]:
     """Return the most people in a square, and in a square without a jam."""
-    columns = int(x.max() / SQUARE) + 1
+    columns = int(x.max(initial=0) / SQUARE) + 1
     square = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
     count, total = np.bincount(square), np.bincount(square, weights=pace)
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
