@@ -154,9 +154,15 @@ def idle_share(sim: Simulation) -> float:
 
 
 def measure(sim: Simulation, watched: bool = True) -> Figures:
-    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of this moment alone."""
+    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
+
+    Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
+    """
+    before: Any = sim.agents.by_id()
+    sim.step()
     c: Any = sim.agents.by_id()
-    least, pace = nearest(c.x, c.y), np.hypot(c.vx, c.vy) / c.speed
+    least = nearest(c.x, c.y)
+    pace = np.hypot(c.x - before.x, c.y - before.y) / (c.speed * sim.dt)
     most, moving = densest(c.x, c.y, pace)
     walks = c.state != WAITING
     passes, changes, turning = watch(sim) if watched else (0, 0.0, 0.0)
