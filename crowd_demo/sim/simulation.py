@@ -204,7 +204,8 @@ class Simulation:
     def situation(self) -> Situation:
         """What decides which techniques are inactive; makes no structure."""
         structure = self.index.structures[self.optimizations.neighbours]
-        return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active)
+        return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active,
+                         self.world.needs.nearest > 0)
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -228,7 +229,7 @@ class Simulation:
         self._begin()
         run(self.index.calls(self.world))
         self.index.commit(self.world)
-        if self.optimizations.cap != "none" and not self.structure.USES_GRID:
+        if self.world.searches_grid and not self.structure.USES_GRID:
             self.refresh_grid()
 
     def refresh_grid(self) -> None:
