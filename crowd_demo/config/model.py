@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, create_model, model_validator
 
-from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
+from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, refuse, section
@@ -141,6 +141,7 @@ if TYPE_CHECKING:
     class _WithBehaviours(_Common):
         crowd: PeopleSettings
         flock: FlockSettings
+        hunt: HuntSettings
         crates: CratesSettings
 else:  # one section for each behaviour of the registry
     _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{

@@ -76,7 +76,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Where the structure is not the grid: build the grid if caps, nearest neighbours or culling need it, else mark it as outdated."""
+    """Where the structure is not the grid: build the grid if *see* or culling searches it, else mark it as outdated."""
 
     name = "index"
 

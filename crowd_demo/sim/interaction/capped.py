@@ -4,9 +4,9 @@
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids (nearest.py)
 
 Caps are cheaper than all neighbours, and biased in a direction that can be measured: `first` depends on the order of scanning,
-which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id, and
-the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to the
-left; metrics/bias.py measures it.
+which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id,
+and the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to
+the left; metrics/bias.py measures it.
 """
 
 from __future__ import annotations

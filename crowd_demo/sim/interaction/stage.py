@@ -42,7 +42,7 @@ HEAVY = 4  # a block that holds more than one in so many of a worker's agents is
 
 
 class Interact(Stage):
-    """Interaction of all agents that are due with the candidates of the structure, or with a few that are kept from the grid."""
+    """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
     name = "see"
 
