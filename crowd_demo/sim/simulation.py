@@ -152,6 +152,17 @@ class Simulation:
         self.world.set_walls(rectangle, wall)
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
+    def place(self, identity: int, x: float, y: float) -> None:
+        """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
+        slot = int(self.agents.handles.slots_of(np.array([identity]))[0])
+        if slot < 0:
+            raise ValueError(f"there is no agent {identity}")
+        columns, ground = self.agents.columns, self.world.ground
+        columns.x[slot] = min(float(ground.limit_x), max(0.0, x))
+        columns.y[slot] = min(float(ground.limit_y), max(0.0, y))
+        step_out(self.terrain, columns.x[slot:slot + 1], columns.y[slot:slot + 1])
+        self.world.grid.outdated()
+
     # --- the state, for reading --------------------------------------------------------------------------------------
 
     @property
