@@ -44,7 +44,7 @@ def main() -> None:
 
 def drawing(sim: Simulation) -> Draw:
     """A function that draws the configuration's first view."""
-    from crowd_demo.app.window import open_window, screen
+    from crowd_demo.app.screen.window import open_window, screen
     from crowd_demo.config.resources import assets_folder
     from crowd_demo.render.camera import Camera
     from crowd_demo.render.scene import Scene

@@ -19,7 +19,8 @@ from child_arm import ArmError, ChildArm, Timed
 from cold_arm import ColdArm
 from installs import Install, InstallError, at_commit, here
 
-from crowd_demo.cli import CRASHED, FINE, MISTAKEN, Parser, count, exit_code, unwritable
+from crowd_demo.cli.arguments import Parser, count, unwritable
+from crowd_demo.cli.exits import CRASHED, FINE, MISTAKEN, exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Comparison, Estimate, compare
@@ -127,7 +128,7 @@ def watched(turns: Iterable[Finished[Outcome]], what: str, total: int) -> Iterat
 
 
 def _write(path: Path, against: str, found: Mapping[str, Found]) -> None:
-    from crowd_demo.app.report import write_report
+    from crowd_demo.app.output.report import write_report
 
     configs = {config: {kind: comparison_json(each) for kind, each in kinds.items()} for config, kinds in found.items()}
     write_report({**header("commits"), "against": against, "configs": configs}, path)

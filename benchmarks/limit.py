@@ -28,7 +28,8 @@ import numpy as np
 from child_arm import ArmError, ChildArm
 from installs import HERE, ROOT, InstallError, from_sources
 
-from crowd_demo.cli import FINE, MISTAKEN, Parser, count, exit_code, unwritable
+from crowd_demo.cli.arguments import Parser, count, unwritable
+from crowd_demo.cli.exits import FINE, MISTAKEN, exit_code
 from crowd_demo.measure.arm import Arm
 from crowd_demo.measure.machine import machine
 from crowd_demo.measure.record import header, interval_json
@@ -184,7 +185,7 @@ def _main(args: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return MISTAKEN
     if args.json:
-        from crowd_demo.app.report import write_report
+        from crowd_demo.app.output.report import write_report
 
         write_report({**header("limit"), "results": [
             {**each._asdict(), "c": each.c._asdict(), "ours": each.ours._asdict(), "paired": interval_json(each.paired)}

@@ -50,6 +50,10 @@ class Profile:
         self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
         self._step_stage_ms: dict[str, NDArray[np.float32]] = {}
 
+    def fresh(self) -> Profile:
+        """Return an empty one of the same kind."""
+        return Profile()
+
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
         """Time what runs in this context as a stage of that name."""
@@ -72,12 +76,16 @@ class Profile:
         """Note something that happens in the present frame and may make it slow."""
         self._notes.append(text)
 
+    def drop_frame(self) -> None:
+        """Forget the present frame, which is none to be kept."""
+        for ring in self._stage_ms.values():
+            ring[self.frames % HISTORY] = 0.0
+
     def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()
         self._frame_ms[self.frames % HISTORY] = (now - self._frame_start) * 1e3 if ms is None else ms
-        steps = self.steps - self._steps_before
-        self._records.append(FrameRecord(tick, steps, now, self.counters.copy(), tuple(self._notes)))
+        self._records.append(FrameRecord(tick, self.steps_in_frame, now, self.counters.copy(), tuple(self._notes)))
         self._steps_before = self.steps
         self._notes.clear()
         self.frames += 1
@@ -98,19 +106,28 @@ class Profile:
             self._step_stage_ms[name][self.steps % HISTORY] = ms
         self.steps += 1
 
+    @property
+    def steps_in_frame(self) -> int:
+        """Steps of the present frame so far."""
+        return self.steps - self._steps_before
+
     def step_ms(self, last: int = HISTORY) -> dict[str, float]:
         """Milliseconds that each stage costs a step, over at most `last` steps.
 
         The median of the steps in which a stage ran, times the share of steps in which it ran: so a sort every 60 steps
         counts for a 60th, and the first step, in which kernels are compiled, does not count for more than it is.
         """
+        found = {}
+        for name, times in self.steps_ms(last).items():
+            ran = times[times > 0]
+            found[name] = float(np.median(ran)) * len(ran) / len(times) if len(ran) else 0.0
+        return found
+
+    def steps_ms(self, last: int = HISTORY) -> dict[str, NDArray[np.float32]]:
+        """Milliseconds of each stage in each of at most `last` steps, oldest first."""
         size = min(last, self.steps, HISTORY)
         rows = np.arange(self.steps - size, self.steps) % HISTORY
-        found = {}
-        for name, ring in self._step_stage_ms.items():
-            ran = ring[rows][ring[rows] > 0]
-            found[name] = float(np.median(ran)) * len(ran) / size if len(ran) else 0.0
-        return found
+        return {name: ring[rows] for name, ring in self._step_stage_ms.items()}
 
     # --- frames ------------------------------------------------------------------------------------------------------
 

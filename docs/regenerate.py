@@ -1,10 +1,13 @@
 """Make again what is derived from the program: `python docs/regenerate.py`.
 
     configs/schema.json    from the models of the configuration
-    README.md              the table of techniques and the list of configurations
+    tours/schema.json      from those of a tour
+    README.md              the table of techniques, the lists of configurations and of tours
     docs/tutorial.md       the code of examples/first_behaviour
+    docs/tours.md          the numbers of a tour
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
-    docs/pictures/         only with --pictures, for it takes minutes
+    docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
+    assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
 `<!-- /name -->`; the code of the tutorial between such marks that name a file, or a file and one of its parts.
@@ -17,17 +20,22 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import gallery
+from pydantic import BaseModel
+
 from crowd_demo.config.model import Config
-from crowd_demo.config.resources import about, list_configs
+from crowd_demo.config.resources import about, list_configs, list_tours
+from crowd_demo.config.tour import NUMBERS, Tour
 from crowd_demo.registry import readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
-GLOSSARY = ROOT / "docs/glossary.md"
+GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
     "20k": ["--frames", "400"],
@@ -36,6 +44,8 @@ PICTURES = {
     "1k": ["--frames", "600"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
 }
+SCENARIOS = ROOT / "assets/scenarios"
+SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 
 
 def main() -> int:
@@ -53,6 +63,8 @@ def main() -> int:
             path.write_text(text, "utf-8")
     if args.pictures and not args.check:
         make_pictures()
+        make_scenario_pictures()
+        gallery.main(())
     return 1 if args.check and outdated else 0
 
 
@@ -60,19 +72,26 @@ def derived() -> dict[Path, str]:
     """The files that are derived, or hold something that is, as they should be."""
     readme = README.read_text("utf-8")
     readme = between(readme, "techniques", table())
-    readme = between(readme, "configurations", configurations())
+    readme = between(readme, "configurations", listed(list_configs()))
+    readme = between(readme, "tours", listed(list_tours()))
+    numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
     glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
     glossary = between(glossary, "readouts", readouts.table())
-    return {SCHEMA: schema(), README: readme, TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
+    return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
+            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
 
 
-def schema() -> str:
-    return json.dumps(Config.model_json_schema(), indent=2) + "\n"
+def schema(model: type[BaseModel]) -> str:
+    return json.dumps(model.model_json_schema(), indent=2) + "\n"
 
 
-def configurations() -> str:
-    """The shipped configurations, each with its first comment."""
-    return "\n".join(f"- `{name}`: {about(path)}" for name, path in list_configs().items())
+def listed(files: Mapping[str, Path]) -> str:
+    """Shipped files, each with its first comment."""
+    return "\n".join(f"- `{name}`: {about(path)}" for name, path in files.items())
+
+
+def listed_numbers() -> str:
+    return "\n".join(["| number | |", "|---|---|", *(f"| `{{{name}}}` | {what} |" for name, what in NUMBERS.items())])
 
 
 def with_code(page: str) -> str:
@@ -103,9 +122,34 @@ def between(text: str, name: str, content: str) -> str:
 def make_pictures() -> None:
     for name, options in PICTURES.items():
         target = ROOT / "docs/pictures" / f"{name}.png"
-        command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
-        subprocess.run(command, check=True)
+        take_picture(name, target, options)
         print(target.relative_to(ROOT))
+
+
+def make_scenario_pictures() -> None:
+    SCENARIOS.mkdir(exist_ok=True)
+    for name in list_configs():
+        target = SCENARIOS / f"{name}.png"
+        take_picture(name, target, ["--frames", "300", "--set", "window.hud=false"])
+        shrink(target)
+        print(target.relative_to(ROOT))
+
+
+def take_picture(name: str, target: Path, options: Sequence[str]) -> None:
+    command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
+    subprocess.run(command, check=True)
+
+
+def shrink(path: Path) -> None:
+    """Make a picture small, with fewer colours."""
+    import numpy as np
+    import pygame
+
+    small = pygame.transform.smoothscale(pygame.image.load(path), SMALL_PX)
+    step = 256 // LEVELS
+    rounded = (pygame.surfarray.array3d(small).astype(int) + step // 2) // step * step
+    pygame.surfarray.blit_array(small, rounded.clip(0, 255).astype(np.uint8))
+    pygame.image.save(small, path)
 
 
 if __name__ == "__main__":

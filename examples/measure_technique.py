@@ -4,7 +4,7 @@
     python examples/measure_technique.py stagger.avoidance 1 2 4
 
 The values take turns for several rounds, and the best round counts: so a machine that is busy for a while troubles all alike.
-`python -m crowd_demo.lab.sweep` does the same with intervals and counters.
+`crowd-demo sweep` does the same with intervals and counters.
 """
 
 import argparse

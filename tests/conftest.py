@@ -1,10 +1,14 @@
-"""What all tests share. No window is opened but by tests/window, and no example has a deadline: the first one compiles."""
+"""What all tests share. No window is opened but by tests/window, and no example has a deadline: the first one compiles.
+
+Nobody's preferences are read or written.
+"""
 
 from __future__ import annotations
 
 import os
 
 os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+os.environ["CROWD_DEMO_PREFERENCES"] = ""  # whoever runs the tests has their own
 
 import pytest
 from crowds import CROWDS, Settings

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pygame
 
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.window import open_window
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
+
+PATIENCE_S = 300.0  # for what other processes compile on a slow machine
 
 
 def without_progress(stderr: str) -> str:
@@ -50,8 +54,27 @@ class Driven:
         pygame.event.post(pygame.Event(kind, **values))
         self.frames()
 
+    def until(self, found: Callable[[], object]) -> None:
+        """Run frames until something holds."""
+        end = time.monotonic() + PATIENCE_S
+        while not found():
+            assert time.monotonic() < end, "it never happened"
+            self.frames()
+
+    def open(self, name: str) -> None:
+        """Open a configuration, and go on in it once it is ready."""
+        self.program.open_scenario(name)
+        self.until(lambda: self.loop.opened)
+        self.follow()
+
+    def follow(self) -> None:
+        """Go on in the configuration that was opened."""
+        self.loop = self.loop.followed()
+        self.program = self.loop.program
+        self.frames()
+
     def settle(self) -> None:
         """Until no technique waits for its kernels."""
-        while self.program.switcher.pending:
+        while self.program.techniques.switcher.pending:
             self.frames()
         self.frames()

@@ -6,7 +6,7 @@ import string
 
 import pygame
 
-from crowd_demo.app.keyboard import SCANCODES, Keyboard
+from crowd_demo.app.input.keyboard import SCANCODES, Keyboard
 
 PLACES = "1234567890-=" "qwertyuiop[]" "asdfghjkl;'" "zxcvbnm,./"
 PLAIN = {
@@ -37,6 +37,14 @@ def scancode(place: str) -> int:
 
 def keyboard(layout: str) -> Keyboard:
     return Keyboard({scancode(place): plain for place, plain in zip(PLACES, PLAIN[layout], strict=True) if plain != " "})
+
+
+def ways(layout: str, character: str) -> tuple[str, str]:
+    """The place of the key that types a character, and what is held for that: "", "shift" or "altgr"."""
+    for held, typed in (("", PLAIN), ("shift", WITH_SHIFT)):
+        if (at := typed[layout].find(character)) >= 0:
+            return PLACES[at], held
+    return next(place for place, typed in WITH_ALTGR[layout].items() if typed == character), "altgr"
 
 
 def press(layout: str, place: str, mod: int = 0) -> pygame.Event:

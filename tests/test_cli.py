@@ -11,8 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 from crowd_demo import __version__, load_config
-from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli import main
+from crowd_demo.cli.commands import COMMANDS
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
@@ -77,6 +79,29 @@ def test_without_arguments_it_runs_20k_until_it_is_closed(started):
 
 
 @quick
+def test_a_tour_brings_its_configuration_which_can_be_changed(started):
+    assert main(["--tour", "talk", "--set", "agents=50", "--headless"]) == 0
+    ((config, options),) = started
+    assert config == load_config("20k-flock", {"agents": 50})
+    assert options == RunOptions(headless=True, tour="talk", config_name="20k-flock")
+
+
+@quick
+@pytest.mark.parametrize(("args", "line"), [
+    (["--tour", "tlak"], "tlak: no such file, nor a shipped tour (did you mean talk?)"),
+    (["--tour", "bad.yaml"], "bad.yaml:3: steps.0.say: there is no number 'ms'"),
+    (["--tour", "talk", "--config", "1k"], "--tour: not with --config, for a tour brings its own configuration"),
+    (["--tour", "talk", "--load", "a.crowd"], "--tour: not with --load, for a tour brings its own configuration"),
+    (["--tour", "talk", "--headless", "--no-render"], "--no-render: not with --tour, which also measures the picture"),
+    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 2000000, not 'x'"),
+])
+def test_a_mistake_about_a_tour_is_one_line(started, capsys, tmp_path, monkeypatch, args, line):
+    monkeypatch.chdir(tmp_path)
+    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n")
+    assert line in errors_of(capsys, *args) and not started
+
+
+@quick
 def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started):
     assert main(["--config", "20k-flock", "--headless", "--no-render", "--report", "-", "--threads", "auto"]) == 0
     assert started[0][1] == RunOptions(headless=True, render=False, report=STDOUT, config_name="20k-flock")
@@ -86,7 +111,7 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
 @pytest.mark.parametrize(("args", "start"), [
     (["--confg", "20k"], "crowd-demo: unrecognized arguments: --confg 20k (did you mean --config?)"),
     (["--head"], "crowd-demo: unrecognized arguments: --head"),
-    (["20k"], "crowd-demo: unrecognized arguments: 20k"),
+    (["--headless", "20k"], "crowd-demo: unrecognized arguments: 20k"),
     (["--config"], "crowd-demo: argument --config: expected one argument"),
     (["--size", "1280"], "crowd-demo: argument --size: must be WIDTHxHEIGHT in pixels, such as 1280x720, not '1280'"),
     (["--size", "-1x5"], "crowd-demo: argument --size: "),
@@ -117,6 +142,49 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, capsys, tmp_path, monkey
     (line,) = errors_of(capsys, *(args if "--config" in args else ["--config", "20k-flock", *args]))
     assert line.startswith(start)
     assert started == []
+
+
+@quick
+@pytest.mark.parametrize(("args", "start"), [
+    (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
+    (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
+    (["nothing"], "crowd-demo: unknown command 'nothing'; commands: run, "),
+    (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
+    (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
+    (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),
+    (["memory", "--bogus"], "crowd-demo memory: unrecognized arguments: --bogus"),
+    (["replay", "nowhere.replay"], "nowhere.replay: "),
+])
+def test_a_mistake_of_any_command_is_one_line(started, capsys, args, start):
+    (line,) = errors_of(capsys, *args)
+    assert line.startswith(start)
+    assert started == []
+
+
+@quick
+def test_run_is_the_command_if_none_is_named(started):
+    assert main(["run", "--config", "1k"]) == main(["--config", "1k"]) == 0
+    assert started[0] == started[1]
+
+
+@quick
+def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
+    for args in (["--help"], *([name, "--help"] for name in COMMANDS)):
+        with pytest.raises(SystemExit) as leaving:
+            main(args)
+        assert leaving.value.code == 0
+    out = capsys.readouterr().out
+    assert all(f"\n  {name:10}{about}\n" in out for name, about in COMMANDS.items())
+    assert all(f"usage: crowd-demo {name} " in out for name in COMMANDS if name != "run")
+
+
+@quick
+def test_an_experiment_of_one_number_gets_it(monkeypatch):
+    seen: list[int] = []
+    monkeypatch.setattr("crowd_demo.lab.layout.main", seen.append)
+    monkeypatch.setattr("crowd_demo.lab.memory.main", seen.append)
+    assert [main(["layout"]), main(["layout", "12"]), main(["memory", "7"])] == [0, 0, 0]
+    assert seen == [250_000, 12, 7]
 
 
 @quick
@@ -217,7 +285,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
 
 @quick
 @pytest.mark.parametrize("args", [
-    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[p, '0']", "--set", "keys.quit="],
+    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[q, '0']", "--set", "keys.quit="],
     ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
     ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
 ])
@@ -237,8 +305,9 @@ def test_the_printed_schema_is_that_of_the_model(capsys):
 ONLY_PRINT = """
 import contextlib, io, sys
 from crowd_demo.cli import main
+from crowd_demo.cli.commands import COMMANDS
 for args in (["--help"], ["--version"], ["--list-configs"], ["--list-keys"], ["--print-config"], ["--print-schema"],
-             ["--confg"], ["--config", "nowhere"]):
+             ["--confg"], ["--config", "nowhere"], ["swep"], *([name, "--help"] for name in COMMANDS), ["sweep", "neigbours"]):
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()), \\
             contextlib.redirect_stderr(io.StringIO()):
         main(args)
@@ -318,7 +387,7 @@ def test_a_signal_before_the_run_says_what_is_not_written(monkeypatch, capsys, t
     before = signal.getsignal(wanted)
     signal.signal(wanted, signal.SIG_DFL)
     try:
-        monkeypatch.setattr("crowd_demo.cli._config", lambda *_: signal.raise_signal(wanted))
+        monkeypatch.setattr("crowd_demo.cli.run.config_of", lambda *_: signal.raise_signal(wanted))
         assert main(["--report", str(tmp_path / "a.json")]) == code
         assert signal.getsignal(wanted) == signal.SIG_DFL
     finally:

@@ -13,12 +13,12 @@ import pytest
 TOYS = Path(__file__).parent / "toys"
 PRESS = """
 import pygame
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.program import Program
-from crowd_demo.app.window import open_window, screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.screen.window import open_window, screen
+from crowd_demo.app.process.worker import Worker
 from crowd_demo.config.loader import load_config
 config = load_config("toytown", ["keys.hud=null", "window.hud=false"])
 open_window(config.window, headless=True)
@@ -29,13 +29,13 @@ loop = Loop(config, RunOptions(headless=True), program, worker)
 def press(key):
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=0))
     loop.frame()
-    while program.switcher.pending:
+    while program.techniques.switcher.pending:
         loop.frame()
     loop.frame()
     return tuple(screen().get_at((320, 180)))[:3]
-print(press("m") == (255, 0, 255), press("m") == (255, 0, 255))
+print(press("i") == (255, 0, 255), press("i") == (255, 0, 255))
 press("j")
-print(program.sim.optimizations.brake, program.touched, {"brake", "census"} <= set(program.sim.profile.stages))
+print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "census"} <= set(program.sim.profile.stages))
 """
 
 
@@ -77,7 +77,7 @@ def test_schema_keys_and_table_know_a_technique(environment: dict[str, str]) -> 
     assert schema["$defs"]["Optimizations"]["properties"]["census"]["type"] == "boolean"
     assert schema["$defs"]["Optimizations"]["properties"]["brake"]["maximum"] == 2
     keys = {line.split()[1]: line.split()[0] for line in crowd_demo(environment, "--list-keys").stdout.splitlines()}
-    assert (keys["brake"], keys["census"], keys["centre"]) == ("j", "-", "m")
+    assert (keys["brake"], keys["census"], keys["centre"]) == ("j", "-", "i")
     rows = python(environment, "-c", "from crowd_demo.registry.techniques import table; print(table())").stdout
     assert "| `j` | brake: take so many tenths" in rows and "|  | census: count who" in rows
 

@@ -12,26 +12,28 @@ from typing import TYPE_CHECKING
 
 import pygame
 
-from crowd_demo.app.input import Input
-from crowd_demo.app.keyboard import shown_keys
-from crowd_demo.app.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
-from crowd_demo.app.options import STDOUT, RunOptions
-from crowd_demo.app.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.recording_format import RecordingError
-from crowd_demo.app.startup import seconds_since_start
-from crowd_demo.app.streams import OutputError
-from crowd_demo.app.window import NoDisplayError, close_window, open_window, screen
-from crowd_demo.app.worker import Worker
+from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.input.events import Input
+from crowd_demo.app.input.keyboard import shown_keys
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
+from crowd_demo.app.process.startup import seconds_since_start
+from crowd_demo.app.process.streams import STDOUT, OutputError
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.recording.format import RecordingError
+from crowd_demo.app.screen.preferences import Preferences, user_file
+from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.save_format import SaveError, check
 
 if TYPE_CHECKING:
+    from crowd_demo.app.compiling.opening import Opening
+    from crowd_demo.app.compiling.switching import Switcher
     from crowd_demo.app.loop import Loop
+    from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.replay import Player
-    from crowd_demo.app.switching import Switcher
-    from crowd_demo.app.trace import Trace
+    from crowd_demo.app.recording.replay import Player
 
 FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
@@ -44,7 +46,7 @@ def run(config: Config, options: RunOptions) -> int:
     with signals_to(session.quitting.interrupt):
         if options.render:
             try:
-                open_window(config.window, options.headless)
+                open_window(session.preferences.window(config.window), options.headless)
             except NoDisplayError as error:
                 print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
                 return NO_DISPLAY
@@ -59,14 +61,16 @@ def run(config: Config, options: RunOptions) -> int:
 
 
 class Session:
-    """One run and its threads."""
+    """One run and its threads: a window in which one configuration is shown after another."""
 
     def __init__(self, config: Config, options: RunOptions) -> None:
-        self.config = config
+        self.config = config  # with which it begins
         self.options = options
         self.quitting = Quitting()
+        self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
-        self.switcher: Switcher | None = None
+        self.loop: Loop | None = None
+        self.compiling: list[Switcher | Opening] = []  # threads that may be inside the compiler
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
@@ -81,32 +85,38 @@ class Session:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
-        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless)
-        program.player = self.player
+        program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
+                          self.preferences)
+        program.crowd.player = self.player
         self._start_trace(program)
-        self.switcher = program.switcher
-        loop = Loop(self.config, self.options, program, self.worker)
+        if self.options.tour:
+            program.guide.begin(self.options.tour, program, opened=True)
+        self.loop = Loop(self.config, self.options, program, self.worker)
         if self.options.record:
             self._start_recording(program, self.options.record)
         try:
-            return self._play(loop, program, loaded)
+            return self._play(self.loop, loaded)
         except Exception as error:
-            program.crashed(error)
+            self.loop.program.files.crashed(error)
             raise
 
-    def _play(self, loop: Loop, program: Program, loaded: Loaded) -> int:
-        """Run the loop to its end, and write what was asked for."""
+    def _play(self, loop: Loop, loaded: Loaded) -> int:
+        """Run the loop to its end, then those of the configurations that were opened; write what was asked for."""
         loop.frame()
         startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
         loop.run()
+        while loop.opened and loop.left and not self.quitting.asked:
+            self._leave_compiling(loop)
+            loop = self.loop = loop.followed()
+            loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
         code = self._write_files(loop, startup_s)
-        return self._told(program) or code
+        return self._told(loop.program) or code
 
     def _start_recording(self, program: Program, path: Path) -> None:
         try:
-            program.start_recording(path)
+            program.files.start_recording(path)
         except OSError as error:
             print(f"crowd-demo: --record: cannot write {path}: {error.strerror or error}", file=sys.stderr)
             self.record_failed = True
@@ -116,7 +126,7 @@ class Session:
         if self.player:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
-        broken = program.broken_recording
+        broken = program.files.broken
         if broken and broken.error:
             print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
@@ -124,18 +134,26 @@ class Session:
     def leave(self, code: int) -> int:
         """Return the code; or end the process, if a thread is still inside a kernel or the compiler and cannot be stopped."""
         code = self.quitting.code or self._end_trace(code)
-        if self.switcher:
-            self.switcher.close()
-        if self.worker.busy or (self.switcher and self.switcher.busy):
+        self.preferences.close()
+        self._leave_compiling(self.loop)
+        if self.worker.busy or any(thread.busy for thread in self.compiling):
             end_process(code)
         close_window()
         return code
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
+        self.preferences.close()
         self._end_trace(FAILED)
-        if self.switcher:
-            self.switcher.close(LAST_KERNEL_S)
+        self._leave_compiling(self.loop, LAST_KERNEL_S)
+
+    def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
+        """Stop the compiling that a loop has begun; wait at most so long for each thread."""
+        if loop:
+            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *([loop.opening] if loop.opening else [])]
+            for thread in threads:
+                thread.close(timeout_s)
+            self.compiling += threads
 
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""
@@ -156,7 +174,7 @@ class Session:
             check(saved, loaded.sim)
             loaded.sim.restore(saved)
         if self.options.replay:
-            from crowd_demo.app.replay import Player
+            from crowd_demo.app.recording.replay import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)
@@ -164,10 +182,11 @@ class Session:
                 loaded.scene.sim = sim
             loaded = loaded._replace(sim=sim)
         return loaded
+
     def _start_trace(self, program: Program) -> None:
         """Measure with a profile that writes a trace, if that was asked for."""
         if path := self.unwritten.pop("--trace", None):
-            from crowd_demo.app.trace import Trace, TracedProfile
+            from crowd_demo.app.output.trace import Trace, TracedProfile
 
             self.trace = Trace(path)
             program.sim.profile = TracedProfile(self.trace)
@@ -194,7 +213,7 @@ class Session:
     def _write(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Write the files; one that cannot be written costs a line on standard error, not the other one."""
         code = FINE
-        loop.program.finish_files(WRITE_S)
+        loop.program.files.finish(WRITE_S)
         for option, path in list(self.unwritten.items()):
             try:
                 self._write_file(option, path, loop, startup_s)
@@ -209,14 +228,14 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.pictures import save_picture
-        from crowd_demo.app.report import report, write_report
+        from crowd_demo.app.output.pictures import save_picture
+        from crowd_demo.app.output.report import report, write_report
 
         if option == "--screenshot":
             save_picture(screen(), path)
         else:
             interrupted = self.quitting.interrupted
-            content = report(self.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
+            content = report(loop.config, loop.program.sim, loop.recorder, loop.warmup, startup_s, interrupted)
             if self.player:
                 content["replay"] = self.player.report()
             write_report(content, path)

@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crowd_demo.app.recording_format import Script
+    from crowd_demo.app.recording.format import Script
     from crowd_demo.sim.snapshot import Snapshot
-
-STDOUT = Path("-")
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,8 @@ class RunOptions:
     `headless` runs without a window and without a limit of frames a second; `render` False draws no picture either.
     The folders of `screenshot`, `report` and `record` exist when the run begins. With `load` the run begins in a saved state;
     with `replay` it does what was recorded, and does not compare hashes before the tick `replay_from`. `config_name` is what
-    --config named; `trace` is where the run is written as a Chrome trace.
+    --config named; `trace` is where the run is written as a Chrome trace. `tour` is a name or a path; without a window it
+    plays itself.
     """
 
     headless: bool = False
@@ -34,3 +33,4 @@ class RunOptions:
     replay_from: int = 0
     config_name: str | None = None
     trace: Path | None = None
+    tour: str | None = None

@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from crowd_demo.config.section import Section, Whole, number, refuse
+from crowd_demo.config.section import Problem, Section, Whole, number, refuse
 
 LENGTH = "world units"
 SPEED = "world units a second"
@@ -21,7 +21,7 @@ def _in_order(section: Section, low: str, high: str) -> None:
     least, greatest = getattr(section, low), getattr(section, high)
     if least > greatest:
         blamed = low if low in section.model_fields_set else high
-        refuse(section, (blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})")
+        refuse(section, Problem((blamed,), least, f"{low} ({least:g}) must not be above {high} ({greatest:g})"))
 
 
 class BehaviourSettings(Section):

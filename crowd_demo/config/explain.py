@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 Schema = dict[str, Any]  # JSON schema
-KeyPath = tuple[str, ...]
+KeyPath = tuple[str | int, ...]  # keys of sections, and places in lists
 
 OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 
@@ -26,6 +26,8 @@ def explain(error: ValidationError, model: type[BaseModel], prefix: KeyPath = ()
         if item["type"] == "extra_forbidden":
             name = str(item["loc"][-1])
             path, text = (*path, name), "unknown key" + _meant(_suggest_key(name, model, schema))
+        elif item["type"] == "missing" and path[-1:] == item["loc"][-1:]:
+            text = f"is missing; it must be {describe(schema, model)}"
         elif "ctx" in item and item["type"] in ("key_conflict", "order"):
             text = item["msg"]
         else:
@@ -63,6 +65,10 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
         return words[0] if len(words) == 1 else "one of " + ", ".join(words)
     if "prefixItems" in schema:
         return "[" + ", ".join(describe(item, model) for item in schema["prefixItems"]) + "]"
+    if "items" in schema:
+        is_section = _resolve(schema["items"], model).get("type") == "object"
+        items = "sections" if is_section else describe(schema["items"], model)
+        return f"a list of {items}" + ", at least one" * bool(schema.get("minItems"))
     if schema["type"] == "string":
         kind = "printable text" if "pattern" in schema else "text"
         return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")
@@ -96,15 +102,20 @@ def _resolve(schema: Schema, model: type[BaseModel]) -> Schema:
 
 
 def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyPath, Schema]:
-    """Follow a location as far as it consists of keys; pydantic adds indices of lists and members of unions."""
-    schema, path = _schema(model), []
+    """Follow a location as far as it consists of keys and of places in lists; pydantic adds members of unions."""
+    schema, path = _schema(model), list[str | int]()
     for step in location:
-        properties = _resolve(schema, model).get("properties", {})
-        if step not in properties:
+        child = _child(_resolve(schema, model), step)
+        if child is None:
             break
-        path.append(str(step))
-        schema = properties[step]
+        path.append(step)
+        schema = child
     return tuple(path), schema
+
+
+def _child(schema: Schema, step: str | int) -> Schema | None:
+    found: Schema | None = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+    return found
 
 
 def _words(schema: Schema, model: type[BaseModel]) -> list[str]:

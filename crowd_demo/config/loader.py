@@ -6,7 +6,7 @@ place of the file: `--set:1: agents: ...`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -104,13 +104,11 @@ class Source(NamedTuple):
     @classmethod
     def read(cls, name_or_path: str | Path, overrides: Iterable[Override] = ()) -> Source:
         """Raises ConfigError with every mistake of the file and of the overrides."""
-        path, data, document = _read(name_or_path)
-        locations = {key: Location(str(path), line) for key, line in document.lines.items()}
-        mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
+        path, data, locations, mistakes = read_keys(name_or_path, find_config)
         for override in overrides:
             _apply(override, data, locations)
         config, found = _validate(data, path.parent)
-        mistakes += [Mistake(_location(locations, key), key, text) for key, text in found]
+        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in found]
         if config is None or mistakes:
             raise ConfigError(mistakes)
         return cls(config, locations)
@@ -118,25 +116,35 @@ class Source(NamedTuple):
 
     @classmethod
     def of(cls, data: dict[str, object], origin: str, overrides: Iterable[Override] = ()) -> Source:
-        """The same for keys and values that were read elsewhere; their mistakes name the origin."""
+        """The same for a whole configuration that the program wrote; its mistakes name the origin."""
         locations: dict[KeyPath, Location] = {(): Location(origin)}
+        _forget_defaults(data, "window")
         for override in overrides:
             _apply(override, data, locations)
         config, found = _validate(data, Path())
         if config is None or found:
-            raise ConfigError(Mistake(_location(locations, key), key, text) for key, text in found)
+            raise ConfigError(Mistake(location_of(locations, key), key, text) for key, text in found)
         return cls(config, locations)
 
     def refuse(self, paths: Iterable[str], text: str) -> ConfigError:
         """Return an error that says the same of several keys, where each was given."""
         keys = (_split(path) for path in paths)
-        return ConfigError(Mistake(_location(self.locations, key), key, text) for key in keys)
+        return ConfigError(Mistake(location_of(self.locations, key), key, text) for key in keys)
 
 
-def _read(name: str | Path) -> tuple[Path, dict[str, object], yaml12.Document]:
-    """The file, its keys and values, and the document they come from."""
+class Read(NamedTuple):
+    """A file's keys and values, where each stands, and the mistakes that did not stop the reader."""
+
+    path: Path
+    data: dict[str, object]
+    locations: dict[KeyPath, Location]
+    mistakes: list[Mistake]
+
+
+def read_keys(name: str | Path, find: Callable[[str | Path], Path]) -> Read:
+    """Read the file that `find` finds. Raises ConfigError for one that cannot be read, or is no lines of key: value."""
     try:
-        path = find_config(name)
+        path = find(name)
     except ValueError as error:
         raise ConfigError([Mistake(Location(str(name) or "''"), (), str(error))]) from None
     try:
@@ -145,7 +153,9 @@ def _read(name: str | Path) -> tuple[Path, dict[str, object], yaml12.Document]:
         raise ConfigError([Mistake(Location(str(path), line), key, text) for line, key, text in error.mistakes]) from None
     if not isinstance(document.data, dict):
         raise ConfigError([Mistake(Location(str(path), 1), (), "must be lines of key: value")])
-    return path, document.data, document
+    locations = {key: Location(str(path), line) for key, line in document.lines.items()}
+    mistakes = [Mistake(Location(str(path), line), key, text) for line, key, text in document.mistakes]
+    return Read(path, document.data, locations, mistakes)
 
 
 def _validate(data: dict[str, object], folder: Path) -> tuple[Config | None, list[tuple[KeyPath, str]]]:
@@ -194,6 +204,13 @@ def _flatten(values: Mapping[str, object], prefix: str = "") -> Iterator[Overrid
             yield Override(Location("overrides"), _split(f"{prefix}{key}"), value)
 
 
+def _forget_defaults(data: dict[str, object], section: str) -> None:
+    """Leave out what equals a default: nobody need have asked for it, so what a user prefers may take its place."""
+    defaults = Config.model_validate({}).model_dump(mode="json")[section]
+    if isinstance(values := data.get(section), dict):
+        data[section] = {key: value for key, value in values.items() if defaults.get(key, _MISSING) != value}
+
+
 def _split(key: str) -> KeyPath:
     """Split at dots, but not within the name of an action, which may have dots."""
     return tuple(key.split(".", 1) if key.startswith("keys.") else key.split("."))
@@ -227,7 +244,7 @@ def _remove(data: dict[str, object], path: KeyPath) -> bool:
     return data.pop(name, _MISSING) is not _MISSING
 
 
-def _location(locations: dict[KeyPath, Location], path: KeyPath) -> Location:
+def location_of(locations: dict[KeyPath, Location], path: KeyPath) -> Location:
     """Where the key was given, or else the section that contains it."""
     while path not in locations and path:
         path = path[:-1]

@@ -8,12 +8,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, create_model, model_validator
+from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.config.section import WITHOUT_POINT, Section, Whole, number, refuse, section
+from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.entries import load
 
@@ -26,6 +26,11 @@ Side = Annotated[float, Field(ge=0.1, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
+HUD_MODES = ("full", "compact", "off")
+HudMode = Annotated[
+    Literal["full", "compact", "off"],
+    BeforeValidator(lambda value: value if type(value) is not bool else "full" if value else "off"),
+    WithJsonSchema({"anyOf": [{"enum": list(HUD_MODES), "type": "string"}, {"type": "boolean"}]})]
 
 
 class WorldSettings(Section):
@@ -93,13 +98,21 @@ class Time(Section):
     rewind_mb: Whole = number(64, 0, 65_536, "MB", "memory for going back in time; 0: none")
 
 
-class WindowSettings(Section):
+class HudSettings(Section):
+    """What lies over the picture."""
+
+    hud: HudMode = Field("full", description="how much of the HUD is shown at the start; true is full, false is off")
+    scale: float = number(1.0, 0.5, 3, "", "size of text and panels, times what fits the height of the window")
+    theme: Literal["dark", "light"] = Field("dark", description="colours of text and panels")
+    units: Literal["fps", "ms"] = Field("fps", description="the large number: frames a second, or milliseconds a frame")
+
+
+class WindowSettings(HudSettings):
     """The window, and what lies over the picture."""
 
     width: Whole = number(1280, 16, 16_384, "pixels", "width")
     height: Whole = number(720, 16, 16_384, "pixels", "height")
     fullscreen: bool = Field(False, description="start in full screen")
-    hud: bool = Field(True, description="start with the HUD shown")
     title: str = Field("crowd-demo", max_length=200, pattern=r"^[^\x00-\x1f]*$", description="title of the window")
 
 
@@ -162,9 +175,9 @@ class Config(_WithBehaviours):
         """Raise ValidationError if the links are too stiff for the length of a step."""
         links, step_hz = self.links, self.time.step_hz
         if step_hz < links.least_step_hz:
-            refuse(self, ("links", "stiffness"), links.stiffness, (
+            refuse(self, Problem(("links", "stiffness"), links.stiffness, (
                 f"a {links.pattern} of stiffness {links.stiffness:g}, damping {links.damping:g} and drag {links.drag:g} blows"
-                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})"))
+                f" up unless time.step_hz is at least {math.ceil(links.least_step_hz)} (it is {step_hz:g})")))
         return self
 
     @property

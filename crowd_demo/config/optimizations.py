@@ -5,7 +5,7 @@ Every assignment is validated against the choices and ranges of the registry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -45,19 +45,20 @@ class _Techniques(_Live):
 
     def get(self, path: str) -> Value:
         """The present value. Raises ValueError for a path that the registry does not know."""
-        _known(path)
+        known(path)
         return reduce(getattr, path.split("."), self)  # type: ignore[return-value]
 
     def set(self, path: str, value: Value) -> None:
         """Set a value. Raises ValueError that says what is legal, and keeps the old value then."""
-        _known(path)
+        known(path)
         *groups, name = path.split(".")
         setattr(reduce(getattr, groups, self), name, value)
 
 
-def _known(path: str) -> None:
+def known(path: str) -> None:
+    """Raises ValueError for a path that is no technique's."""
     if path not in BY_PATH:
-        raise ValueError(f"unknown technique {path!r}{close_to(path, BY_PATH)}")
+        raise ValueError(f"unknown technique {path[:40]!r}{close_to(path, BY_PATH)}; techniques: {', '.join(BY_PATH)}")
 
 
 def _annotation(technique: Technique) -> object:
@@ -72,7 +73,8 @@ def _annotation(technique: Technique) -> object:
     return Union[tuple(options)]  # noqa: UP007  (made at run time)
 
 
-def _field(technique: Technique) -> tuple[object, object]:
+def field_of(technique: Technique) -> tuple[object, object]:
+    """The type and the default of the technique's value, for a model of pydantic's."""
     return _annotation(technique), Field(technique.default, description=f"{technique.why} ({exactness(technique)})")
 
 
@@ -83,7 +85,7 @@ def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:
         if technique.path.startswith(prefix):
             head, *rest = technique.path.removeprefix(prefix).split(".")
             if not rest:
-                fields[head] = _field(technique)
+                fields[head] = field_of(technique)
             elif head not in fields:
                 group = _model(head.title(), _Live, f"{prefix}{head}.")
                 fields[head] = (group, Field(default_factory=group))
@@ -106,3 +108,11 @@ else:
     Optimizations = _model("Optimizations", _Techniques, "")
     Optimizations.__doc__ = "Every technique of the registry; may change while the crowd runs."
     globals().update({group.__name__: group for group in _groups(Optimizations)})  # where pickle looks for them
+
+
+def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:
+    """A copy of the options with those values, by path."""
+    copy = options.model_copy(deep=True)
+    for path, value in values.items():
+        copy.set(path, value)
+    return copy

@@ -1,21 +1,25 @@
-"""Where the program's own files are: `configs/`, `assets/` and the shipped maps, however it was installed.
+"""Where the program's own files are: `configs/`, `tours/`, `assets/` and the shipped maps, however it was installed.
 
 A wheel carries them as `crowd_demo/_data/`; an sdist and an editable install have them beside the package.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from crowd_demo.config.explain import close_to
+from crowd_demo.config.files import read_bounded
 from crowd_demo.registry.plugins import installed
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png")
+HEAD_BYTES = 4096  # of a file, in which its first comments stand
+WATCH = "Watch:"
 
 
 def data_folder() -> Path:
-    """The folder that holds `configs` and `assets`."""
+    """The folder that holds `configs`, `tours` and `assets`."""
     packed = PACKAGE / "_data"
     return packed if packed.is_dir() else PACKAGE.parent
 
@@ -38,10 +42,46 @@ def list_configs() -> dict[str, Path]:
     return found
 
 
-def about(config: Path) -> str:
-    """A configuration's description: its first comment that is not meant for an editor."""
-    lines = config.read_text("utf-8").split("\n")
-    return next((line.lstrip("# ") for line in lines if line.startswith("# ") and "yaml-language" not in line), "")
+def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
+    """The user's own files of a folder of the working folder by name; those that are shipped do not count."""
+    try:
+        found = sorted(Path(folder).glob("*.yaml"), key=lambda path: _by_number(path.stem))
+        known = {path.resolve() for path in shipped}
+        return {path.stem: path for path in found if path.resolve() not in known and _exists(path)}
+    except OSError:
+        return {}
+
+
+def about(path: Path) -> str:
+    """A file's description: its first comment that is not meant for an editor."""
+    return next((comment for comment in _comments(path) if not comment.startswith(WATCH)), "")
+
+
+def what_to_watch(path: Path) -> str:
+    """What its comment `# Watch: ...` says."""
+    return next((comment.removeprefix(WATCH).strip() for comment in _comments(path) if comment.startswith(WATCH)), "")
+
+
+def _comments(path: Path) -> list[str]:
+    """The comments at the beginning of the lines, but for an editor's; none of what cannot be read."""
+    try:
+        text = read_bounded(path, HEAD_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    return [line[2:].strip() for line in text.splitlines() if line.startswith("# ") and "yaml-language" not in line]
+
+
+def list_tours() -> dict[str, Path]:
+    """Shipped tours by name."""
+    return {path.stem: path for path in sorted((data_folder() / "tours").glob("*.yaml"))}
+
+
+def picture_of(config: Path) -> Path | None:
+    """A configuration's picture: a PNG of its name beside it, or among the assets if it is a shipped one."""
+    for path in (config.with_suffix(".png"), assets_folder() / "scenarios" / f"{config.stem}.png"):
+        if _exists(path) and (path.parent == config.parent or config.parent == data_folder() / "configs"):
+            return path
+    return None
 
 
 def list_maps() -> dict[str, Path]:
@@ -51,14 +91,23 @@ def list_maps() -> dict[str, Path]:
 
 def find_config(name: str | Path) -> Path:
     """A path, then `./configs`, then the shipped ones; `.yaml` may be left out. Raises ValueError."""
-    for folder in (Path(), Path("configs")):
+    return _find(name, "configs", list_configs(), "configuration")
+
+
+def find_tour(name: str | Path) -> Path:
+    """The same for a tour and `./tours`."""
+    return _find(name, "tours", list_tours(), "tour")
+
+
+def _find(name: str | Path, own_folder: str, shipped: Mapping[str, Path], what: str) -> Path:
+    for folder in (Path(), Path(own_folder)):
         for path in (folder / name, folder / f"{name}.yaml"):
             if _exists(path):
                 return path
-    shipped, stem = list_configs(), str(name).removesuffix(".yaml")
+    stem = str(name).removesuffix(".yaml")
     if stem in shipped:
         return shipped[stem]
-    raise ValueError("no such file, nor a shipped configuration" + close_to(Path(stem).name, shipped))
+    raise ValueError(f"no such file, nor a shipped {what}" + close_to(Path(stem).name, shipped))
 
 
 def find_map(name: str, base: Path | None = None) -> Path:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NamedTuple, NoReturn
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError, ValidationError
@@ -42,7 +42,16 @@ def section(model: type[Section]) -> Any:
     return Field(default_factory=model)
 
 
-def refuse(section: Section, path: tuple[str, ...], value: object, text: str) -> NoReturn:
-    """Raise ValidationError for values that do not go together, from a validator of the section; it blames one key."""
-    problem = PydanticCustomError("order", "{text}", {"text": text})
-    raise ValidationError.from_exception_data(type(section).__name__, [InitErrorDetails(type=problem, loc=path, input=value)])
+class Problem(NamedTuple):
+    """A value of a section that does not go together with others; `path` leads to its key."""
+
+    path: tuple[str | int, ...]
+    value: object
+    text: str
+
+
+def refuse(section: Section, *problems: Problem) -> NoReturn:
+    """Raise ValidationError for values that do not go together, from a validator of the section."""
+    errors = [InitErrorDetails(type=PydanticCustomError("order", "{text}", {"text": problem.text}), loc=problem.path,
+                               input=problem.value) for problem in problems]
+    raise ValidationError.from_exception_data(type(section).__name__, errors)

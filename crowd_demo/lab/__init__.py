@@ -1,1 +1,1 @@
-"""Experiments, each a command: `python -m crowd_demo.lab.sweep`, `.memory`, `.layout`."""
+"""What the experiments of the command line measure: `crowd-demo sweep`, `layout`, `memory`."""

@@ -1,6 +1,6 @@
 """Columns against records: the flock's inner loop over a structure of arrays and over an array of structures.
 
-    python -m crowd_demo.lab.layout [agents]
+    crowd-demo layout [agents]
 
 Every agent has the 48 agents around it in memory as candidates (as in a cell list after a sort) and adds up what the flock
 adds up, in integers, so both layouts must give the same sums. A record holds all fields of a bird (32 bytes) or of a person
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.lab.command import run
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 from crowd_demo.sim.store.columns import Columns, dtypes_of
@@ -123,7 +122,3 @@ def main(agents: int = 250_000, workers: int = 1) -> None:
     for scattered in (False, True):
         for name, ms in measure(contenders(agents, scattered, workers)).items():
             print(f"{'scattered' if scattered else 'sorted':10} {name:20} {ms:8.2f} ms  {ms * 1e6 / agents:7.1f} ns an agent")
-
-
-if __name__ == "__main__":
-    run(main, "crowd_demo.lab.layout", "agents", 250_000)

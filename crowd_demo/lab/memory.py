@@ -1,6 +1,6 @@
 """What storage costs: components by entity id against a sparse set, measured against the formulas of blackbone's sparse set.
 
-    python -m crowd_demo.lab.memory [entities]
+    crowd-demo memory [entities]
 
 There are N possible entities, and a share U of them has the component, of C bytes. Both ways can tell which ones have it:
 
@@ -20,7 +20,6 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Longs
-from crowd_demo.lab.command import run
 from crowd_demo.sim.store.sparse_set import SparseSet
 
 COMPONENTS = (8, 32, 68)  # bytes: a position; a bird; a person
@@ -80,7 +79,3 @@ def main(most: int = 1_000_000) -> None:
                 wanted, hoped = (round(storage.formula(*case)) for storage in STORAGES.values())
                 numbers = (f"{size:,}" for size in (linear, wanted, sparse, hoped, hoped + 4 * entities))
                 print(row(entities, component, used, *numbers), "linear" if linear < sparse else "sparse", "is smaller")
-
-
-if __name__ == "__main__":
-    run(main, "crowd_demo.lab.memory", "entities", 1_000_000)

@@ -2,27 +2,31 @@
 
 They take turns of a few steps, in random order, after some steps to warm up; `crowd_demo.measure` says how times are compared.
 For techniques of the picture (culling, depth, blitter) pictures are drawn into memory. Counters are means over the steps;
-locality is that of memory after the last step.
+locality is that of memory after the last step, whose state is that of `crowd-demo --headless --frames` with 10 frames more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from crowd_demo.app.loading import Progress, load
+from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.config.model import Config
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Result, compare
 from crowd_demo.measure.crowd import CrowdArm, Picture
+from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import block_lengths, collect, interleave
+from crowd_demo.measure.text import shown
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import is_approximate
+from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.locality import locality
 
 WARM_UP = 10  # steps
 PICTURE = ("cull", "depth", "blitter")  # techniques of the picture
 REPEAT = "default again"
+SLOW_S = 10.0  # brute force that takes longer is announced
 
 
 class Contender(NamedTuple):
@@ -59,6 +63,16 @@ def measure(contenders: Mapping[str, Contender], steps: int) -> dict[str, list[B
     """Make `steps` steps with each, after `WARM_UP` others."""
     arms = {name: each.arm for name, each in contenders.items()}
     return collect(arms, interleave(arms, block_lengths(steps), WARM_UP))
+
+
+def expectations(technique: Technique, contenders: Mapping[str, Contender], steps: int) -> Iterator[str]:
+    """Lines to print before the sweep starts."""
+    if all(technique.path in inactive(each.arm.sim) for each in contenders.values()):
+        yield f"{technique.path} is inactive here: another technique or the behaviour leaves it no work"
+    for name, (value, arm) in contenders.items():
+        seconds = all_pairs_s(arm.sim.agents.count, arm.sim.optimizations.get) * (steps + WARM_UP)
+        if seconds > SLOW_S and name != REPEAT:
+            yield f"{technique.path}={shown(value)}: all pairs are tested, which may take {seconds:,.0f} s"
 
 
 def results(technique: Technique, contenders: Mapping[str, Contender], measured: Mapping[str, list[Block]]) -> list[Swept]:

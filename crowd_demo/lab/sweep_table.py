@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from crowd_demo.lab.sweep_runs import Swept
 from crowd_demo.measure.comparison import Estimate
-from crowd_demo.measure.statistics import Interval
-from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import word
+from crowd_demo.measure.text import aligned, interval, shown
+from crowd_demo.registry.entries import Technique
 
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
 NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, and what lies within is no difference"
@@ -16,10 +15,7 @@ NOTE = "95 %: where the ratio lies; the default's is that to a copy of itself, a
 
 def table(technique: Technique, results: Sequence[Swept]) -> str:
     """A column for each value, the default marked with *; a row for each measure that is always shown or differs."""
-    rows = list(_rows(technique, results))
-    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
-    return "\n".join("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
-                     for name, *cells in rows)
+    return aligned(list(_rows(technique, results)))
 
 
 def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]:
@@ -49,10 +45,6 @@ def _conclusion(step: Estimate, is_default: bool) -> str:
     return step.verdict if step.verdict == "no difference" else interval(step.ratio)
 
 
-def interval(of: Interval) -> str:
-    return f"{of.low:.2f}-{of.high:.2f}"
-
-
 def one_crowd(results: Iterable[Swept]) -> bool:
     """Did all exact values give the same state?"""
     return len({each.state_hash for each in results if not each.approximate}) <= 1
@@ -66,10 +58,6 @@ def conclusion(results: Sequence[Swept]) -> str:
     if len(exact) < 2:
         return "approximate: each value may have a crowd of its own"
     return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"
-
-
-def shown(value: Value) -> str:
-    return f"{value:g}" if isinstance(value, float) else word(value)
 
 
 def figure(number: float | None) -> str:

@@ -6,7 +6,9 @@ Compile the kernels before the first block that counts. What a step spends in no
 from __future__ import annotations
 
 import hashlib
+import time
 
+import numpy as np
 import pygame
 
 from crowd_demo.measure.arm import Block
@@ -15,6 +17,8 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
+
+STEP, DRAW = "step", "draw"
 
 
 class Picture:
@@ -35,6 +39,24 @@ class Picture:
     def hash(self) -> str:
         """Hash of the picture as it would be drawn now: 32 hex digits."""
         return hashlib.blake2b(self.draw().get_buffer().raw, digest_size=16).hexdigest()
+
+
+class FrameArm:
+    """Frames of a crowd: a step, and a picture if one is given. The stages of its blocks are `STEP` and `DRAW`."""
+
+    def __init__(self, sim: Simulation, picture: Picture | None = None) -> None:
+        self.sim, self.picture = sim, picture
+
+    def run(self, steps: int) -> Block:
+        step_ms, draw_ms = np.zeros((2, steps), np.float32)
+        for frame in range(steps):
+            began = time.perf_counter()
+            self.sim.step()
+            stepped = time.perf_counter()
+            if self.picture:
+                self.picture.draw()
+            step_ms[frame], draw_ms[frame] = (stepped - began) * 1e3, (time.perf_counter() - stepped) * 1e3
+        return Block(steps, {STEP: step_ms, DRAW: draw_ms} if self.picture else {STEP: step_ms})
 
 
 class CrowdArm:

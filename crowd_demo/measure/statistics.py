@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Doubles, Floats
+from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
@@ -37,7 +37,7 @@ UNKNOWN = Interval(math.nan, -math.inf, math.inf)
 
 
 class Cost(NamedTuple):
-    """What a stage costs a step: milliseconds, float64[blocks]; and in which blocks it ran, bool[blocks]."""
+    """What a stage costs a step in each block: milliseconds, float64[blocks]; and in which blocks it ran, bool[blocks]."""
 
     ms: Doubles
     ran: Bools
@@ -49,12 +49,29 @@ def cost_of(blocks: Sequence[Floats]) -> Cost:
     The median of the steps of the block in which it ran, times the share of all steps in which it ran: a sort every 60 steps
     counts with a 60th of its time, in every block. A block without a sort gets the median of all blocks.
     """
-    everything, ran = np.concatenate(blocks), np.array([(times > 0).any() for times in blocks])
-    if not ran.any():
-        return Cost(np.zeros(len(blocks)), ran)
-    usual, share = np.median(everything[everything > 0]), (everything > 0).mean()
-    medians = [np.median(times[times > 0]) if in_it else usual for times, in_it in zip(blocks, ran, strict=True)]
-    return Cost(np.array(medians, np.float64) * share, ran)
+    table = np.zeros((len(blocks), max(map(len, blocks), default=0)))
+    for row, times in zip(table, blocks, strict=True):
+        row[:len(times)] = times
+    return costs_in(table, sum(map(len, blocks)))
+
+
+def costs_in(table: Doubles, steps: int) -> Cost:
+    """The same for float64[..., blocks, steps of a block], filled up with zeros; there are `steps` in all blocks."""
+    ordered = np.sort(np.where(table > 0, table, math.inf), axis=-1)
+    counts = (table > 0).sum(axis=-1)
+    total = counts.sum(axis=-1, keepdims=True)
+    usual = _middle(np.sort(ordered.reshape(*table.shape[:-2], -1), axis=-1), total[..., 0])[..., None]
+    ran = counts > 0
+    return Cost(np.where(ran, _middle(ordered, counts), usual) * (total / max(steps, 1)), ran)
+
+
+def _middle(ordered: Doubles, counts: Longs) -> Doubles:
+    """The medians of the first `counts` numbers of each row; 0 of none."""
+    if not ordered.shape[-1]:
+        return np.zeros(counts.shape)
+    low, high = np.maximum(counts - 1, 0) // 2, np.where(counts > 0, counts // 2, 0)
+    two = np.take_along_axis(ordered, np.stack((low, high), axis=-1), axis=-1)
+    return np.where(counts[..., None] > 0, two, 0).mean(axis=-1)
 
 
 def median_interval(values: Doubles, seed: int = 0) -> Interval:
@@ -76,6 +93,33 @@ def ratio_interval(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
     float64[blocks] each. `UNKNOWN` where the base takes no time, or there are no blocks.
     """
     return median_interval(values / base, seed) if len(base) and (base > 0).all() else UNKNOWN
+
+
+class Series(NamedTuple):
+    """Blocks to be compared with others with which they took no turns: each series is drawn again by itself."""
+
+    median: float  # nan of no blocks
+    drawn: Doubles  # medians of the blocks drawn again; none where there are too few blocks to tell
+
+    @classmethod
+    def of(cls, values: Doubles, seed: int = 0, resamples: int = RESAMPLES) -> Series:
+        """From float64[blocks]."""
+        median, count = float(np.median(values)) if len(values) else math.nan, len(values)
+        if count < LEAST_BLOCKS:
+            return cls(median, np.zeros(0))
+        indices = np.random.default_rng(seed).integers(count, size=(resamples, count))
+        return cls(median, np.median(values[indices], axis=1))
+
+
+def unpaired_ratio(values: Series, base: Series) -> Interval:
+    """The ratio of the medians; `UNKNOWN` where the base takes no time, or there are no blocks."""
+    if not base.median > 0 or math.isnan(values.median):
+        return UNKNOWN
+    ratio = values.median / base.median
+    if not (len(values.drawn) and (base.drawn > 0).any()):
+        return Interval(ratio, -math.inf, math.inf)
+    low, high = np.quantile(values.drawn / base.drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(ratio, float(low), float(high))
 
 
 def verdict(ratio: Interval, noise: Interval) -> Verdict:

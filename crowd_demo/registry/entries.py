@@ -51,8 +51,8 @@ def nothing_left(situation: Situation) -> str:
 class Technique(NamedTuple):
     """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
-    The first choice is the baseline that the others improve upon. A technique of numbers takes any number in its range,
-    which is that of its choices unless given. While `inactive` is true, the technique changes nothing.
+    The first choice is the baseline that the others improve upon, unless `off` names another one. A technique of numbers takes
+    any number in its range, which is that of its choices unless given. While `inactive` is true, it changes nothing.
     """
 
     path: str
@@ -72,6 +72,12 @@ class Technique(NamedTuple):
     group: str = NO_GROUP  # one of `GROUPS`
     watch: str = ""  # what to look at when it is switched, in the HUD's words
     source: str = ""  # whose idea it is
+    off: Value | None = None  # the baseline, if that is not the first choice
+
+    @property
+    def baseline(self) -> Value:
+        """The value upon which the others improve."""
+        return self.choices[0] if self.off is None else self.off
 
     @property
     def numbers(self) -> Range | None:

@@ -38,7 +38,6 @@ TIMES = {
         "What most techniques make shorter.",
         "Grows with what is in view: zoom in, and culling pays.",
         "No technique changes it; a large part of a short frame."), strict=True)},
-    "other": Readout("What of a frame lies in no stage.", "Below half a millisecond on an idle machine."),
 }
 CROWD = {
     "agents": Readout("How many agents there are.", "Change them until the frame takes 16.7 ms: that many fit here."),
@@ -49,7 +48,7 @@ CROWD = {
     "candidates": Readout("Agents at which one had to look to find its neighbours, the mean as for neighbours.",
                           "The fewer the better; brute force looks at the whole crowd."),
     "useful": Readout("The share of candidates that were neighbours.",
-                      "A third is good for a grid; below 5 % nearly all looking is in vain."),
+                      "A third is good for a grid, a sixth for SIMD lanes, which share candidates; 5 % is little."),
     "walking": Readout("People on their way.", "Nearly all, where a crowd flows."),
     "waiting": Readout("People who have arrived, and rest before they choose another goal.",
                        "As many as crowd.wait_s and the length of their ways make it."),

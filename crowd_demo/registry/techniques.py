@@ -53,7 +53,7 @@ BUILT_IN: tuple[Technique, ...] = (
     Technique("simd", (False, True), True, True, "SIMD lanes",
               "sixteen agents a register, each candidate broadcast to all of them", stage="see", key="2", partly=_lanes_left,
               group="search",
-              watch="see and move, which become several times shorter, while candidates hardly change",
+              watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
               source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
     Technique("cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
               "side of a grid cell in world units; auto fits the radius of perception", stage="see", key="c",
@@ -105,7 +105,8 @@ BUILT_IN: tuple[Technique, ...] = (
               watch="life, or compact where removal is deferred; near reads show that keeping the order gains nothing here",
               source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
     Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
-              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", group="time",
+              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", off=1,
+              group="time",
               watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
                     " is shared out",
               source="shares taken from a common counter, as by OpenMP's dynamic schedule"),

@@ -99,6 +99,13 @@ class Camera:
         half_width, half_height = self.size[0] / 2 / self.zoom, self.size[1] / 2 / self.zoom
         return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
 
+    def band(self, top: int, bottom: int) -> Camera:
+        """A camera that shows the rows of pixels [top, bottom) of this one's picture."""
+        band = Camera(self.world, (self.size[0], bottom - top))
+        band.zoom, band.x = self.zoom, self.x
+        band.y = self.y + ((top + bottom) / 2 - self.size[1] / 2) / self.zoom
+        return band
+
     def view(self) -> View:
         left, top, _, _ = self.view_rect()
         width, height = self.size

@@ -9,7 +9,7 @@ number of workers or on the width of a register. `Simulation` has no global stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 from weakref import proxy
 
@@ -67,10 +67,11 @@ class Simulation:
         self.populate(config.agents)
         self.world.fit()
 
-    def _build(self, config: Config) -> None:
-        """Make a world without agents, and its stages."""
+    def _build(self, config: Config, like: World | None = None) -> None:
+        """Make a world without agents, and its stages; `like` shares its walls."""
         self.behaviour = make_behaviour(config)
-        self.world = world = World(config, self.behaviour.needs, room_for(config))
+        room = like.agents.capacity if like else room_for(config)
+        self.world = world = World(config, self.behaviour.needs, room, like)
         me = proxy(self)  # a cycle of references would keep the crowd until Python looks for cycles
         self.life = BirthsDeaths(config, lambda ids, seed: me.add_agents(ids, seed))
         self.links = Springs(config, world.agents)
@@ -97,10 +98,19 @@ class Simulation:
             self.profile.begin_step()
             self._begin()
             run_stages(self.stages, self.world)
-            self._count()
+            self._end()
             self.profile.end_step()
-            self.life.record(self.agents.count)
-            self.world.tick += 1
+
+    def step_in_parts(self) -> Iterator[None]:
+        """Make a step, untimed, and yield after each of its kernels; nobody may touch the simulation before the end."""
+        self._begin()
+        for stage in self.stages:
+            if stage.wanted(self.world):
+                for call in stage.calls(self.world):
+                    call.run()
+                    yield
+                stage.commit(self.world)
+        self._end()
 
     def prepare_picture(self) -> None:
         """Bring up to date what a picture reads. Call before each picture, also when paused."""
@@ -118,6 +128,11 @@ class Simulation:
     def _begin(self) -> None:
         self.world.fit()
         self.world.rules = self.behaviour.rules(self.world)
+
+    def _end(self) -> None:
+        self._count()
+        self.life.record(self.agents.count)
+        self.world.tick += 1
 
     # --- what changes the crowd from outside -------------------------------------------------------------------------
 
@@ -237,8 +252,15 @@ class Simulation:
 
     def reindex(self) -> None:
         """Index the agents at their present positions, as the next step will. Call before reading candidates between steps."""
+        for _ in self.reindex_in_parts():
+            pass
+
+    def reindex_in_parts(self) -> Iterator[None]:
+        """The same, which yields after each of its kernels but those of a cap."""
         self._begin()
-        run(self.index.calls(self.world))
+        for call in self.index.calls(self.world):
+            call.run()
+            yield
         self.index.commit(self.world)
         if self.world.searches_grid and not self.structure.USES_GRID:
             self.refresh_grid()
@@ -266,12 +288,17 @@ class Simulation:
 
         Costs little more than copying the columns. Gaps of removed agents are closed first.
         """
+        state = self.state()
+        return state._replace(columns=state.columns.copy())
+
+    def state(self) -> Snapshot:
+        """Return the same without a copy of the columns: it holds until the next step or change."""
         world, agents, drift = self.world, self.agents, self.world.drift
         agents.close_gaps(world.workers)
         self._shared = shared = self._shared.refreshed(agents, self.terrain)
         return Snapshot(
             config=self.config, techniques={path: self.optimizations.get(path) for path in BY_PATH}, tick=self.tick,
-            names=agents.names, columns=agents.front[:, :agents.count].copy(), generations=shared.generations,
+            names=agents.names, columns=agents.front[:, :agents.count], generations=shared.generations,
             kinds=shared.kinds, map_digest=self.terrain.map_digest, link_ends=self.links.ends,
             link_generations=self.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
             population=self.population, history=tuple(self.history))
@@ -301,6 +328,15 @@ class Simulation:
         self.life.restore(snapshot.population)
         self.history = list(snapshot.history)
         world.fit()
+
+    def twin(self) -> Simulation:
+        """Return another simulation, without agents, that shares the walls; so it takes a millisecond.
+
+        `twin.restore(sim.state())` copies the state. It is good until the walls change.
+        """
+        twin = Simulation.__new__(Simulation)
+        twin._build(self.config, self.world)
+        return twin
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> Self:

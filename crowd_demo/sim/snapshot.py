@@ -63,9 +63,14 @@ class Snapshot(NamedTuple):
 
 def state_hash(tick: int, rows: Ints) -> str:
     """Return the hash of a tick and all columns, int32[columns, n] in id order: 32 hex digits."""
-    digest = hashlib.blake2b(f"{tick} {rows.shape[1]}".encode(), digest_size=16)
+    digest = begun_hash(tick, rows.shape[1])
     digest.update(np.ascontiguousarray(rows).data)
     return digest.hexdigest()
+
+
+def begun_hash(tick: int, agents: int) -> hashlib.blake2b:
+    """Return the hash before any column, for whoever adds them one by one."""
+    return hashlib.blake2b(f"{tick} {agents}".encode(), digest_size=16)
 
 
 def differences(one: Config, other: Config) -> list[str]:

@@ -65,8 +65,8 @@ class Sizes(NamedTuple):
 class World:
     """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
 
-    def __init__(self, config: Config, needs: Needs, room: int) -> None:
-        """`room` is the number of agents to allocate memory for at first."""
+    def __init__(self, config: Config, needs: Needs, room: int, like: World | None = None) -> None:
+        """`room` is the number of agents to allocate memory for at first; the walls are shared with `like`."""
         self.config = config
         self.needs = needs
         self.options: Optimizations = config.optimizations.model_copy(deep=True)
@@ -75,10 +75,16 @@ class World:
         self.drift = Drift()
         self.rules: object = None
         self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
-        data = read_map(find_map(config.map)) if config.map else None
-        self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
-        self.flow_fields = FlowFields(self.terrain, max_threads())
-        self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
+        self.terrain: Terrain
+        self.flow_fields: FlowFields
+        self.wall_field: WallField
+        if like:
+            self.terrain, self.flow_fields, self.wall_field = like.terrain, like.flow_fields, like.wall_field
+        else:
+            data = read_map(find_map(config.map)) if config.map else None
+            self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
+            self.flow_fields = FlowFields(self.terrain, max_threads())
+            self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
         self.agents: Agents[Columns] = Agents(needs.columns, room)
         self.sizes: Sizes | None = None
         self.grid: Grid

@@ -8,7 +8,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.window import close_window, open_window
+from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.model import WindowSettings
 
 

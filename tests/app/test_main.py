@@ -17,7 +17,8 @@ import pytest
 from driven import without_progress
 
 from crowd_demo.app import main
-from crowd_demo.app.options import STDOUT, RunOptions
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
@@ -56,7 +57,7 @@ def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert report["optimizations"]["neighbours"] == "sorted"
     assert set(report["frame_ms"]) == {"median", "p95", "p99", "max"}
     assert 0 < report["frame_ms"]["median"] <= report["frame_ms"]["p99"] <= report["frame_ms"]["max"]
-    assert {"index", "see", "move", "cull", "depth", "blit", "hud", "present"} <= set(report["phases_ms"])
+    assert {"index", "see", "move", "cull", "depth", "blit", "hud", "flip"} <= set(report["phases_ms"])
     assert list(report["stages"]) == [*report["phases_ms"], "other"] and report["interrupted"] is False
     assert {"visible", "drawn", "candidates_per_agent", "neighbours_per_agent"} <= set(report["counters"])
     assert report["rss_mb"]["peak"] > 10 and set(report["startup_s"]) == {"import", "compile", "first_frame"}

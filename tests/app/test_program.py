@@ -11,11 +11,13 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.ahead import Ahead
-from crowd_demo.app.input import PANS, Do
-from crowd_demo.app.pace import CATCH_UP_S
-from crowd_demo.app.program import TOUCHED_FIRST, fewer, more
-from crowd_demo.app.window import close_window
+from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.crowd.crowd import fewer, more
+from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.crowd.techniques import TOUCHED_FIRST
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.input.events import PANS
+from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
@@ -63,7 +65,7 @@ def test_pause_and_single_steps(driven: Driven) -> None:
 
 def test_a_single_step_pauses_a_running_crowd(driven: Driven) -> None:
     driven.press(".")
-    assert driven.program.paused and driven.program.sim.tick == 1
+    assert driven.program.time.paused and driven.program.sim.tick == 1
 
 
 def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
@@ -75,7 +77,7 @@ def test_restart_gives_the_same_crowd_again(driven: Driven) -> None:
     driven.frames(4 - driven.program.sim.tick)
     assert driven.program.sim.state_hash() == first
     assert driven.program.sim.optimizations.get("depth") != driven.config.optimizations.get("depth")
-    assert driven.program.scene and driven.program.scene.sim is driven.program.sim
+    assert driven.program.crowd.scene and driven.program.crowd.scene.sim is driven.program.sim
 
 
 def test_more_and_fewer_agents(driven: Driven) -> None:
@@ -126,7 +128,7 @@ def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) 
 def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
     sim = driven.program.sim
     for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
-        driven.program.touched = path
+        driven.program.techniques.touched = path
         driven.press("]")
         driven.settle()
         after = sim.optimizations.get(path)
@@ -146,7 +148,7 @@ def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) 
 
 
 def test_a_number_that_is_inactive_is_said_to_be(driven: Driven) -> None:
-    driven.program.touched = "leaf_size"
+    driven.program.techniques.touched = "leaf_size"
     driven.press("]")
     assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]
 
@@ -177,7 +179,7 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
 
 
 def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.input.REPEAT_AFTER_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.input.events.REPEAT_AFTER_S", 0.0)
     driven.press("]", hold=True)
     driven.frames()
     driven.release("]")
@@ -196,30 +198,30 @@ def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
 
 def test_speed(driven: Driven) -> None:
     driven.press("/")
-    assert driven.program.speed == 2
+    assert driven.program.time.speed == 2
     for _ in range(20):
         driven.press(",")
-    assert driven.program.speed == 1 / 8
+    assert driven.program.time.speed == 1 / 8
     for _ in range(20):
         driven.press("/")
-    assert driven.program.speed == 64
+    assert driven.program.time.speed == 64
 
 
 def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     program = driven.program
-    program.unpaced, program.paused = False, True
+    program.time.unpaced, program.time.paused = False, True
     driven.frames()
-    program.paused = False
-    program.rate.clear()
+    program.time.paused = False
+    program.time.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
-        program.rate.add(now_s, steps)
+        program.time.rate.add(now_s, steps)
     assert program.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
     driven.press("/")  # the next second is one of another speed
     assert program.status().clock.real_speed is None
-    program.unpaced = True
-    program.rate.clear()
+    program.time.unpaced = True
+    program.time.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
-        program.rate.add(now_s, steps)
+        program.time.rate.add(now_s, steps)
     assert program.status().clock.real_speed is None
 
 
@@ -287,6 +289,7 @@ def test_overlays_and_quitting(driven: Driven) -> None:
     driven.press("escape")
     assert driven.program.running and not driven.program.help_shown
     driven.press("escape")
+    driven.press("escape")
     assert not driven.program.running
 
 
@@ -329,7 +332,7 @@ def test_the_picture_and_the_keys_do_not_change_the_crowd(driven: Driven) -> Non
 
 def test_one_agent_and_none(driven: Driven) -> None:
     for count in (1, 0, 3):
-        driven.program.populate(count)
+        driven.program.crowd.populate(count)
         driven.frames(2)
         assert driven.program.sim.agents.count == count
 
@@ -354,7 +357,7 @@ def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
     driven.frames()
     tick = driven.program.sim.tick
     pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))
-    driven.press("escape")
+    driven.post(pygame.QUIT)
     assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
     assert driven.program.sim.tick == tick
 
@@ -375,7 +378,7 @@ def seen_after(seconds: float) -> str:
 def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
-    driven.program.steps_asked = 5
+    driven.program.time.steps_asked = 5
     driven.frames()
     assert len(steps) == 1
 

@@ -27,7 +27,9 @@ def test_the_keys_of_the_program_are_those_that_are_documented():
     keys = bindings(Config.model_validate({}).keys)
     documented = {
         "space": "pause", ".": "step", "r": "restart", "-": "fewer", "=": "more", ",": "slower", "/": "faster",
-        "[": "lower", "]": "higher",
+        "[": "lower", "]": "higher", "page down": "lower", "page up": "higher", "delete": "fewer", "insert": "more",
+        "+": "more", "<": "slower", ">": "faster", "?": "help",
+        "ctrl+=": "larger", "ctrl++": "larger", "ctrl+-": "smaller", "ctrl+0": "normal_size",
         "f11": "fullscreen", "f12": "screenshot", "f1": "help", "tab": "hud", "home": "fit", "f": "freeze",
         "a": "pan_left", "left": "pan_left", "d": "pan_right", "right": "pan_right", "w": "pan_up", "up": "pan_up",
         "s": "pan_down", "down": "pan_down", "escape": "quit"}
@@ -35,9 +37,15 @@ def test_the_keys_of_the_program_are_those_that_are_documented():
 
 
 def test_a_changed_key_frees_the_old_one():
-    keys = bound({"pause": "p", "stagger.sight": 0, "pan_left": ["[4]", "left"]})
-    assert (keys["p"], keys["0"], keys["[4]"], keys["left"]) == ("pause", "stagger.sight", "pan_left", "pan_left")
+    keys = bound({"pause": "q", "stagger.sight": 0, "pan_left": ["[4]", "left"]})
+    assert (keys["q"], keys["0"], keys["[4]"], keys["left"]) == ("pause", "stagger.sight", "pan_left", "pan_left")
     assert not {"space", "5", "a"} & set(keys)
+
+
+def test_a_key_with_ctrl_is_another_key():
+    keys = bound({"faster": "q", "cull": None, "pause": ["z", "ctrl+space"], "step": "ctrl+z"})
+    assert (keys["q"], keys["z"], keys["ctrl+space"], keys["ctrl+z"]) == ("faster", "pause", "pause", "step")
+    assert not {"7", "/", "space"} & set(keys)
 
 
 def test_two_actions_may_swap_their_keys():
@@ -53,9 +61,10 @@ def test_an_action_may_have_no_key(nothing):
 @pytest.mark.parametrize(("keys", "action", "both"), [
     ({"restart": "f"}, "restart", "restart and freeze"),
     ({"freeze": "r"}, "freeze", "restart and freeze"),
-    ({"pause": "p", "step": "p"}, "step", "pause and step"),
+    ({"pause": "q", "step": "q"}, "step", "pause and step"),
     ({"pause": "3"}, "pause", "reorder.when and pause"),
     ({"pan_left": ["a", "up"]}, "pan_left", "pan_left and pan_up"),
+    ({"pause": "ctrl+="}, "pause", "pause and larger"),
 ])
 def test_a_conflict_names_both_actions_and_blames_what_was_changed(keys, action, both):
     with pytest.raises(ValidationError) as caught:
@@ -65,7 +74,8 @@ def test_a_conflict_names_both_actions_and_blames_what_was_changed(keys, action,
 
 
 @pytest.mark.parametrize("keys", [{"pause": "spacebar"}, {"pause": 10}, {"pause": True}, {"pause": ["p", 1.5]},
-                                  {"pause": ""}, {"paus": "p"}, {"pause": {"p": 1}}])
+                                  {"pause": ""}, {"pause": "ctrl+"}, {"pause": "ctrl+spacebar"},
+                                  {"paus": "p"}, {"pause": {"p": 1}}])
 def test_what_is_no_key_or_no_action_is_refused(keys):
     with pytest.raises(ValidationError):
         bound(keys)

@@ -1,9 +1,21 @@
 """What ships is found, from any folder, and loads."""
 
+import struct
+
 import pytest
 
 from crowd_demo import load_config
-from crowd_demo.config.resources import about, data_folder, find_config, find_map, list_configs, list_maps
+from crowd_demo.config.resources import (
+    about,
+    data_folder,
+    find_config,
+    find_map,
+    list_configs,
+    list_maps,
+    own_files,
+    picture_of,
+    what_to_watch,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -70,3 +82,38 @@ def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
 def test_an_unknown_map_names_those_there_are():
     with pytest.raises(ValueError, match=r"'plazza' is neither .* \(doorway, maze, plaza\) \(did you mean plaza\?\)"):
         find_map("plazza")
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_configuration_says_what_to_watch_and_has_a_picture(name):
+    path = list_configs()[name]
+    watch = what_to_watch(path)
+    assert 60 < len(watch) < 140 and watch != about(path)
+    picture = picture_of(path)
+    assert picture and 5_000 < picture.stat().st_size < 80_000
+    width, height = struct.unpack(">II", picture.read_bytes()[16:24])
+    assert (width, height) == (256, 144)
+
+
+def test_comments_are_read_from_the_beginning_of_any_file(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_bytes(b"# yaml-language-server: x\nagents: 5\n# Watch: the \xff sky.\n# Mine.\n# More.\n")
+    assert (about(path), what_to_watch(path)) == ("Mine.", "the \ufffd sky.")
+    assert (about(tmp_path), what_to_watch(tmp_path / "none.yaml")) == ("", "")
+
+
+def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert own_files("configs", []) == {}
+    (tmp_path / "configs").mkdir()
+    for name in ("b.yaml", "2k.yaml", "a.yaml", "c.txt"):
+        (tmp_path / "configs" / name).write_text("agents: 2\n")
+    (tmp_path / "configs" / "folder.yaml").mkdir()
+    assert list(own_files("configs", [tmp_path / "configs" / "b.yaml"])) == ["2k", "a"]
+
+
+def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
+    path = tmp_path / "20k.yaml"
+    assert picture_of(path) is None
+    (tmp_path / "20k.png").write_bytes(b"")
+    assert picture_of(path) == tmp_path / "20k.png"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crowd_demo import Simulation
+from crowd_demo.cli.commands import COMMANDS, module_of
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text("utf-8")
 COMING = "picture", "step_ms"
@@ -29,10 +31,10 @@ def test_all_blocks_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.quick
 def test_every_option_and_field_is_on_the_page() -> None:
-    from crowd_demo.app import report
-    from crowd_demo.cli import _parser
-
-    for option in re.findall(r"--[a-z-]+", _parser().format_help()):
-        assert option == "--help" or f"`{option}" in PAGE, option
+    from crowd_demo.app.output import report
+    for name in COMMANDS:
+        assert f"| `{name}" in PAGE, name
+        for option in re.findall(r"--[a-z-]+", import_module(module_of(name)).parser().format_help()):
+            assert option == "--help" or f"`{option}" in PAGE, option
     for field in re.findall(r'^        "(\w+)":', Path(report.__file__).read_text("utf-8"), re.MULTILINE):
         assert f"`{field}`" in PAGE, field

@@ -12,14 +12,14 @@ import pytest
 from crowds import simulation
 
 import crowd_demo
-from crowd_demo.lab.sweep import expectations, main
-from crowd_demo.lab.sweep_runs import WARM_UP, Contender
+from crowd_demo.cli import main
+from crowd_demo.lab.sweep_runs import WARM_UP, Contender, expectations
 from crowd_demo.lab.sweep_table import NOTE, figure
 from crowd_demo.measure.crowd import CrowdArm
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
-SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",
-         "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
+SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
+         "--set", "world.height=300", "--set", "window.width=64", "--set", "window.height=64", "--steps", "4")
 quick = pytest.mark.quick
 
 
@@ -68,7 +68,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
 
 
 def test_json_and_nothing_else_goes_to_standard_output() -> None:
-    command = [sys.executable, "-m", "crowd_demo.lab.sweep", *SMALL, "reorder.drift", "0.3", "--json", "-"]
+    command = [sys.executable, "-m", "crowd_demo", *SMALL, "reorder.drift", "0.3", "--report", "-"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0
     assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
@@ -85,22 +85,22 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
 
 
 def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "threads" in swept(capsys, "threads", "1", "--json", str(tmp_path / "a.json"))
+    assert "threads" in swept(capsys, "threads", "1", "--report", str(tmp_path / "a.json"))
     assert len(json.loads((tmp_path / "a.json").read_text())["results"]) == 2
 
 
 @quick
 @pytest.mark.parametrize("arguments, line", [
-    (["cel_size"], "unknown technique 'cel_size' (did you mean cell_size?)"),
+    (["cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["cell_size", "16", "wide"], "cell_size: must be auto or a number from 1 to 4096, not 'wide'"),
     (["simd", "null"], "simd: must be true or false, not null"),
     (["simd", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 2000000, not -1"),
     (["simd", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["simd", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
-    (["simd", "--json", "/no/such/a.json"], "--json: there is no folder /no/such"),
+    (["simd", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
 ])
 def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 2
+    assert main(["sweep", *arguments]) == 2
     assert tuple(capsys.readouterr()) == ("", line + "\n")
 
 
@@ -109,7 +109,7 @@ def test_what_will_be_slow_is_said_before() -> None:
     brute = {"none": Contender("none", arm)}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
-    assert line == "neighbours=none: all pairs are tested, which may take 1,000 s"
+    assert line == "neighbours=none: all pairs are tested, which may take 333 s"
 
 
 def test_the_default_is_measured_twice_and_enough_steps_give_intervals(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import crowd_demo
+from crowd_demo.app.card.effect import PROOF
 from crowd_demo.profile import OTHER
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of, text_of
 from crowd_demo.registry.techniques import BUILT_IN
@@ -21,7 +22,7 @@ def test_every_stage_of_the_program_is_known() -> None:
     timed = {name for text in SOURCES for name in re.findall(r'profile\.stage\("([^"]+)"\)', text)}
     classes = {name for text in SOURCES for name in CLASS.findall(text)}
     assert len(timed) >= 9 and len(classes) >= 9
-    assert timed | classes | {OTHER} == STAGES.keys()
+    assert timed | classes | {OTHER, PROOF} == STAGES.keys()
     assert {technique.stage for technique in BUILT_IN} <= STAGES.keys()
 
 

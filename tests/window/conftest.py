@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,11 +63,11 @@ def display() -> Iterator[str]:
 class Running:
     """The program in a window; `report` is what it wrote when it was left."""
 
-    def __init__(self, display: str, folder: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, display: str, folder: Path, *arguments: str, base: Sequence[str] = SMALL, **environment: str) -> None:
         self.display, self.folder = display, folder
         env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", **environment,
                "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
-        command = [sys.executable, "-m", "crowd_demo", *SMALL, "--report", "report.json", *arguments]
+        command = [sys.executable, "-m", "crowd_demo", *base, "--report", "report.json", *arguments]
         self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
         self.window = ""
 
@@ -81,7 +81,7 @@ class Running:
         return xdotool(self.display, *arguments, check=check).stdout
 
     def press(self, *keys: str) -> None:
-        """One after another, as a hand would."""
+        """One after another, as a hand would: a key by its symbol, or by its number, which is its place on any layout."""
         for key in keys:
             self.tool("key", key)
             time.sleep(0.1)
@@ -111,8 +111,8 @@ class Running:
         return f"the program has ended: {self.process.stderr and self.process.stderr.read()}"
 
     def leave(self) -> int:
-        """Esc, and the exit code."""
-        self.press("Escape")
+        """Esc, and Esc again to the question, which nobody asks while it loads; return the exit code."""
+        self.press("Escape", "Escape")
         return self.process.wait(PATIENCE_S)
 
     def report(self) -> Any:
@@ -124,8 +124,8 @@ def start(display: str, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Start the program; whatever is left of it is ended after the test."""
     started: list[Running] = []
 
-    def launch(*arguments: str, **environment: str) -> Running:
-        started.append(Running(display, tmp_path, *arguments, **environment))
+    def launch(*arguments: str, base: Sequence[str] = SMALL, **environment: str) -> Running:
+        started.append(Running(display, tmp_path, *arguments, base=base, **environment))
         started[-1].open()
         return started[-1]
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from crowd_demo import cli
+from crowd_demo.cli.run import config_of, parser
 
 READ_CLIPBOARD = """
 import pygame
@@ -32,16 +32,16 @@ def clipboard(running: Any) -> str:
 
 
 def test_the_command_on_the_clipboard_and_in_the_terminal_shows_the_same(running: Any) -> None:
-    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "Tab", "y")
+    running.press("8", "slash", "slash", "slash", "slash", "slash", "slash", "equal", "space", "Home", "Tab", "Tab", "y")
     copied = running.until(lambda: clipboard(running))
     assert running.leave() == 0
     assert running.process.stderr.read().endswith(copied)
     program, *arguments = shlex.split(copied, comments=True)
     mistakes: list[str] = []
-    config = cli._config(cli._parser().parse_args(arguments), mistakes)
+    config = config_of(parser().parse_args(arguments), mistakes)
     assert program == "crowd-demo" and config and not mistakes
     assert config.optimizations.model_dump() == running.report()["optimizations"]
-    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, False, None)
+    assert (config.agents, config.time.speed, config.window.hud, config.map) == (1200, 64.0, "off", None)
     assert (config.window.width, config.window.height) == (640, 360)
     assert copied.splitlines()[-1].startswith("# the screen was at tick ")
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pygame
+import pytest
 
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.theme import DARK, WARM
@@ -40,6 +41,14 @@ def test_a_held_key_changes_the_number_of_the_technique_touched_last(running: An
     assert every > 400 and every % 10 == 0
 
 
+def test_esc_asks_once_and_any_other_key_goes_on(running: Any) -> None:
+    running.press("Escape", "space")
+    running.picture()
+    assert running.process.poll() is None
+    running.press("F1", "Escape", "Escape", "Return")
+    assert running.process.wait(120) == 0
+
+
 def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:
     running.press("space")
     picture = pixels(running.picture())
@@ -49,7 +58,7 @@ def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:
 
 
 def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+    running.press("space", "Tab", "Tab", "Home")
     fitted = pixels(running.picture())
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
     near = pixels(running.picture())
@@ -60,11 +69,12 @@ def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
     assert running.report()["counters"]["drawn"] == 1000
 
 
-def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+@pytest.mark.parametrize("button", ["1", "3"])
+def test_dragging_the_ground_pulls_the_picture_along(running: Any, button: str) -> None:
+    running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
     before = pixels(running.picture())
-    running.tool("mousedown", "3", "mousemove_relative", "--sync", "60", "40", "mouseup", "3")
+    running.tool("mousedown", button, "mousemove_relative", "--sync", "60", "40", "mouseup", button)
     time.sleep(0.2)
     after = pixels(running.picture())
     assert (after[60:, 40:] == before[:-60, :-40]).all(axis=2).mean() > 0.8
@@ -75,7 +85,7 @@ def test_dragging_with_the_right_button_pulls_the_picture_along(running: Any) ->
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
     program = start("--config", "crates", "--set", "agents=3000")
     program.until(program.shows_the_crowd)
-    program.press("space", "Tab")
+    program.press("space", "Tab", "Tab")
     culled = pixels(program.picture())
     program.press("9", "7")
     assert (culled == pixels(program.picture())).all()
@@ -86,7 +96,7 @@ def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..
 
 
 def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
-    running.press("space", "Tab", "Home")
+    running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
     running.press("f", "Home")
     assert (pixels(running.picture()) == DARK[WARM][:3]).all(axis=2).sum() > 100

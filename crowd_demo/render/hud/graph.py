@@ -16,7 +16,7 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import in_order
 from crowd_demo.render.hud.canvas import Box, Canvas
 from crowd_demo.render.hud.stages import REST, colour_of
-from crowd_demo.render.hud.theme import FAINT, GROUND, SMALL, TEXT, WARM, Colour
+from crowd_demo.render.hud.theme import DIM, FAINT, GROUND, SMALL, TEXT, WARM, Colour
 
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
@@ -90,13 +90,30 @@ class Graph:
         on.surface.blit(pygame.surfarray.make_surface(stacked(profile, rect.size, full_ms, ground)), rect)
         line = top + height * (1 - BUDGET_MS / full_ms)
         on.line(FAINT, (left, line), (left + width, line))
-        on.left(f"{BUDGET_MS:.1f} ms", left + 3, line + (7 if line - top < 12 else -6), SMALL, FAINT)
-        if len(frames) and float(np.median(frames[-SETTLED:])) > full_ms:
-            on.right(f"higher than {full_ms:.0f} ms: click to fit", left + width - 3, top + 7, SMALL, WARM)
-        for tick in ticks:
-            x = left + width - (profile.frames - tick.frame) / on.scale
-            if left < x < left + width:
-                on.line(TEXT, (x, top), (x, top + height))
-                write = on.left if x < left + width / 2 else on.right
-                write(tick.text, x + (3 if x < left + width / 2 else -3), top + height - 7, SMALL, TEXT)
+        self._write(on, f"{BUDGET_MS:.1f} ms", left, line + (7 if line - top < 12 else -7), DIM)
+        recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
+        if recent > full_ms or scale_ms(frames) < full_ms / 2:
+            text = f"{'above' if recent > full_ms else 'far below'} {full_ms:.0f} ms: click to fit"
+            self._write(on, text, left + width - on.width(text, SMALL) - 6, top + 7, WARM)
+        self._draw_ticks(on, box, profile.frames, ticks)
         on.target(box, "graph", "graph")
+
+    def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
+        """Write over the bars, on a ground of its own."""
+        on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
+        on.left(text, left + 3, middle, SMALL, colour)
+
+    def _draw_ticks(self, on: Canvas, box: Box, frames: int, ticks: Sequence[Tick]) -> None:
+        """Draw the marks, the newest first; a text for which there is no room any more is left out."""
+        left, top, width, height = box
+        room = left + width
+        for tick in reversed(ticks):
+            x = left + width - (frames - tick.frame) / on.scale
+            if x <= left:
+                break
+            on.line(TEXT, (x, top), (x, top + height))
+            wide = on.width(tick.text, SMALL) + 6
+            start = x if x + wide <= room else x - wide
+            if left <= start and start + wide <= room:
+                self._write(on, tick.text, start, top + height - 7, TEXT)
+                room = start

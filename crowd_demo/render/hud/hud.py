@@ -14,6 +14,7 @@ import pygame
 
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.canvas import Placed as PlacedTarget
+from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
@@ -26,6 +27,7 @@ from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
 from crowd_demo.render.hud.theme import PAD, TEXT, THEMES, Colour, scale_for
 from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
+from crowd_demo.render.hud.tour_panel import TourView, draw_tour
 from crowd_demo.render.hud.views import View, draw_view
 from crowd_demo.sim.simulation import Simulation
 
@@ -41,6 +43,10 @@ class Placed(NamedTuple):
 
     canvas: Canvas
     at: tuple[int, int]
+
+    @property
+    def rect(self) -> pygame.Rect:
+        return self.canvas.surface.get_rect(topleft=self.at)
 
     def target_at(self, x: float, y: float) -> Target | None:
         """The target at a pixel of the window; None outside of the canvas."""
@@ -63,6 +69,9 @@ class Hud:
         self._drawn_at: list[float] = []
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
+        self._tour: tuple[object, Canvas] | None = None
+        self.taken_px = 0  # pixels at the lower edge that timeline and tour take
+        self._card: tuple[object, Canvas] | None = None
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -70,14 +79,18 @@ class Hud:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
         size = on.get_size()
         self.scale = scale_for(size[1], status.looks.scale)
-        self._placed, self._timeline = [], None
+        self._placed, self._timeline, self.taken_px = [], None, 0
         self.pen.theme = THEMES[status.looks.theme]
         if status.looks.hud == "full":
             self._draw_full(on, sim, status, now_s)
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
+        self._draw_tour(on, status.tour)
+        if status.card and status.looks.hud != "off":
+            self._draw_card(on, status.card)
         self._draw_view(on, status.view)
-        if status.hovered and (tip := tip_of(status.hovered.target, sim, status)):
+        beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
+        if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
             on.blit(canvas.surface, at)
 
@@ -104,7 +117,8 @@ class Hud:
         if status.past:
             self._bar.draw(on, status.past, now_s, self.scale)
             self._timeline = bar_of((width, height), self.scale)
-            height -= height_of((width, height), self.scale)
+            self.taken_px = height_of((width, height), self.scale)
+            height -= self.taken_px
         self._refresh((width, height), sim, status, now_s)
         left, right = self._panels
         self._place(on, left, (margin, margin))
@@ -137,6 +151,33 @@ class Hud:
 
     def _margin(self, size: tuple[int, int]) -> int:
         return min(round(OUTER * self.scale), size[0] // 50)
+
+    # --- card and tour -----------------------------------------------------------------------------------------------
+
+    def _draw_tour(self, on: pygame.Surface, view: TourView | None) -> None:
+        """Draw the tour's panel above the timeline."""
+        if view is None:
+            self._tour = None
+            return
+        drawn_as = view, on.get_size(), self.scale, id(self.pen.theme)
+        if self._tour is None or self._tour[0] != drawn_as:
+            self._tour = drawn_as, draw_tour(view, on.get_width(), self.pen, self.scale)
+        canvas = self._tour[1]
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_card(self, on: pygame.Surface, card: Card) -> None:
+        """Draw the card in the middle of the upper edge, or of the lower one where it would cover a panel's upper part."""
+        width, margin = on.get_width(), self._margin(on.get_size())
+        room = (width - 2 * margin) / self.scale
+        drawn_as = card, width, self.scale, id(self.pen.theme)
+        if self._card is None or self._card[0] != drawn_as:
+            self._card = drawn_as, draw_card(card, room, self.pen, self.scale)
+        canvas = self._card[1]
+        rect = canvas.surface.get_rect(midtop=(width // 2, margin))
+        if any(rect.colliderect(placed.rect) for placed in self._placed):
+            rect.bottom = on.get_height() - self.taken_px - margin
+        self._place(on, canvas, rect.topleft)
 
     # --- what is open ------------------------------------------------------------------------------------------------
 

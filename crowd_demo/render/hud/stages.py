@@ -2,7 +2,8 @@
 
 The parts of a frame are three families of hues: *step* is blue, *draw* is yellow to brown, *present* is pink; to eyes without
 red or green these are blue, yellow and grey. Within a family lightness tells stages apart. The hues are Okabe and Ito's; a
-search placed the rest as far from each other as it could. tests/render/hud/test_stages.py has the distances.
+search placed the rest as far from each other, and from the grounds of both themes, as it could. The distances are in
+tests/render/hud/test_stages.py.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from crowd_demo.registry.stages import PARTS, stages_of
 
 RGB = tuple[int, int, int]
 
-REST: RGB = (98, 108, 116)  # time of a frame that lies in no stage
+REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
 OF_PLUGINS: RGB = (0, 72, 246)
 COLOURS: dict[str, RGB] = {
     "life": (90, 96, 138), "compact": (24, 66, 174), "index": (86, 180, 233), "reorder": (24, 102, 252),
@@ -22,7 +23,8 @@ COLOURS: dict[str, RGB] = {
     "move": (48, 72, 138), "pins": (72, 168, 252),
     "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
     "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
-    "events": (234, 168, 190), "meters": (114, 62, 84), "hud": (200, 114, 146), "present": (252, 210, 222), "other": REST,
+    "events": (185, 125, 155), "meters": (120, 80, 75), "proof": (205, 170, 195), "hud": (195, 80, 115),
+    "flip": (250, 175, 180), "other": REST,
 }
 
 

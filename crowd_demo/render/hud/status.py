@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
 from crowd_demo.render.hud.timeline import Past
+from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
 from crowd_demo.sim.metrics.readings import Readings
 
@@ -57,6 +59,8 @@ class Status(NamedTuple):
     view: View | None = None  # what is open over the picture
     hovered: Hovered | None = None
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
+    tour: TourView | None = None  # of the tour that is under way
+    card: Card | None = None  # what the last switch gave
 
 
 def speed_text(speed: float) -> str:

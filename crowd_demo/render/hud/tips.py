@@ -16,7 +16,6 @@ from crowd_demo.sim.simulation import Simulation
 
 WIDTH, LINE = 300.0, 13.5
 AWAY = 14  # pixels from the cursor
-GRAPH = "One column a frame, the newest at the right, its stages stacked. Below the line at 16.7 ms are 60 frames a second."
 
 
 class Tip(NamedTuple):
@@ -33,15 +32,22 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
         case "technique" | "number":
             return _about_technique(name, sim, status)
         case "fact" if name in READOUTS:
-            readout = READOUTS[name]
-            return Tip(name, ((readout.what, TEXT), (readout.good, DIM)))
+            return _about_number(name)
         case "stage":
-            return Tip(name, ((text_of(name).about, TEXT),))
+            text = text_of(name)
+            return Tip(f"{name} (part of {text.part})", ((f"{text.about[0].upper()}{text.about[1:]}.", TEXT),))
         case "fold":
             return Tip(name, (("click to fold or unfold this section", DIM),))
         case "graph":
-            return Tip("frame times", ((GRAPH, TEXT), ("click: fit the scale to the present frames", DIM)))
+            return _about_number("graph", ("click: fit the scale to the present frames", FAINT))
+        case "timeline":
+            return _about_number("timeline")
     return None
+
+
+def _about_number(name: str, *more: tuple[str, Colour]) -> Tip:
+    readout = READOUTS[name]
+    return Tip(name, ((readout.what, TEXT), (readout.good, DIM), *more))
 
 
 def _about_technique(path: str, sim: Simulation, status: Status) -> Tip:

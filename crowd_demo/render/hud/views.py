@@ -32,9 +32,9 @@ from crowd_demo.render.hud.theme import (
 )
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
-WIDEST, WIDEST_TABLE, MARGIN = 560, 900, 10
+WIDEST, LEAST_TABLE, WIDEST_TABLE, MARGIN = 560, 420, 900, 10
 HEAD, ABOUT_LINE = 34, 13
-MOST_ABOUT = 4  # lines
+MOST_ABOUT = 6  # lines
 
 
 class Row(NamedTuple):
@@ -105,7 +105,8 @@ def draw_view(view: View, window: tuple[int, int], pen: Pen, scale: float) -> Dr
     width, height = canvas.surface.get_size()
     asked = view.at if isinstance(view, ListView) else None
     left, top = asked or ((window[0] - width) // 2, (window[1] - height) // 2)
-    return Drawn(canvas, (max(min(left, window[0] - width), 0), max(min(top, window[1] - height), 0)))
+    edge = round(MARGIN * scale) if asked else 0
+    return Drawn(canvas, (max(min(left, window[0] - width - edge), 0), max(min(top, window[1] - height - edge), 0)))
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------
@@ -115,14 +116,15 @@ def _draw_list(view: ListView, room: tuple[float, float], pen: Pen, scale: float
     row = PICTURE_ROW if any(each.picture for each in view.rows) else ROW
     wide = min(max(_list_width(view, ruler), 220), WIDEST, room[0] - 2 * MARGIN)
     lines = max((len(ruler.wrapped(each.about, wide - 2 * PAD, SMALL, MOST_ABOUT)) for each in view.rows), default=0)
+    lines = min(lines, max(int((room[1] - 2 * MARGIN - HEAD - row - 30) / ABOUT_LINE), 0))
     foot = ABOUT_LINE * lines + 22 + 8 * bool(lines)
     fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // row), 1)
     first = first_shown(view.selected, len(view.rows), fitting)
     shown = view.rows[first:first + fitting]
     canvas = Canvas((wide, HEAD + row * len(shown) + foot), pen, scale, SHEET)
-    canvas.left(canvas.fitted(view.title, wide - 2 * PAD, LARGE), PAD, 17, LARGE)
-    if len(shown) < len(view.rows):
-        canvas.right(f"{first + 1}-{first + len(shown)} of {len(view.rows)}", wide - PAD, 18, SMALL, FAINT)
+    count = f"{first + 1}-{first + len(shown)} of {len(view.rows)}" if len(shown) < len(view.rows) else ""
+    canvas.left(canvas.fitted(view.title, wide - 2 * PAD - canvas.width(count, SMALL) - 10, LARGE), PAD, 17, LARGE)
+    canvas.right(count, wide - PAD, 18, SMALL, FAINT)
     for number, each in enumerate(shown):
         _draw_row(canvas, each, HEAD + number * row, row, first + number == view.selected)
         canvas.target((0, HEAD + number * row, wide, row), "row", str(first + number))
@@ -143,9 +145,9 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
         canvas.rect(TOUCHED, (4, top, wide - 8, height), radius=4)
     colour = TEXT if row.usable else INACTIVE
     if height == ROW:
-        canvas.right(row.detail, wide - PAD, middle, SMALL, DIM if row.usable else INACTIVE)
-        room = wide - 2 * PAD - canvas.width(row.detail, SMALL) - 10
-        canvas.left(canvas.fitted(row.text, room), left, middle, colour=colour)
+        end = canvas.left(canvas.fitted(row.text, wide - 2 * PAD), left, middle, colour=colour)
+        detail = canvas.fitted(row.detail, wide - PAD - end - 10, SMALL)
+        canvas.right(detail, wide - PAD, middle, SMALL, DIM if row.usable else INACTIVE)
         return
     canvas.rect(GROUND, (left, middle - PICTURE[1] / 2, *PICTURE))
     if row.picture and (picture := _loaded(row.picture)):
@@ -175,7 +177,7 @@ def _draw_foot(canvas: Canvas, about: str, hint: str, lines: int, height: float)
     top = tall - height + 4
     if lines:
         canvas.line(EDGE, (PAD, top), (wide - PAD, top))
-        for number, line in enumerate(canvas.wrapped(about, wide - 2 * PAD, SMALL, MOST_ABOUT)):
+        for number, line in enumerate(canvas.wrapped(about, wide - 2 * PAD, SMALL, lines)):
             canvas.left(line, PAD, top + 10 + ABOUT_LINE * number, SMALL, DIM)
     canvas.left(hint, PAD, tall - 12, SMALL, FAINT)
 
@@ -184,13 +186,17 @@ def _draw_foot(canvas: Canvas, about: str, hint: str, lines: int, height: float)
 
 def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: float) -> Canvas:
     ruler = Canvas((1, 1), pen, scale, None)
-    gap = 18
     cells = [[Cell(name, FAINT) for name in view.columns], *view.rows]
-    widths = [max(ruler.width(row[column].text) for row in cells) for column in range(len(view.columns))]
-    natural = max(sum(widths) + gap * (len(widths) - 1), ruler.width(view.title, LARGE), 320) + 2 * PAD
-    wide = min(natural, WIDEST_TABLE, room[0] - 2 * MARGIN)
+    widest = min(WIDEST_TABLE, room[0] - 2 * MARGIN)
+    for size, gap in ((NORMAL, 18), (SMALL, 12)):  # the first that fits, or the small one
+        widths = [max(ruler.width(row[column].text, size) for row in cells) for column in range(len(view.columns))]
+        natural = max(sum(widths) + gap * (len(widths) - 1), ruler.width(view.title, LARGE), LEAST_TABLE) + 2 * PAD
+        if natural <= widest:
+            break
+    wide = min(natural, widest)
     squeeze = min((wide - 2 * PAD) / (natural - 2 * PAD), 1.0)
     notes = [line for note in view.notes for line in ruler.wrapped(note, wide - 2 * PAD, SMALL)]
+    notes = notes[:max(int((room[1] - 2 * MARGIN - HEAD - 2 * ROW - 34) / ABOUT_LINE), 0)]
     foot = ABOUT_LINE * len(notes) + 24 + (10 if view.progress is not None else 0)
     fitting = max(int((room[1] - 2 * MARGIN - HEAD - foot) // ROW), 2)
     shown = cells[:fitting]
@@ -200,11 +206,11 @@ def _draw_table(view: TableView, room: tuple[float, float], pen: Pen, scale: flo
     for number, row in enumerate(shown):
         middle = HEAD + ROW * number + ROW / 2
         for column, cell in enumerate(row):
-            text = canvas.fitted(cell.text, widths[column] * squeeze + 1)
+            text = canvas.fitted(cell.text, widths[column] * squeeze + 1, size)
             if column:
-                canvas.right(text, ends[column], middle, NORMAL, cell.colour)
+                canvas.right(text, ends[column], middle, size, cell.colour)
             else:
-                canvas.left(text, PAD, middle, NORMAL, cell.colour)
+                canvas.left(text, PAD, middle, size, cell.colour)
     canvas.line(EDGE, (PAD, HEAD + ROW - 1), (wide - PAD, HEAD + ROW - 1))
     top = HEAD + ROW * len(shown) + 6
     if view.progress is not None:

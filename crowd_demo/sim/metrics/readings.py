@@ -22,6 +22,8 @@ from crowd_demo.sim.simulation import Simulation
 
 Reading = PushError | Longs | Bias | Locality | None
 Settings = tuple[tuple[str, Value], ...]  # paths of techniques and their values
+MEMORY_ORDER = ("neighbours", "reorder.when", "reorder.every", "reorder.drift", "curve", "cell_size", "leaf_size", "rebuild",
+                "removal")  # techniques
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
 
 
@@ -73,9 +75,7 @@ def approximations(sim: Simulation) -> Settings:
 
 def memory_order(sim: Simulation) -> Settings:
     """Return the techniques that decide where agents lie in memory and how their candidates are read."""
-    paths = ("neighbours", "reorder.when", "reorder.every", "reorder.drift", "curve", "cell_size", "leaf_size", "rebuild",
-             "removal")
-    return tuple((path, sim.optimizations.get(path)) for path in paths)
+    return tuple((path, sim.optimizations.get(path)) for path in MEMORY_ORDER)
 
 
 def cheap_locality(sim: Simulation) -> Locality | None:

@@ -105,8 +105,13 @@ class Agents(Generic[Kind]):
         self.handles.follow()
 
     def slots(self) -> Longs:
-        """Return the slots in the order of their ids."""
-        return np.argsort(self.columns.id[:self.count], kind="stable")
+        """Return the slots in the order of their ids, O(ids); broken ids are sorted, ten times as slow."""
+        ids, slots = self.columns.id[:self.count], np.full(self.handles.limit, -1, np.int64)
+        if not self.count or (ids.min() >= 0 and ids.max() < len(slots)):
+            slots[ids] = np.arange(self.count)
+            if len(found := slots[slots >= 0]) == self.count:
+                return found
+        return np.argsort(ids, kind="stable")
 
     def by_id(self) -> Kind:
         """Return a read-only copy of all columns in id order."""

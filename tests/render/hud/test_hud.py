@@ -16,6 +16,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
+from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Canvas, Target
@@ -45,6 +46,7 @@ from crowd_demo.render.hud.status import (
 )
 from crowd_demo.render.hud.switchboard import shown
 from crowd_demo.render.hud.theme import DARK, GROUND, LIGHT, TEXT, THEMES, WARM, Colour, scale_for
+from crowd_demo.render.hud.tips import tip_of
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
@@ -53,7 +55,7 @@ from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 pytestmark = pytest.mark.quick
-STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "present": 0.8}
+STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
 KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
 BUNDLED = "freesansbold.ttf"
 PATHS = frozenset({"stagger.sight", "stagger.paths"})
@@ -461,6 +463,25 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
     assert hud.target_at(640, 360) is None
 
 
+@pytest.mark.parametrize("cap", ["none", "first"])
+def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
+    sim = crowd(walking=90, waiting=8, stuck=2)
+    sim.life.active, sim.optimizations.neighbours, sim.optimizations.cap = True, "field", cap
+    sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
+    sorted_too = Crowd(**{**vars(sim), "optimizations": Optimizations()})
+    shown = set()
+    for now_s, each in enumerate((sim, sorted_too)):
+        hud = Hud(KEYS)
+        drawn(hud, each, now_s=now_s, size=(1280, 6000))
+        shown |= {placed.target for panel in hud.panels for placed in panel.targets} | {Target("timeline")}
+    kinds = {"fact", "stage", "technique", "number", "graph", "timeline"}
+    tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
+    assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
+    told = {target.name or target.kind for target in tips}
+    never = {"field error", "at worst"} if cap == "first" else {"cap error", "mean direction to"}
+    assert READOUTS.keys() - told == never
+
+
 def test_compact_shows_the_rate_and_what_was_touched() -> None:
     found = texts(crowd(), Status(looks=Looks(hud="compact"), touched="depth"))
     assert {"FPS", "depth order", "bands"} <= set(found) and "candidates" not in found
@@ -531,14 +552,20 @@ def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
     for _ in range(100):
         profile.add("see", 70.0)
         profile.end_frame(75.0)
-    assert any(text.startswith("higher than 20 ms") for text in graph_texts(graph, profile))
-    assert not any(text.startswith("higher") for text in graph_texts(graph, profile, fits=1))
+    assert "above 20 ms: click to fit" in graph_texts(graph, profile)
+    assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
+    assert "far below 160 ms: click to fit" in graph_texts(graph, measured(300), fits=1)
 
 
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
     profile = measured(200)
     assert "reorder off" in graph_texts(Graph(), profile, (Tick(150, "reorder off"),))
     assert "reorder off" not in graph_texts(Graph(), measured(600), (Tick(150, "reorder off"),))
+
+
+def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
+    found = graph_texts(Graph(), measured(200), (Tick(100, "far away"), Tick(185, "hidden"), Tick(190, "newest")))
+    assert "newest" in found and "hidden" not in found and "far away" in found
 
 
 # --- help ------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
 from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, RGB, FrameSums, colour_of, frame_sums
+from crowd_demo.render.hud.theme import GROUND, THEMES
 
 pytestmark = pytest.mark.quick
 
@@ -59,6 +60,12 @@ def test_stages_that_lie_upon_each_other_differ_much_for_everybody() -> None:
 def test_any_two_stages_of_a_part_can_be_told_apart_by_everybody(part: str) -> None:
     colours = [colour_of(stage) for stage in stages_of(part, [*STAGES, "of a plugin"])]
     assert min(distance(one, other) for one, other in combinations(colours, 2)) > 10
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_every_stage_can_be_seen_on_the_ground_of_the_graph(theme: str) -> None:
+    red, green, blue, *_ = THEMES[theme][GROUND]
+    assert min(distance(colour, (red, green, blue)) for colour in COLOURS.values()) > 10
 
 
 def test_each_part_is_a_family_of_hues_for_everybody() -> None:

@@ -9,7 +9,7 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
-from crowd_demo.app.ahead import Ahead
+from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.compute.jit import compile_calls
 from crowd_demo.config.loader import load_config
 from crowd_demo.sim.metrics.push_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, push_error, spread

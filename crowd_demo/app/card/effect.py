@@ -1,0 +1,147 @@
+"""The times before a switch and those after it, as the profile keeps them, and what they say.
+
+Frames in which something was noted (a switch, a garbage collection, compiling, a proof) do not count, nor do their steps: only
+frames of ordinary work are compared. Steps are those since the crowd was last changed from outside, frames those since the
+view was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bools
+from crowd_demo.measure.before_after import Baseline, Times, costs
+from crowd_demo.profile import HISTORY, OTHER, Profile
+from crowd_demo.registry.stages import stages_of
+from crowd_demo.render.hud.card import Span
+
+PROOF = "proof"  # the stage that proving is, and the note of its frames
+ASIDE = {PROOF, "hud", "meters"}  # stages of a frame that are not compared: a card is shown only after the switch
+COUNTED, MOST_COUNTED = 16, 64  # frames of a stretch whose counters are kept, about, and of several
+NO_TIMES: Times = {}
+DRAW = "draw"  # the part of a frame that makes the picture
+
+
+class Stretch(NamedTuple):
+    """Times by stage of some frames and of the steps in them, and the counters of a few of these frames."""
+
+    frames: Times = NO_TIMES
+    steps: Times = NO_TIMES
+    counters: Sequence[Mapping[str, float]] = ()
+
+
+class Watch:
+    """The times around one switch, which took effect in the present frame."""
+
+    def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
+        """`stage` is one of the step; if `drawn`, a technique of drawing was switched."""
+        self.before, self.after = before, Stretch()
+        self._stage, self._drawn = stage, drawn
+        self._collected = profile.frames + 1
+        self._same_view = True
+        self._baselines: dict[str, Baseline] = {}  # by the name of the row
+
+    def collect(self, profile: Profile) -> None:
+        """Take the frames that are over since the last call."""
+        new = latest(profile, profile.frames - self._collected)
+        self._collected = max(profile.frames, self._collected)
+        self.after = together(self.after, new if self._same_view else new._replace(frames=NO_TIMES))
+
+    def view_changed(self, profile: Profile) -> None:
+        """Take frames up to the present one, and steps alone from then on."""
+        if self._same_view:
+            self.collect(profile)
+            self._same_view = False
+
+    @property
+    def measured(self) -> int:
+        """How many steps, or frames, were measured since the switch."""
+        return extent(self.after)[self._drawn]
+
+    @property
+    def extent(self) -> str:
+        """How much was measured."""
+        return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
+
+    def spans(self) -> Iterator[Span]:
+        """The technique's stage, or all of drawing, and the step and the frame; each takes a millisecond or two.
+
+        A stage of drawing alone would mislead: culling costs time in its own stage to save more in the next ones.
+        """
+        of_steps, of_frames = (self.before.steps, self.after.steps), (self.before.frames, self.after.frames)
+        if self._drawn:
+            yield self._span(DRAW, drawing(self.before.frames), drawing(self.after.frames))
+        elif self._stage:
+            yield self._span(self._stage, *of_steps, self._stage)
+        yield self._span("step", *of_steps)
+        yield self._span("frame", *of_frames)
+
+    def _span(self, name: str, before: Times, after: Times, stage: str = "") -> Span:
+        """Compare the costs in blocks of steps or frames."""
+        if name not in self._baselines:
+            self._baselines[name] = Baseline(costs(before, stage))
+        found = self._baselines[name].effect(costs(after, stage))
+        return Span(name, found.before_ms, found.after_ms, *found.factor, found.verdict, found.noise.high)
+
+
+def before_now(profile: Profile, crowd_since: int, view_since: int) -> Stretch:
+    """The times up to the present frame, which is left out: steps and frames since these frames."""
+    now = profile.frames
+    steps = latest(profile, now - crowd_since)
+    return steps._replace(frames=latest(profile, now - max(crowd_since, view_since)).frames)
+
+
+def latest(profile: Profile, frames: int) -> Stretch:
+    """The last so many frames that are over, as far as they are kept, without those in which something was noted."""
+    records = profile.records(frames) if frames > 0 else []
+    if not records:
+        return Stretch()
+    ordinary = np.array([not record.notes for record in records])
+    proved = np.array([PROOF in record.notes for record in records])
+    ordinary[1:] &= ~proved[:-1]  # a proof leaves its own data in the caches
+    times = {name: profile.stage_ms(name, len(records))[ordinary] for name in profile.stages if name not in ASIDE}
+    times[OTHER] = profile.other_ms(len(records))[ordinary]
+    counted = [record.counters for record, counts in zip(records, ordinary, strict=True) if counts]
+    return Stretch(times, _steps(profile, np.repeat(ordinary, [record.steps for record in records])),
+                   counted[::max(len(counted) // COUNTED, 1)])
+
+
+def _steps(profile: Profile, ordinary: Bools) -> Times:
+    """Times of the last steps before the present frame: of those that are `ordinary`, and kept."""
+    present = profile.steps_in_frame
+    kept = min(len(ordinary), profile.steps - present, HISTORY - present)
+    if kept <= 0:
+        return {}
+    ordinary = ordinary[-kept:]
+    return {name: times[:kept][ordinary] for name, times in profile.steps_ms(kept + present).items()}
+
+
+def together(one: Stretch, other: Stretch) -> Stretch:
+    """One after the other."""
+    counters = (*one.counters, *other.counters)
+    return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
+                   counters[::2] if len(counters) > MOST_COUNTED else counters)
+
+
+def drawing(times: Times) -> Times:
+    """The stages of drawing alone."""
+    return {name: times[name] for name in stages_of(DRAW, times)}
+
+
+def joined(*parts: Times) -> Times:
+    """The times of all parts; a stage that a part does not know did not run in it."""
+    names = dict.fromkeys(name for times in parts for name in times)
+    return {name: np.concatenate([times.get(name, np.zeros(count(times), np.float32)) for times in parts]) for name in names}
+
+
+def extent(times: Stretch) -> tuple[int, int]:
+    """How many steps and frames were measured."""
+    return count(times.steps), count(times.frames)
+
+
+def count(times: Times) -> int:
+    """How many steps or frames these are."""
+    return len(next(iter(times.values()), ()))

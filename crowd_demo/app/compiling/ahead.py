@@ -1,0 +1,76 @@
+"""Which kernels a set of options will run, found without running any of them on the crowd.
+
+A small copy of the simulation, of the same behaviour, lists the calls of a step and of a frame. These have the types of the
+real ones, for types depend on neither the number of agents nor the map. Making the copy may run kernels, listing its calls
+runs none. It takes a few milliseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+
+from crowd_demo.compute.jit import Call, compile_calls
+from crowd_demo.config.model import Config, Life, WorldSettings
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.simulation import Simulation
+
+SMALL_AGENTS = 64
+SMALL_SIDE = 512.0  # world units, at most
+SMALL_PX = (64, 64)
+LEAST_LEAF = 4  # agents in a leaf: with more, so few agents would fit into one leaf and no kernel of trees be called
+
+
+class Ahead:
+    """Finds the kernels for a configuration, whatever its optimizations are. Any thread may call `missing`."""
+
+    def __init__(self, config: Config, render: bool = True) -> None:
+        world = WorldSettings(width=min(config.world.width, SMALL_SIDE), height=min(config.world.height, SMALL_SIDE))
+        self._sim = Simulation(config.model_copy(update={"agents": SMALL_AGENTS, "map": None, "world": world, "life": Life()}))
+        self._scene = Scene(self._sim, config, assets_folder()) if render else None
+        self._camera = Camera((world.width, world.height), SMALL_PX)
+        self._lock = threading.Lock()
+
+    def missing(self, options: Optimizations) -> list[Call]:
+        """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame."""
+        with self._lock:
+            self._sim.optimizations = options.model_copy(deep=True)
+            self._sim.optimizations.set("leaf_size", LEAST_LEAF)
+            found: dict[tuple[object, ...], Call] = {}
+            for call in self._calls():
+                signature = call.signature()
+                if signature not in call.compiled.overloads:
+                    found[call.kernel, signature] = call
+        return list(found.values())
+
+    def _calls(self) -> Iterator[Call]:
+        yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
+        yield from self._sim.calls_ahead()
+        if self._scene:
+            yield from self._scene.calls(self._camera)
+            yield from calls_ahead(self._sim)
+
+
+def key_of(call: Call) -> str:
+    """What names the kernel and its signature in every process."""
+    return f"{call.kernel.__module__}.{call.name}{call.signature()}"
+
+
+def kernel_name(call: Call) -> str:
+    """The kernel's name for people."""
+    return call.name.replace("_", " ").strip()
+
+
+def compile_missing(ahead: Ahead, options: Optimizations) -> Iterator[str]:
+    """Compile what these options need, kernel by kernel; yield a line before each."""
+    for call in ahead.missing(options):
+        yield f"compiling {kernel_name(call)}"
+        compile_one(call)
+
+
+def compile_one(call: Call) -> None:
+    compile_calls((call,))

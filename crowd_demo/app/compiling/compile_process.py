@@ -1,0 +1,145 @@
+"""A process that compiles kernels into the cache, from which this one loads them in a fraction of the time.
+
+Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
+wait some forty times for the thread that compiles. Two ways of using it: `Helper` compiles the kernels that it is told,
+beside this process, while the program loads. `Precompiler` compiles whatever the present options do not need, when a core is
+free: a technique that is switched on for the first time is then loaded (0.1 s) instead of compiled (seconds).
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from queue import SimpleQueue
+
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.techniques import TECHNIQUES
+
+CLOSE_S = 0.2  # the longest to wait for the end of the killed process
+ALL_CHOICES = "all choices"
+
+
+class CompileProcess:
+    """The process; it ends when its input does, which is when the program ends or crashes.
+
+    Start it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            text=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+        self._tell(config.model_dump_json())
+
+    def _tell(self, line: str) -> None:
+        with suppress(OSError):  # it may have ended already
+            assert self.process.stdin
+            print(line, file=self.process.stdin, flush=True)
+
+    def pause(self, paused: bool) -> None:
+        """Let it stand still, where the system can do that, or go on."""
+        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
+            self.process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
+
+    def close(self) -> None:
+        """Kill the process. It may end at any time: a file of the cache is written completely or not at all.
+
+        An idle one needs a free core also to end, so wait for that only a little.
+        """
+        self.process.kill()
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                assert stream
+                stream.close()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(CLOSE_S)
+
+
+class Helper(CompileProcess):
+    """Compiles kernels of the configuration's own options, each when it is told to."""
+
+    def compile(self, kernel: str) -> bool:
+        """Wait until the kernel of that key (ahead.py) is in the cache; return whether it is, as far as the process knows."""
+        self._tell(kernel)
+        assert self.process.stdout
+        with suppress(OSError, ValueError):  # closed meanwhile
+            return self.process.stdout.readline() == f"{kernel}\n"
+        return False
+
+
+class Precompiler(CompileProcess):
+    """Compiles the kernels of all other choices, in idle moments."""
+
+    def __init__(self, config: Config, options: Optimizations) -> None:
+        super().__init__(config.model_copy(update={"optimizations": options}))
+        self._tell(ALL_CHOICES)
+
+
+def all_choices(options: Optimizations) -> Iterator[Optimizations]:
+    """The options with one technique at another of its choices, for each technique and choice."""
+    for technique in TECHNIQUES:
+        for value in technique.choices:
+            other = options.model_copy(deep=True)
+            other.set(technique.path, value)
+            yield other
+
+
+# --- the process itself ----------------------------------------------------------------------------------------------
+
+def be_idle() -> None:
+    """Run only when no other process wants the core."""
+    with suppress(OSError, AttributeError):
+        os.nice(19)
+    with suppress(OSError, AttributeError):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+
+
+def read_lines(lines: SimpleQueue[str]) -> None:
+    """Pass on what the parent says, and exit in the middle of anything when it says no more."""
+    for line in sys.stdin:
+        lines.put(line.rstrip("\n"))
+    os._exit(0)
+
+
+def compile_all_choices(config: Config) -> None:
+    from crowd_demo.app.compiling.ahead import Ahead, compile_one
+
+    ahead = Ahead(config)
+    for options in all_choices(config.optimizations):
+        for call in ahead.missing(options):
+            compile_one(call)
+
+
+def compile_as_told(config: Config, kernel: str, lines: SimpleQueue[str]) -> None:
+    """Compile a kernel, then each of which the key comes; say so when it is in the cache."""
+    from crowd_demo.app.compiling.ahead import Ahead, compile_one, key_of
+
+    calls = {key_of(call): call for call in Ahead(config).missing(config.optimizations)}
+    while True:
+        if kernel in calls:  # else it has been compiled to find the others
+            compile_one(calls[kernel])
+        print(kernel, flush=True)
+        kernel = lines.get()
+
+
+def main() -> None:
+    """Read a configuration, then `ALL_CHOICES`, or the key of a kernel and later of others."""
+    lines: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
+    config = Config.model_validate_json(lines.get())
+    wanted = lines.get()
+    if wanted == ALL_CHOICES:
+        be_idle()
+        compile_all_choices(config)
+    else:
+        compile_as_told(config, wanted, lines)
+
+
+if __name__ == "__main__":
+    main()

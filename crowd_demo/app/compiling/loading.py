@@ -1,0 +1,180 @@
+"""Loading: import the compiler, build the crowd, compile what the first frame needs; and the screen shown meanwhile.
+
+`load` runs in the worker's thread and writes its `Progress`; the main thread reads that, draws it and reacts to Esc.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pygame
+
+from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.app.screen.window import screen
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, scale_for
+
+if TYPE_CHECKING:
+    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.render.scene import Scene
+    from crowd_demo.sim.simulation import Simulation
+
+BACKGROUND = (16, 20, 27)
+FRAME_S = 1 / 40
+PRINT_EVERY_S = 0.2
+SAY_EVERY_S = 5.0  # where standard error is no terminal
+SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
+BAR = 640.0  # units
+WHAT = "A crowd in which every data-oriented optimisation is a switch: flip it, and see what it buys."
+FIRST_KEYS = {
+    "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
+    "freeze": "freeze what is drawn, then zoom out with the wheel: the rest is culled",
+    "help": "all keys",
+}
+USUAL_S = 2.0  # what a kernel takes: the bar moves on meanwhile, ever more slowly
+
+
+class Progress:
+    """What is being done, and how far along it is."""
+
+    def __init__(self) -> None:
+        self.text, self.done, self.total = "starting", 0, 0
+        self._since = time.monotonic()  # the last kernel was done
+
+    def say(self, text: str) -> None:
+        """Go over to something without a number of parts."""
+        self.text, self.done, self.total = text, 0, 0
+
+    def compiling(self, kernel: str, done: int, total: int) -> None:
+        if done != self.done or not self.total:
+            self._since = time.monotonic()
+        self.text, self.done, self.total = f"compiling {kernel}", done, total
+
+    def part(self) -> float:
+        """How much is done, 0 to 1; 0 where that is not known."""
+        if not self.total:
+            return 0.0
+        present = 1 - math.exp(-(time.monotonic() - self._since) / USUAL_S)
+        return min((self.done + present) / self.total, 1.0)
+
+    def __str__(self) -> str:
+        if not self.total:
+            return self.text
+        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}, for this and later starts)"
+
+
+class Loaded(NamedTuple):
+    """What a run needs; `scene` is None if nothing is drawn."""
+
+    sim: Simulation
+    scene: Scene | None
+    ahead: Ahead
+    import_s: float
+    compile_s: float
+
+
+def load(config: Config, render: bool, progress: Progress) -> Loaded:
+    """Build the simulation and compile every kernel that its first frames need."""
+    start = time.perf_counter()
+    progress.say("importing the compiler")
+    from crowd_demo.app.compiling.compilers import Compilers
+
+    imported = time.perf_counter()
+    with Compilers(config) as compilers:
+        progress.say(building(config))
+        sim, scene = build(config, render)
+        built = time.perf_counter()
+        ahead = compilers.compile_first(render, progress.compiling)
+    progress.say("ready")
+    return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+
+
+def building(config: Config) -> str:
+    """What `build` does, in words."""
+    return f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
+
+
+def build(config: Config, render: bool) -> tuple[Simulation, Scene | None]:
+    """Return the simulation and what draws it."""
+    from crowd_demo.render.scene import Scene
+    from crowd_demo.sim.simulation import Simulation
+
+    sim = Simulation(config)
+    return sim, Scene(sim, config, assets_folder()) if render else None
+
+
+@contextmanager
+def eager_threads(interval_s: float = SWITCH_S) -> Iterator[None]:
+    """Switch between threads often enough for the window to respond."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(interval_s)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pygame.Event], bool], quitting: Quitting,
+                  keys: Mapping[str, Sequence[str]]) -> None:
+    """Draw until the job is done or somebody wants to quit; `quits` says which events mean that."""
+    pen, shown, first = Pen(), 0.0, first_keys(keys)
+    while not job.done() and not quitting.asked:
+        if any(quits(event) for event in pygame.event.get()):
+            quitting.ask()
+        shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
+        draw_progress(screen(), str(progress), shown, pen, first)
+        pygame.display.flip()
+        time.sleep(FRAME_S)
+
+
+def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """The keys to press first, and what they do; `keys` by action."""
+    named = ((keys.get(action, ()), what) for action, what in FIRST_KEYS.items())
+    return [(names[0], what) for names, what in named if names]
+
+
+def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Sequence[tuple[str, str]] = ()) -> None:
+    """Draw what the program is, a bar that is `part` full, a text, and keys; while `part` is 0, a light moves on the bar."""
+    on.fill(BACKGROUND)
+    scale = scale_for(on.get_height())
+    canvas = Canvas((on.get_width() / scale, on.get_height() / scale), pen, scale, None)
+    width, height = canvas.size
+    wide = min(BAR, width - 40)
+    left, top, bottom = (width - wide) / 2, height / 2 + 9, height / 2 + 15
+    canvas.left("crowd-demo", left, top - 52, HUGE)
+    canvas.left(canvas.fitted(WHAT, wide), left, top - 18, NORMAL, DIM)
+    canvas.rect(EDGE, (left, top, wide, 6), radius=3)
+    if part > 0:
+        canvas.rect(ACCENT, (left, top, max(wide * part, 6), 6), radius=3)
+    else:
+        canvas.rect(ACCENT, (left + (wide - 40) * abs(time.monotonic() % 2 - 1), top, 40, 6), radius=3)
+    canvas.left(canvas.fitted(text, wide), left, bottom + 18, NORMAL, DIM)
+    for line, (key, what) in enumerate(keys):
+        at = bottom + 52 + 20 * line
+        canvas.left(key.upper() if len(key) == 1 else key.capitalize(), left, at, NORMAL)
+        canvas.left(canvas.fitted(what, wide - 60), left + 60, at, NORMAL, DIM)
+    on.blit(canvas.surface, (0, 0))
+
+
+def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:
+    """Wait without a window, as `show_progress` does; print to standard error what takes long."""
+    terminal = sys.stderr.isatty()
+    said = time.monotonic()
+    while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+        if terminal:
+            print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
+        elif time.monotonic() - said > SAY_EVERY_S:
+            said = time.monotonic()
+            print(f"crowd-demo: {progress}", file=sys.stderr, flush=True)
+    if terminal:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)

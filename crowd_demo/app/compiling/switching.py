@@ -1,0 +1,136 @@
+"""Switching techniques while the window responds: a thread compiles the kernels, then the value takes effect.
+
+The thread compiles, or loads from the disk cache, and never runs a kernel; it ends when no value is pending.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import threading
+from contextlib import suppress
+
+from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name
+from crowd_demo.app.compiling.loading import eager_threads
+from crowd_demo.compute.jit import Call, is_compiled
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.registry.entries import Range, Technique, Value
+
+NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
+SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
+
+
+def next_choice(technique: Technique, value: Value, backwards: bool = False) -> Value:
+    """The choice after a value, or before it; of a value that is no choice the first, or the last."""
+    choices = technique.choices
+    if value not in choices:
+        return choices[-1 if backwards else 0]
+    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+
+def next_number(numbers: Range, value: float, direction: int) -> Value:
+    """The next number above (direction 1) or below (-1), clamped to the range.
+
+    The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
+    The unit is 1, or the least number of a range that begins below 1.
+    """
+    unit = min(numbers.low, 1)
+    units = round(value / unit, 6)
+    step = _step_at(units if direction > 0 else units * (1 - 1e-9))
+    units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step
+    return numbers.kind(min(max(round(units * unit, 6), numbers.low), numbers.high))
+
+
+def _step_at(units: float) -> int:
+    """The difference to the next number above."""
+    power = 10 ** math.floor(math.log10(max(units, 10)) - 1)
+    return int(power * (1 if units < 20 * power else 2 if units < 50 * power else 5))
+
+
+class Switcher:
+    """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled.
+
+    A value takes effect when all of its kernels are there. The values that miss the fewest kernels come first.
+    """
+
+    def __init__(self, ahead: Ahead) -> None:
+        self.pending: dict[str, Value] = {}
+        self.text = ""
+        self._ahead = ahead
+        self._wanted: list[Call] = []
+        self._asked = False  # since `ready` looked last
+        self._closed = False
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+
+    def request(self, options: Optimizations, path: str, value: Value) -> None:
+        """Ask for a value; `ready` returns it once its kernels are compiled."""
+        self.pending[path] = value
+        self._asked = True
+        self._want(options)
+
+    def ready(self, options: Optimizations) -> dict[str, Value]:
+        """Return the pending values whose kernels are compiled, for the caller to set. Raises the thread's error.
+
+        Asked in every frame, it looks for them, which takes milliseconds, after a request and when the thread is done.
+        """
+        if self._error:
+            raise self._error
+        if not self.pending or (self.busy and not self._asked):
+            return {}
+        self._asked = False
+        found = self._ready(options)
+        for path in found:
+            del self.pending[path]
+        self._want(with_values(options, found))
+        return found
+
+    @property
+    def busy(self) -> bool:
+        """Is the compiling thread alive?"""
+        return self._thread is not None and self._thread.is_alive()
+
+    def close(self, timeout_s: float = 0.0) -> None:
+        """Stop after the present kernel, and wait for that at most so long."""
+        self._closed = True
+        if self._thread:
+            self._thread.join(timeout_s)
+
+    def _ready(self, options: Optimizations) -> dict[str, Value]:
+        """The pending values that need no further kernels, each beside those before it."""
+        found: dict[str, Value] = {}
+        for path, value in self.pending.items():
+            if not self._ahead.missing(with_values(options, {**found, path: value})):
+                found[path] = value
+        return found
+
+    def _want(self, options: Optimizations) -> None:
+        """Start compiling what the cheapest of the pending values needs."""
+        lists = [self._ahead.missing(with_values(options, {path: value})) for path, value in self.pending.items()]
+        self._wanted = min(filter(None, lists), key=len, default=[])
+        if not self._wanted:
+            self.text = ""
+        elif not self.busy:
+            self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
+            self._thread.start()
+
+    def _compile(self) -> None:
+        """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
+        lower_priority()
+        try:
+            with eager_threads(SWITCH_S):
+                while missing := [call for call in self._wanted if not is_compiled(call)]:
+                    if self._closed:
+                        break
+                    self.text = f"compiling {kernel_name(missing[0])}"
+                    compile_one(missing[0])
+        except BaseException as error:
+            self._error = error
+
+
+def lower_priority() -> None:
+    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

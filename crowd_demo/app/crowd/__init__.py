@@ -1,0 +1,1 @@
+"""The crowd that is shown, and what is done to it: changes, time, techniques, files."""

@@ -1,0 +1,138 @@
+"""The files of the crowd that is shown: what is saved of it, loaded and recorded, in the working folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.output.files import free_name
+from crowd_demo.app.recording.recording import Recording
+from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.render.camera import Camera
+from crowd_demo.sim.save_format import SaveError, check
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot, differences, same_world
+
+RECORDING_SUFFIX = ".replay"
+
+
+class CrowdFiles:
+    """`broken` is the last recording that could not be written to its end."""
+
+    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
+        self.broken: Recording | None = None
+        self._crowd, self._camera, self._notices = crowd, camera, notices
+        self._saver = Saver()
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"save": KeyAction(self.save),
+                "load": KeyAction(self.load_newest, changes=True),
+                "record": KeyAction(self.toggle_recording, changes=True)}
+
+    def save(self) -> None:
+        """Save the crowd to a file of a free name; it is written beside the next frames."""
+        self._crowd.changes.append(self._save)
+
+    def load_newest(self) -> None:
+        """Load what was saved last."""
+        self._crowd.changes.append(self._load_newest)
+
+    def toggle_recording(self) -> None:
+        """Begin a recording in a file of a free name, or end the present one."""
+        self._crowd.changes.append(self._toggle_recording)
+
+    def news(self) -> None:
+        """Tell what was saved meanwhile, and what could not be."""
+        self._part_from_broken()
+        for line in self._saver.finished():
+            self._notices.add(line)
+
+    def finish(self, timeout_s: float) -> None:
+        """End the recording, and wait at most so long for what is being saved."""
+        self.close_recording()
+        self._saver.wait(timeout_s)
+
+    def take_over(self, left: CrowdFiles) -> None:
+        """Go on after those of another crowd, whose recording ends."""
+        left.close_recording()
+        self._saver, self.broken = left._saver, left.broken
+
+    # --- recordings --------------------------------------------------------------------------------------------------
+
+    def start_recording(self, path: Path) -> None:
+        """Record from now on. Raises OSError."""
+        self._crowd.begin_new_future()
+        self._crowd.recording = Recording(path, self._crowd.sim)
+
+    def close_recording(self) -> None:
+        """End the recording, if there is one, and say so."""
+        self._end_recording()
+        self._part_from_broken()
+        if self._crowd.recording:
+            self._notices.add(f"recorded {self._crowd.recording.path}", "record")
+        self._crowd.recording = None
+
+    def crashed(self, error: Exception) -> None:
+        """End the recording with the step that crashed, and let the error name it."""
+        if self._crowd.recording:
+            what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+            self._end_recording(crash=what)
+            error.add_note(f"crowd-demo replay {self._crowd.recording.path} leads there again")
+
+    def _toggle_recording(self) -> None:
+        try:
+            if self._crowd.recording:
+                self.close_recording()
+            else:
+                path = free_name(Path(), RECORDING_SUFFIX)
+                self.start_recording(path)
+                self._notices.add(f"recording {path}", "record")
+        except OSError as error:
+            self._notices.add(f"cannot record: {error.strerror or error}", "record")
+
+    def _end_recording(self, crash: str = "") -> None:
+        """End it at the present tick, which may be in the past."""
+        if self._crowd.recording:
+            self._crowd.begin_new_future()
+            self._crowd.recording.close(self._crowd.sim, crash)
+
+    def _part_from_broken(self) -> None:
+        """Tell that a recording could not be written, and go on without it."""
+        recording = self._crowd.recording
+        if recording and recording.error:
+            self._notices.add(f"the recording ends: {recording.error.strerror}", "record")
+            self._crowd.recording, self.broken = None, recording
+
+    # --- saves -------------------------------------------------------------------------------------------------------
+
+    def _save(self) -> None:
+        snapshot = self._crowd.sim.snapshot()
+        config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
+        self._saver.save(snapshot._replace(config=config))
+
+    def _load_newest(self) -> None:
+        self._saver.wait()
+        try:
+            path = newest(Path())
+            if not path:
+                self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
+                return
+            self._load(read_save(path))
+            self._notices.add(f"loaded {path}", "load")
+        except (SaveError, OSError) as error:
+            self._notices.add(str(error), "load")
+
+    def _load(self, snapshot: Snapshot) -> None:
+        """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
+        crowd = self._crowd
+        if not same_world(crowd.config, snapshot.config):
+            raise SaveError("it was saved in another world: crowd-demo --load opens it")
+        left = crowd.sim.tick
+        sim = Simulation(snapshot.config) if differences(crowd.sim.config, snapshot.config) else crowd.sim
+        check(snapshot, sim)
+        sim.restore(snapshot)
+        crowd.go_on_with(sim, left)
+        crowd.agents_asked = sim.agents.count

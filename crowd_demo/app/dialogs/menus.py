@@ -1,0 +1,89 @@
+"""The menus: all actions, all techniques, the choices of one, the sections of the panels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence, Set
+from functools import partial
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
+from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.config.keys import PROGRAM
+from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
+from crowd_demo.render.hud.switchboard import shown
+from crowd_demo.render.hud.views import Row
+from crowd_demo.sim.inactive import inactive
+
+FIRST = ("scenarios", "tour", "measure", "ablate", "largest", "card")  # of the program's actions, in the main menu
+HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a menu has no use for
+
+
+class Menus:
+    """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
+
+    def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
+                 perform: Callable[[str], object]) -> None:
+        self.keys: Mapping[str, Sequence[str]] = {}
+        self.sections: Callable[[], Mapping[str, bool]] = dict
+        self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks
+        self._perform = perform
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"menu": KeyAction(self.open_main)}
+
+    def open_main(self) -> None:
+        """Everything that can be done, by name."""
+        rest = [action for action in (*PROGRAM, *OVERLAYS) if action not in FIRST and action not in HELD]
+        items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
+                 Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
+                 *(self._action(action) for action in (*FIRST, *rest))]
+        self._dialogs.open(ListDialog("Menu", lambda: items))
+
+    def open_techniques(self) -> None:
+        """All techniques with their present values."""
+        selected = [technique.path for technique in TECHNIQUES].index(self._techniques.touched)
+        self._dialogs.open(ListDialog("Techniques", self._technique_items, selected))
+
+    def open_choices(self, technique: Technique, at: tuple[int, int] | None = None) -> None:
+        """The choices of a technique, and its present number if it is none of them."""
+        value, get = self._techniques.value(technique.path), self._crowd.sim.optimizations.get
+        listed = [*technique.choices, *([value] if value not in technique.choices else [])]
+        items = [Item(Row(shown(choice), _mark(technique, choice, get), technique.why),
+                      partial(self._techniques.choose, technique, choice)) for choice in listed]
+        self._dialogs.open(ListDialog(technique.label.strip(), lambda: items, listed.index(value), at))
+
+    def open_sections(self) -> None:
+        """The sections of both panels."""
+        self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
+
+    # --- what stands in them -----------------------------------------------------------------------------------------
+
+    def _action(self, action: str) -> Item:
+        what = PROGRAM[action][1] if action in PROGRAM else OVERLAYS[action].why
+        keys = " ".join(name.capitalize() for name in self.keys.get(action, ())[:1])
+        return Item(Row(what, keys), lambda: self._perform(action))
+
+    def _technique_items(self) -> list[Item]:
+        unused = inactive(self._crowd.sim)
+        return [Item(self._technique_row(technique, unused), partial(self.open_choices, technique), stays=True)
+                for technique in TECHNIQUES]
+
+    def _technique_row(self, technique: Technique, unused: Set[str]) -> Row:
+        changes_nothing = "Changes nothing at present. " if technique.path in unused else ""
+        return Row(f"{technique.group}: {technique.label.strip()}", shown(self._techniques.value(technique.path)),
+                   f"{changes_nothing}{technique.why}. {technique.watch}")
+
+    def _section_items(self) -> list[Item]:
+        return [Item(Row(name, "folded" if folded else ""),
+                     partial(self._looks.unfold if folded else self._looks.fold, name), stays=True)
+                for name, folded in self.sections().items()]
+
+
+def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:
+    marks = ["baseline"] * (choice == technique.choices[0]) + ["default"] * (choice == technique.default)
+    return ", ".join([*marks, *["approximate"] * is_approximate(technique, choice, get)])

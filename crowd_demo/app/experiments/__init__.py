@@ -1,0 +1,1 @@
+"""Experiments in the window: while one runs, the crowd on the screen stands still."""

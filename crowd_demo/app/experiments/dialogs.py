@@ -1,0 +1,202 @@
+"""The dialogs of experiments: how far each is, and a table of what it has found, which can be saved as JSON.
+
+Esc leaves an experiment with what there is, and closes the table once it is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from crowd_demo.app.experiments.slices import Running
+from crowd_demo.app.output.files import free_name
+from crowd_demo.app.output.report import write_report
+from crowd_demo.measure.ablation import Ablation
+from crowd_demo.measure.experiment import Experiment
+from crowd_demo.measure.largest import Largest
+from crowd_demo.measure.measurement import Measurement
+from crowd_demo.measure.record import ablation_json, largest_json, measurement_json
+from crowd_demo.measure.tables import (
+    ABLATION_NOTE,
+    LARGEST_NOTE,
+    Table,
+    ablation_table,
+    bounds,
+    largest_table,
+    left_out,
+    line_of,
+    measurement_table,
+    noise,
+)
+from crowd_demo.measure.three_crowds import Pair, Versus
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.theme import BAD, DIM, GOOD, TEXT, WARM, Colour
+from crowd_demo.render.hud.views import Cell, TableView
+
+Kind = TypeVar("Kind", bound=Experiment)
+Tell = Callable[[str, str], object]  # a line, and what it is about
+STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
+LOOKING = ("f11", "f12", "tab")  # keys that the program may have meanwhile
+
+
+class ExperimentDialog(Generic[Kind]):
+    """What all of them share. `make` is called in the worker's thread; `repeat` is a command that does the same."""
+
+    title = ""
+
+    def __init__(self, make: Callable[[], Kind], tell: Tell, repeat: str = "") -> None:
+        self.closed = False
+        self.experiment: Kind | None = None
+        self.running = Running(lambda: self._made(make))
+        self._tell, self._repeat = tell, repeat
+
+    def _made(self, make: Callable[[], Kind]) -> Kind:
+        self.experiment = make()
+        return self.experiment
+
+    # --- what it shows -----------------------------------------------------------------------------------------------
+
+    def table(self, experiment: Kind) -> Table:
+        raise NotImplementedError
+
+    def colours(self, experiment: Kind) -> Sequence[Colour]:
+        """One for each row."""
+        raise NotImplementedError
+
+    def notes(self, experiment: Kind) -> Sequence[str]:
+        """Lines under the table once it is over."""
+        raise NotImplementedError
+
+    def record(self, experiment: Kind) -> Mapping[str, object]:
+        raise NotImplementedError
+
+    def view(self) -> TableView:
+        progress, over = self.running.progress, self.running.over
+        columns: Sequence[str] = ("",)
+        rows: list[list[Cell]] = []
+        notes = [progress.text, STILL]
+        if self.experiment:
+            table = self.table(self.experiment)
+            columns = table.columns
+            rows = [[Cell(text, colour) for text in row]
+                    for row, colour in zip(table.rows, self.colours(self.experiment), strict=False)]
+            if over:
+                notes = [*self.notes(self.experiment), *[f"in a terminal: {self._repeat}"] * bool(self._repeat)]
+        hint = "S saves it as JSON, Esc closes" if over else "Esc stops, with what there is"
+        return TableView(self.title, columns, rows, notes, None if over else progress.part, hint)
+
+    # --- keys and the mouse ------------------------------------------------------------------------------------------
+
+    def press(self, key: str, shift: bool) -> bool:
+        if not self.running.over:
+            if key == "escape":
+                self.running.stop()
+            return key not in LOOKING
+        if key == "s":
+            self._save()
+        return key == "s"
+
+    def click(self, target: Target) -> None:
+        pass
+
+    def hover(self, target: Target) -> None:
+        pass
+
+    def ended(self) -> None:
+        """It is over: tell why it was not done, or keep what was found."""
+        if self.running.refused:
+            self.closed = True
+            self._tell(self.running.refused, "experiment")
+
+    def _save(self) -> None:
+        if not self.experiment:
+            return
+        path = free_name(Path(), ".json")
+        try:
+            write_report(self.record(self.experiment), path)
+            self._tell(f"saved {path}", "experiment")
+        except OSError as error:
+            self._tell(f"cannot save {path}: {error.strerror or error}", "experiment")
+
+
+class MeasurementDialog(ExperimentDialog[Measurement]):
+    """One technique against another value; `keep` gets the technique's path and the line that says what was found."""
+
+    def __init__(self, title: str, make: Callable[[], Measurement], tell: Tell, keep: Callable[[str, str], object]) -> None:
+        super().__init__(make, tell)
+        self.title = title
+        self._keep = keep
+
+    def table(self, experiment: Measurement) -> Table:
+        return measurement_table(experiment)
+
+    def colours(self, experiment: Measurement) -> Sequence[Colour]:
+        return [colour_of(pair) for pair in (experiment.found.step, experiment.found.frame)] if experiment.found else []
+
+    def notes(self, experiment: Measurement) -> Sequence[str]:
+        return [self._line(experiment, experiment.found) if experiment.found else "left before the end"]
+
+    def record(self, experiment: Measurement) -> Mapping[str, object]:
+        return measurement_json(experiment)
+
+    def ended(self) -> None:
+        super().ended()
+        if self.experiment and self.experiment.found:
+            line = self._line(self.experiment, self.experiment.found)
+            self._keep(self.experiment.path, line)
+            self._tell(f"{BY_PATH[self.experiment.path].label.strip()}, {line}", self.experiment.path)
+
+    def _line(self, experiment: Measurement, found: Versus) -> str:
+        return line_of(experiment.value, experiment.other, found)
+
+
+class AblationDialog(ExperimentDialog[Ablation]):
+    """Each technique off in turn; `keep` gets each one's path and line."""
+
+    title = "What each technique buys here"
+
+    def __init__(self, make: Callable[[], Ablation], tell: Tell, repeat: str, keep: Callable[[str, str], object]) -> None:
+        super().__init__(make, tell, repeat)
+        self._keep = keep
+
+    def table(self, experiment: Ablation) -> Table:
+        return ablation_table(experiment)
+
+    def colours(self, experiment: Ablation) -> Sequence[Colour]:
+        return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
+
+    def notes(self, experiment: Ablation) -> Sequence[str]:
+        return [*["left before the end"] * (not experiment.done), ABLATION_NOTE, noise(experiment), *left_out(experiment)]
+
+    def record(self, experiment: Ablation) -> Mapping[str, object]:
+        return ablation_json(experiment)
+
+    def ended(self) -> None:
+        super().ended()
+        for row in self.experiment.rows if self.experiment else ():
+            self._keep(row.technique.path, line_of(row.value, row.off, row.found))
+
+
+class LargestDialog(ExperimentDialog[Largest]):
+    """The largest crowd with the present techniques, and on each rung of the ladder."""
+
+    title = "The largest crowd at 60 frames a second here"
+
+    def table(self, experiment: Largest) -> Table:
+        return largest_table(experiment)
+
+    def colours(self, experiment: Largest) -> Sequence[Colour]:
+        return [TEXT] * len(experiment.answers)
+
+    def notes(self, experiment: Largest) -> Sequence[str]:
+        return [*["left before the end"] * (not experiment.done), LARGEST_NOTE, *bounds(experiment)]
+
+    def record(self, experiment: Largest) -> Mapping[str, object]:
+        return largest_json(experiment)
+
+
+def colour_of(pair: Pair) -> Colour:
+    """Green for what buys something, amber for what costs."""
+    return {"slower": GOOD, "faster": WARM}.get(pair.other.verdict, DIM)

@@ -1,0 +1,17 @@
+"""What the actions of the key bindings do. Each part of the program offers its own, under the names of `config/keys.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+
+class KeyAction(NamedTuple):
+    """`shifted` is what it does with Shift, where that is something else; a replay takes none that `changes` the crowd."""
+
+    do: Callable[[], object]
+    shifted: Callable[[], object] | None = None
+    changes: bool = False
+
+
+KeyActions = Mapping[str, KeyAction]

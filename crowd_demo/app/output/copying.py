@@ -1,0 +1,170 @@
+"""What is on the screen, as a command line or as YAML: a configuration file and what differs from it now.
+
+The command is exact: it gives the same effective configuration, with the techniques, number of agents, camera, speed and
+window of this moment. Size of text, theme and units are everybody's own preference, and left out unless they are configured.
+What no configuration can say (a run in the middle, walls that were built) is said in comment lines after it. The command is
+for a POSIX shell.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import pygame
+
+from crowd_demo import __version__
+from crowd_demo.config.differences import differences
+from crowd_demo.config.loader import ConfigError, load_config, parse_overrides
+from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.yaml12 import dump
+from crowd_demo.render.camera import LEAST_ZOOM, Camera
+from crowd_demo.sim.actions import Populate, Switch
+from crowd_demo.sim.simulation import Simulation
+
+MOST_CHARACTERS = 400  # of a command: three lines of a usual terminal
+
+
+class Shown(NamedTuple):
+    """What is on the screen. `configured` is the view with which `config` begins in a window of this size."""
+
+    config: Config
+    sim: Simulation
+    camera: Camera
+    configured: Camera
+    techniques: Optimizations  # those that were asked for, though one may still be compiled
+    agents: int
+    speed: float
+    fullscreen: bool
+    hud: str
+    frozen: bool
+
+
+class Copied(NamedTuple):
+    """A text, and a line that says what it is."""
+
+    text: str
+    about: str
+
+
+def copy(shown: Shown, name: str | None, as_yaml: bool = False) -> Copied:
+    """The command that shows the same from the configuration of that name; or YAML, if that is asked for or needed."""
+    config, notes = effective(shown), "".join(f"# {note}\n" for note in not_in_it(shown))
+    base = None if name is None or as_yaml else _file(name)
+    if name is None or base is None:
+        return Copied(yaml_of(config) + notes, "YAML" + ("" if as_yaml else ", for there is no configuration file"))
+    changes = [setting(path, value) for path, value in changed(base, config)]
+    command = command_of(name, changes)
+    if len(command) > MOST_CHARACTERS:
+        return Copied(yaml_of(config) + notes, f"YAML, for the command would be longer than {MOST_CHARACTERS} characters")
+    return Copied(f"{command}\n{notes}", f"a command: {name} with {len(changes)} change{'s' * (len(changes) != 1)}")
+
+
+def command_for(shown: Shown, name: str | None, command: str) -> str:
+    """One of the other commands for what is on the screen; empty if there is no configuration file, or if it would be long."""
+    base = _file(name) if name else None
+    if not (name and base):
+        return ""
+    text = command_of(name, [setting(path, value) for path, value in changed(base, effective(shown))], command)
+    return text if len(text) <= MOST_CHARACTERS else ""
+
+
+def to_clipboard(text: str) -> bool:
+    """Put the text on the clipboard; return whether there is one. Call from the thread of the window."""
+    try:
+        pygame.scrap.put_text(text)
+        return pygame.display.get_driver() != "dummy"  # which has a clipboard that nobody else sees
+    except pygame.error:
+        return False
+
+
+def to_terminal(text: str) -> None:
+    """Print to standard error: a report may be on its way to standard output."""
+    with suppress(OSError):
+        print(text, end="", file=sys.stderr, flush=True)
+
+
+# --- the configuration -----------------------------------------------------------------------------------------------
+
+def effective(shown: Shown) -> Config:
+    """The configuration that begins with what is on the screen."""
+    config = shown.config
+    window: dict[str, object] = {"fullscreen": shown.fullscreen, "hud": shown.hud}
+    if not shown.fullscreen:
+        window["width"], window["height"] = shown.camera.size
+    return config.model_copy(update={
+        "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
+        "time": config.time.model_copy(update={"speed": shown.speed}), "window": config.window.model_copy(update=window)})
+
+
+def view(shown: Shown) -> CameraSettings:
+    """The camera's settings as configured, if they give the present view, or else those that do."""
+    camera, configured = shown.camera, shown.configured
+    if (camera.x, camera.y, camera.zoom) == (configured.x, configured.y, configured.zoom):
+        return shown.config.camera
+    return camera.settings()
+
+
+def not_in_it(shown: Shown) -> Iterator[str]:
+    """What is on the screen and in no configuration."""
+    sim, camera = shown.sim, shown.camera
+    if sim.tick:
+        yield f"the screen was at tick {sim.tick}; this begins at tick 0"
+    kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not isinstance(action, Populate | Switch))
+    for kind in kinds:
+        yield f"{'walls that were built' if kind == 'SetWalls' else kind}: not in this"
+    if camera.zoom < LEAST_ZOOM and view(shown) is not shown.config.camera:
+        yield f"zoom {camera.zoom:.4g}: a configuration begins at {LEAST_ZOOM}, or with the whole world, as this does"
+    if shown.frozen:
+        yield "the frozen frustum: not in this"
+
+
+def _file(name: str) -> Config | None:
+    """What the file says now, without the changes of the command line; None if it is not there any more."""
+    try:
+        return load_config(name)
+    except ConfigError:
+        return None
+
+
+# --- the texts -------------------------------------------------------------------------------------------------------
+
+def changed(before: Config, after: Config) -> Iterator[tuple[str, object]]:
+    """(dotted path, value) of each value that is another one in `after`."""
+    return differences(before.model_dump(mode="json"), after.model_dump(mode="json"))
+
+
+def command_of(name: str, changes: Sequence[str], command: str = "") -> str:
+    """The command, quoted for a POSIX shell."""
+    config = [f"--config={name}"] if name.startswith("-") else ["--config", name]
+    return shlex.join(["crowd-demo", *command.split(), *config, *(part for change in changes for part in ("--set", change))])
+
+
+def setting(path: str, value: object) -> str:
+    """`key.path=value` as --set reads it: text as it is where that reads as the same text, all else as JSON."""
+    if isinstance(value, str):
+        with suppress(ConfigError):
+            (override,) = parse_overrides([f"{path}={value}"], "")
+            if override.value == value:
+                return f"{path}={value}"
+    # escaped, as YAML reads only a part of Unicode; but not beyond \uffff, where JSON writes two halves
+    text = re.sub(r"[\x7f-\uffff]", lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return f"{path}={text}"
+
+
+def yaml_of(config: Config) -> str:
+    """A configuration file, with what differs from the defaults."""
+    sections: dict[str, object] = {}
+    for path, value in changed(Config.model_validate({}), config):
+        *parents, name = path.split(".", 1) if path.startswith("keys.") else path.split(".")
+        section = sections
+        for parent in parents:
+            section = section.setdefault(parent, {})  # type: ignore[assignment]
+        section[name] = value
+    return f"# crowd-demo {__version__}: crowd-demo --config FILE.yaml shows this\n{dump(sections) if sections else ''}"

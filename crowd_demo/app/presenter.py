@@ -1,0 +1,87 @@
+"""What the main thread adds to the picture of the crowd (overlays, HUD, help, notices), and the window that shows it."""
+
+from __future__ import annotations
+
+import time
+
+import pygame
+
+from crowd_demo.app.input.events import MOUSE
+from crowd_demo.app.input.keyboard import Keyboard, shown_keys
+from crowd_demo.app.output.pictures import save_picture
+from crowd_demo.app.program import Program
+from crowd_demo.app.screen.window import screen, set_mode
+from crowd_demo.config.keys import ACTIONS
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.render.figures.sprites import load_manifest, state_colours
+from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.hud import Hud, draw_notices
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.status import Hovered
+from crowd_demo.render.overlays.base import Looking, draw_overlays
+
+
+class Presenter:
+    """Draws over what the worker's thread has drawn, and presents it."""
+
+    def __init__(self, config: Config, program: Program) -> None:
+        self.config, self.program = config, program
+        self.pen = Pen()
+        self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
+        program.menus.sections = self.hud.sections
+        program.camera.resize(screen().get_size())  # which a window manager may have chosen
+        self._fullscreen = program.fullscreen
+        self.set_title()
+
+    def show_keys(self, keyboard: Keyboard) -> None:
+        """Show the keys as they are printed on that keyboard."""
+        keys = shown_keys(self.config.keys, keyboard)
+        what = {action: text for action, (_, text) in ACTIONS.items()}
+        self.hud.keys = self.program.menus.keys = keys
+        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
+
+    def present(self, hovered: Hovered | None) -> None:
+        """Complete the picture, save it if somebody has asked for that, and show it."""
+        program, profile, picture = self.program, self.program.sim.profile, screen()
+        with profile.stage("overlays"):
+            looking = Looking(program.sim, program.camera, program.frozen)
+            draw_overlays(picture, program.overlays, looking, self.pen)
+        with profile.stage("hud"):
+            status = program.status(hovered)
+            self.hud.draw(picture, program.sim, status, time.perf_counter())
+            if program.help_shown:
+                self.help.draw(picture, self.hud.scale)
+        self.save_asked()
+        with profile.stage("hud"):
+            draw_notices(picture, status.notices, self.pen, self.hud.scale, self.hud.taken_px)
+        with profile.stage("flip"):
+            pygame.display.flip()
+
+    def save_asked(self) -> None:
+        """Save the picture that somebody has asked for since the last frame."""
+        path, self.program.picture_asked = self.program.picture_asked, None
+        if not path:
+            return
+        try:
+            save_picture(screen(), path)
+            self.program.notices.add(f"saved {path}")
+        except OSError as error:
+            self.program.notices.add(f"cannot save {path}: {error.strerror or error}")
+
+    def fit_window(self) -> None:
+        """Change to full screen or back, if that was asked for, and follow the size of the window."""
+        program = self.program
+        if program.fullscreen != self._fullscreen:
+            self._fullscreen = program.fullscreen
+            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
+        size = screen().get_size()
+        if size != program.camera.size:
+            program.camera.resize(size)
+            if not self._fullscreen:
+                program.prefer_size(size)
+
+    def set_title(self, what: str = "") -> None:
+        """Set the window's title, with what the program is doing."""
+        title = self.config.window.title
+        pygame.display.set_caption(f"{title} - {what}" if what else title)

@@ -1,0 +1,1 @@
+"""The process: its threads, its end, its standard streams, its memory."""

@@ -1,0 +1,262 @@
+"""The lines of a recording, and how they are read back. docs/design/time.md describes them.
+
+Nothing in a file is trusted. Reading needs memory in proportion to the file, and no compiler.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from crowd_demo.app.recording.saves import named, one_line
+from crowd_demo.config.files import read_bounded
+from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.model import Config
+from crowd_demo.sim.actions import Action, from_data
+from crowd_demo.sim.save_format import MOST_TICKS, SaveError
+from crowd_demo.sim.snapshot import Snapshot, same_world
+
+MAGIC, FORMAT = "crowd-demo recording", 1
+MOST_BYTES = 1 << 30
+CHECKSUM_DIGITS = 16
+Tick = Annotated[int, Field(ge=0, lt=MOST_TICKS)]
+Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Header(_Line):
+    """The first line."""
+
+    magic: str
+    format: int
+    program: str
+
+
+class Begin(_Line):
+    """A crowd begins: as its configuration makes it, or from a snapshot (a save file in base64); the former one ends."""
+
+    begin: Literal[True] = True
+    config: dict[str, object] | None = None
+    map_digest: str | None = None
+    snapshot: str | None = None
+    left: Tick | None = None  # the tick at which the former one ended
+
+
+class Act(_Line):
+    """An action, before the step from `tick`."""
+
+    tick: Tick
+    action: dict[str, object]
+
+
+class Reached(_Line):
+    """A tick was reached, with this state hash if there is one; after so many beginnings and rewinds."""
+
+    tick: Tick
+    jump: Annotated[int, Field(ge=1)]
+    hash: Hash = ""
+
+
+class WentBack(_Line):
+    """The run went back from the tick `left`, and on from an earlier one with the first so many of its actions."""
+
+    left: Tick
+    to: Tick
+    actions: Annotated[int, Field(ge=0)]
+
+
+class End(_Line):
+    """The run ended, or crashed in the step from `tick`."""
+
+    end: Literal[True] = True
+    tick: Tick
+    hash: Hash = ""
+    crash: str = ""
+
+
+Line = Begin | Act | Reached | WentBack | End
+Numbered = tuple[int, Line]  # with the number of the line in the file
+_LINE: TypeAdapter[Line] = TypeAdapter(Line)
+
+
+def sealed_line(text: bytes) -> bytes:
+    """Return the line of a text: its checksum, itself, and the line's end."""
+    return hashlib.blake2b(text, digest_size=CHECKSUM_DIGITS // 2).hexdigest().encode() + b" " + text + b"\n"
+
+
+class RecordingError(ValueError):
+    """What is wrong with a recording, in one line that names file and line."""
+
+
+@dataclass
+class Part:
+    """One crowd of a run, from its beginning to its end."""
+
+    start: Config | Snapshot
+    map_digest: str | None = None  # of the map that the configuration names
+    actions: list[tuple[int, Action]] = field(default_factory=list)
+    hashes: dict[int, str] = field(default_factory=dict)
+    end: int = 0  # the last tick that was reached for certain
+
+    @property
+    def config(self) -> Config:
+        return self.start if isinstance(self.start, Config) else self.start.config
+
+    @property
+    def first(self) -> int:
+        return 0 if isinstance(self.start, Config) else self.start.tick
+
+    def rewind(self, tick: int, actions: int) -> None:
+        """Forget what came after a tick, and all but its first actions."""
+        self.actions = self.actions[:actions]
+        self.hashes = {at: found for at, found in self.hashes.items() if at <= tick}
+        self.end = tick
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a recording says; `ended` is false if the program did not live to write its end."""
+
+    path: Path
+    parts: Sequence[Part]
+    ended: bool
+    crash: str
+
+
+def read_recording(path: Path) -> Script:
+    """Read a file. Raises RecordingError. A last line without an end is left out: the program was ended while it wrote."""
+    try:
+        data = read_bounded(path, MOST_BYTES)
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise RecordingError(one_line(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")) from None
+    if len(data) > MOST_BYTES:
+        raise RecordingError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
+    return _Reader(path).script(data.split(b"\n")[:-1])
+
+
+class _Reader:
+    """Puts the lines together; `number` is that of the present one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.number = 1
+
+    def script(self, lines: Sequence[bytes]) -> Script:
+        self._check_header(lines)
+        jumps: list[list[Numbered]] = []  # a beginning or a rewind, and what followed
+        end: End | None = None
+        for self.number, text in enumerate(lines[1:], 2):
+            line = self._line(text)
+            if end:
+                raise self._error("there is a line after the end")
+            if isinstance(line, Begin | WentBack):
+                jumps.append([(self.number, line)])
+                continue
+            if not jumps:
+                raise self._error("the recording does not begin with a crowd")
+            if isinstance(line, Reached) and line.jump > len(jumps):
+                raise self._error(f"hash of jump {line.jump}, of which there are {len(jumps)}")
+            jumps[line.jump - 1 if isinstance(line, Reached) else -1].append((self.number, line))
+            end = line if isinstance(line, End) else None
+        parts = self._parts(jumps)
+        if not parts:
+            raise self._error("is damaged: it ends before it begins")
+        return Script(self.path, parts, bool(end), end.crash if end else "")
+
+    def _parts(self, jumps: Sequence[Sequence[Numbered]]) -> list[Part]:
+        parts: list[Part] = []
+        for (self.number, first), *lines in jumps:
+            if isinstance(first, Begin):
+                if parts and first.left is not None:
+                    parts[-1].end = max(parts[-1].end, first.left)
+                parts.append(self._begun(first))
+                if not same_world(parts[0].config, parts[-1].config):
+                    raise self._error("the run goes on in another world")
+            elif isinstance(first, WentBack) and parts and self._leads_somewhere(first, parts[-1]):
+                parts[-1].rewind(first.to, first.actions)
+            else:
+                raise self._error("a rewind leads nowhere")
+            for self.number, line in lines:
+                self._add(line, parts[-1])
+        return parts
+
+    @staticmethod
+    def _leads_somewhere(line: WentBack, part: Part) -> bool:
+        return (part.first <= line.to <= max(part.end, line.left) and line.actions <= len(part.actions)
+                and all(tick <= line.to for tick, _ in part.actions[:line.actions]))
+
+    def _add(self, line: Line, part: Part) -> None:
+        if isinstance(line, Act):
+            if part.actions and part.actions[-1][0] > line.tick:
+                raise self._error("actions are not in the order of their ticks")
+            part.actions.append((line.tick, self._action(line)))
+        if isinstance(line, Act | Reached | End):
+            if line.tick < part.first:
+                raise self._error(f"tick {line.tick} is before the beginning")
+            part.end = max(part.end, line.tick)
+        if isinstance(line, Reached | End) and line.hash:
+            part.hashes[line.tick] = line.hash
+
+    def _check_header(self, lines: Sequence[bytes]) -> None:
+        try:
+            header = Header.model_validate_json(lines[0][CHECKSUM_DIGITS + 1:] if lines else b"")
+        except ValidationError:
+            raise self._error("is no recording of crowd-demo") from None
+        if header.magic != MAGIC:
+            raise self._error("is no recording of crowd-demo")
+        if header.format > FORMAT:
+            raise self._error(f"has format {header.format}, newer than this program reads ({FORMAT}); "
+                              f"crowd-demo {header.program[:20]} wrote it")
+        if header.format != FORMAT:
+            raise self._error(f"has format {header.format}, which no crowd-demo has written")
+        self._unsealed(lines[0])
+
+    def _line(self, sealed: bytes) -> Line:
+        try:
+            return _LINE.validate_json(self._unsealed(sealed))
+        except ValidationError:
+            raise self._error("is damaged: no line of a recording") from None
+
+    def _unsealed(self, line: bytes) -> bytes:
+        """The text of a line."""
+        text = line[CHECKSUM_DIGITS + 1:]
+        if sealed_line(text) != line + b"\n":
+            raise self._error("is damaged: its checksum is wrong")
+        return text
+
+    def _begun(self, line: Begin) -> Part:
+        if line.snapshot is not None and line.config is None:
+            snapshot = self._snapshot(line.snapshot)
+            return Part(snapshot, end=snapshot.tick)
+        if line.config is None or line.snapshot is not None:
+            raise self._error("a beginning needs a configuration or a snapshot")
+        try:
+            return Part(Source.of(line.config, f"{self.path}:{self.number}").config, line.map_digest)
+        except ConfigError as error:
+            raise RecordingError(error.lines[0]) from None
+
+    def _snapshot(self, text: str) -> Snapshot:
+        try:
+            return named(f"{self.path}:{self.number}", base64.b64decode(text, validate=True))
+        except SaveError as error:
+            raise RecordingError(str(error)) from None
+        except ValueError:
+            raise self._error("is damaged: a snapshot is no base64") from None
+
+    def _action(self, line: Act) -> Action:
+        try:
+            return from_data(line.action)
+        except ValueError as error:
+            raise self._error(str(error)) from None
+
+    def _error(self, text: str) -> RecordingError:
+        return RecordingError(one_line(f"{self.path}:{self.number}: {text}"))

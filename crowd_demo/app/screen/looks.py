@@ -1,0 +1,70 @@
+"""How the user wants the HUD, and the actions that change it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.config.model import HudSettings
+from crowd_demo.render.hud.status import Looks
+
+MODES = ("full", "compact", "off")
+SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)
+THEMES = ("dark", "light")
+UNITS = ("fps", "ms")
+
+
+class HudLooks:
+    """`now` is what the HUD draws by; what is changed becomes a preference."""
+
+    def __init__(self, preferences: Preferences, window: HudSettings) -> None:
+        self._preferences = preferences
+        self.now = Looks(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"hud": KeyAction(self.next_mode, partial(self.next_mode, backwards=True)),
+                "larger": KeyAction(partial(self.resize, 1)), "smaller": KeyAction(partial(self.resize, -1)),
+                "normal_size": KeyAction(partial(self.resize, 0)),
+                "theme": KeyAction(self.next_theme), "units": KeyAction(self.next_units),
+                "fit_graph": KeyAction(self.fit_graph)}
+
+    def next_mode(self, backwards: bool = False) -> None:
+        self._change(hud=_next(MODES, self.now.hud, backwards))
+
+    def next_theme(self) -> None:
+        self._change(theme=_next(THEMES, self.now.theme))
+
+    def next_units(self) -> None:
+        self._change(units=_next(UNITS, self.now.units))
+
+    def resize(self, direction: int) -> None:
+        """Make text and panels a step larger (1) or smaller (-1), or (0) as large as usual."""
+        beyond = [scale for scale in SCALES if (scale - self.now.scale) * direction > 0]
+        if direction == 0:
+            self._change(scale=1.0)
+        elif beyond:
+            self._change(scale=min(beyond, key=lambda scale: abs(scale - self.now.scale)))
+
+    def fold(self, section: str) -> None:
+        self._change(folded=self.now.folded | {section}, opened=tuple(name for name in self.now.opened if name != section))
+
+    def unfold(self, section: str) -> None:
+        """Show a section, also if others have to be folded for it."""
+        others = tuple(name for name in self.now.opened if name != section)
+        self._change(folded=self.now.folded - {section}, opened=(*others, section))
+
+    def fit_graph(self) -> None:
+        self._change(graph_fits=self.now.graph_fits + 1)
+
+    def _change(self, **values: object) -> None:
+        self.now = self.now._replace(**values)  # type: ignore[arg-type]
+        kept = {name: value for name, value in values.items() if name in HudSettings.model_fields}
+        self._preferences.change(**kept, folded=tuple(sorted(self.now.folded)))
+
+
+def _next(choices: tuple[str, ...], value: str, backwards: bool = False) -> str:
+    return choices[(choices.index(value) + (-1 if backwards else 1)) % len(choices)]
+
+

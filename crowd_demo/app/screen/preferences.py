@@ -1,0 +1,145 @@
+"""What a user prefers, in a file of the user's: how large and in which colours the HUD is, what is folded, the window's size.
+
+A configuration that sets one of these wins, and so does the command line. Whatever the user changes in the window is written a
+second later, and on leaving. A file that cannot be understood is said once, kept as it is, and not used. Of two programs that
+run at once the last one to write wins.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+from contextlib import suppress
+from pathlib import Path
+from threading import RLock, Timer
+from typing import Annotated
+
+from pydantic import Field, ValidationError
+
+from crowd_demo.app.output.files import write_file
+from crowd_demo.config import yaml12
+from crowd_demo.config.explain import explain
+from crowd_demo.config.loader import Location, Mistake
+from crowd_demo.config.model import HudSettings, WindowSettings
+from crowd_demo.config.section import WITHOUT_POINT
+
+VARIABLE = "CROWD_DEMO_PREFERENCES"
+NAME = Path("crowd-demo", "preferences.yaml")
+SAVE_S = 1.0  # after a change
+HEADER = "# crowd-demo writes this file when something is changed in its window; configurations and options win over it\n"
+
+Side = Annotated[int, WITHOUT_POINT, Field(ge=16, le=16_384)]
+Size = Annotated[tuple[Side, Side], Field(strict=False)]
+Names = Annotated[tuple[str, ...], Field(strict=False, max_length=100)]
+
+
+class Values(HudSettings):
+    """What can be preferred."""
+
+    folded: Names = Field((), description="sections of the HUD that are folded")
+    size: Size | None = Field(None, description="[width, height] of the window in pixels")
+
+
+class PreferencesError(ValueError):
+    """What is wrong with the file, in a line that names file, line and key."""
+
+
+def user_file() -> Path | None:
+    """The file of this user's preferences; None where there is no home, or none are wanted: the variable is empty."""
+    if (chosen := os.environ.get(VARIABLE)) is not None:
+        return Path(chosen).absolute() if chosen else None
+    folders = {"Windows": os.environ.get("APPDATA"), "Darwin": "~/Library/Application Support"}
+    folder = Path(folders.get(platform.system(), os.environ.get("XDG_CONFIG_HOME")) or "~/.config")
+    if str(folder).startswith("~") and os.environ.get("HOME") == "":  # which would be the root folder
+        return None
+    with suppress(RuntimeError):  # a user without a home
+        return (folder.expanduser() / NAME).absolute()
+    return None
+
+
+def read(path: Path) -> Values:
+    """The values in a file, the defaults if there is none. Raises PreferencesError."""
+    if not os.path.lexists(path):
+        return Values.model_validate({})
+    try:
+        document = yaml12.read_file(path)
+        mistakes = document.mistakes
+        if not mistakes:
+            return Values.model_validate(document.data)
+    except yaml12.UnreadableError as error:
+        mistakes = error.mistakes
+    except ValidationError as error:
+        mistakes = [yaml12.Mistake(document.lines.get(key, 1), key, text) for key, text in explain(error, Values)]
+    line, key, text = min(mistakes)
+    raise PreferencesError(str(Mistake(Location(str(path), line), key, text)))
+
+
+class Preferences:
+    """The values, and their file; without one, or with one that is broken, nothing is kept."""
+
+    def __init__(self, path: Path | None = None, save_s: float = SAVE_S) -> None:
+        self.values = Values.model_validate({})
+        self._path, self._save_s = path, save_s
+        self._news: list[str] = []
+        self._lock = RLock()
+        self._timer: Timer | None = None
+        if path:
+            self._read(path)
+
+    def _read(self, path: Path) -> None:
+        try:
+            self.values = read(path)
+        except PreferencesError as error:
+            self._path = None
+            self._news.append(f"{error} (preferences are not used)")
+
+    def window(self, configured: WindowSettings) -> WindowSettings:
+        """The settings of the window, with what is preferred where the configuration does not say."""
+        said = configured.model_fields_set
+        preferred = {name: value for name, value in self.values if name in HudSettings.model_fields and name not in said}
+        if self.values.size and not said & {"width", "height"}:
+            preferred["width"], preferred["height"] = self.values.size
+        return configured.model_copy(update=preferred)
+
+    def change(self, **values: object) -> None:
+        """Prefer other values from now on."""
+        changed = self.values.model_copy(update=values)
+        if changed != self.values:
+            self.values = changed
+            self.save_soon()
+
+    def save_soon(self) -> None:
+        """Write the file in a second, with what the values are then."""
+        with self._lock:
+            if self._path and not self._timer:
+                self._timer = Timer(self._save_s, self._save)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Write at once what is about to be written."""
+        with self._lock:
+            if self._timer:
+                self._timer.cancel()
+                self._save()
+
+    def news(self) -> list[str]:
+        """What went wrong since the last call."""
+        news, self._news = self._news, []
+        return news
+
+    def _save(self) -> None:
+        with self._lock:
+            if not (self._timer and self._path):  # written meanwhile
+                return
+            self._timer = None
+            try:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                write_file(self._path, self._text().encode())
+            except OSError as error:
+                self._news.append(f"cannot keep preferences in {self._path}: {error.strerror or error}")
+                self._path = None
+
+    def _text(self) -> str:
+        data = self.values.model_dump(mode="json", exclude_defaults=True)
+        return HEADER + (yaml12.dump(data) if data else "")

@@ -1,0 +1,82 @@
+"""The window, or in headless runs a surface in memory with the same interface."""
+
+from __future__ import annotations
+
+import os
+
+import pygame
+
+from crowd_demo.config.model import WindowSettings
+from crowd_demo.config.quiet import quiet_libraries
+
+DEPTH = 32  # bits a pixel: what the compiled blitter writes
+NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
+
+
+class NoDisplayError(Exception):
+    """No window can be opened."""
+
+
+def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
+    """Open the window; return its surface. Raises NoDisplayError. Does not call `pygame.init`, which would open the mixer."""
+    asked = os.environ.get("SDL_VIDEODRIVER")
+    if headless:
+        os.environ["SDL_VIDEODRIVER"] = "dummy"
+    try:
+        with quiet_libraries():  # while SDL tries its drivers
+            pygame.display.init()
+        if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
+            raise NoDisplayError("no display was found")
+        pygame.font.init()
+        pygame.display.set_icon(_icon())
+        surface = set_mode(_on_the_desktop(settings), settings.fullscreen and not headless)
+    except pygame.error as error:
+        raise NoDisplayError(str(error)) from None
+    finally:
+        if headless:
+            _restore("SDL_VIDEODRIVER", asked)
+    pygame.display.set_caption(settings.title)
+    return surface
+
+
+def _on_the_desktop(settings: WindowSettings) -> WindowSettings:
+    """The settings, the size no larger than the largest screen: a preference may come from a larger one."""
+    if pygame.display.get_driver() in NO_SCREEN:
+        return settings
+    width, height = (max(sides) for sides in zip(*pygame.display.get_desktop_sizes(), strict=True))
+    return settings.model_copy(update={"width": min(settings.width, width), "height": min(settings.height, height)})
+
+
+def set_mode(settings: WindowSettings, fullscreen: bool) -> pygame.Surface:
+    """Change to full screen or to a window of the configured size; return the new surface."""
+    if fullscreen:
+        return pygame.display.set_mode((0, 0), pygame.FULLSCREEN, DEPTH)
+    return pygame.display.set_mode((settings.width, settings.height), pygame.RESIZABLE, DEPTH)
+
+
+def screen() -> pygame.Surface:
+    """The surface of the open window; it changes with the window's size."""
+    surface = pygame.display.get_surface()
+    assert surface is not None, "there is no window"
+    return surface
+
+
+def close_window() -> None:
+    pygame.font.quit()
+    pygame.display.quit()
+
+
+def _icon() -> pygame.Surface:
+    """Three people."""
+    icon = pygame.Surface((32, 32), pygame.SRCALPHA)
+    for colour, x, y in (((0, 114, 178), 9, 12), ((230, 159, 0), 23, 12), ((0, 158, 115), 16, 21)):
+        pygame.draw.circle(icon, colour, (x, y + 8), 8, draw_top_left=True, draw_top_right=True)
+        pygame.draw.circle(icon, colour, (x, y - 3), 5)
+    return icon
+
+
+def _restore(name: str, value: str | None) -> None:
+    if value is None:
+        os.environ.pop(name, None)
+    else:
+        os.environ[name] = value

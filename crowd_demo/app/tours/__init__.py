@@ -1,0 +1,1 @@
+"""Tours: pages that set something up, measure, and tell what was found."""

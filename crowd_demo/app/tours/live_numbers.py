@@ -1,0 +1,100 @@
+"""The numbers of a tour: what the window measures over its last frames, and texts with these numbers filled in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.config.tour import BEFORE, PLACEHOLDER
+from crowd_demo.profile import Profile
+from crowd_demo.registry.stages import stages_of
+from crowd_demo.sim.metrics.readings import Readings
+
+Numbers = Mapping[str, float]  # by name (config/tour.py); not a number where it is not known
+UNKNOWN = "–"  # noqa: RUF001  (a dash that is not taken for a minus)
+TO_COME = "…"
+ALIKE = 0.05  # times that differ by less than this part are called alike
+COMPARED = {"factor": "step_ms", "faster": "step_ms", "draw_factor": "draw_ms", "draw_faster": "draw_ms"}
+
+
+class Counts(NamedTuple):
+    """A moment of a run, by what its profile had counted."""
+
+    frames: int
+    steps: int
+
+    @classmethod
+    def of(cls, profile: Profile) -> Counts:
+        return cls(profile.frames, profile.steps)
+
+
+def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> Numbers:
+    """Medians over at most so many frames since a moment; there must be one."""
+    frames = min(profile.frames - since.frames, most)
+    steps = min(profile.steps - since.steps, most)
+    stages = profile.step_ms(steps) if steps else {}
+    drawing = [profile.stage_ms(stage, frames) for stage in stages_of("draw", profile.stages)]
+    frame_ms = float(np.median(profile.frame_ms(frames)))
+    counters, locality = profile.counters, readings.locality
+    return {
+        "step_ms": sum(stages.values()) if steps else math.nan,
+        "see_ms": stages.get("see", math.nan),
+        "draw_ms": float(np.median(sum(drawing))) if drawing else math.nan,
+        "frame_ms": frame_ms,
+        "fps": 1e3 / frame_ms if frame_ms else math.nan,
+        "agents": counters.get("total", math.nan),
+        "candidates": counters.get("candidates_per_agent", math.nan),
+        "neighbours": counters.get("neighbours_per_agent", math.nan),
+        "drawn": counters.get("drawn", math.nan),
+        "near_reads": 100 * locality.same_or_next_line if locality else math.nan,
+    }
+
+
+# --- texts -----------------------------------------------------------------------------------------------------------
+
+def filled(text: str, now: Numbers | None, marks: Mapping[str, Numbers]) -> str:
+    """The text with the present numbers and those of earlier steps; what is still being measured is `TO_COME`."""
+    def number(placeholder: str) -> str:
+        mark, _, name = placeholder.rpartition(".")
+        if name in COMPARED:
+            return compared(name, marks.get(mark or BEFORE, {}), now)
+        known = marks.get(mark, {}) if mark else now
+        return TO_COME if known is None else shown(name, known.get(name, math.nan))
+    return PLACEHOLDER.sub(lambda found: number(found[1]), text)
+
+
+def compared(name: str, before: Numbers, now: Numbers | None) -> str:
+    """How the present time compares with an earlier one, as a factor or in words."""
+    if now is None:
+        return TO_COME
+    what = COMPARED[name]
+    early, late = before.get(what, math.nan), now.get(what, math.nan)
+    ratio = early / late if late > 0 else math.nan
+    return faster(ratio) if name.endswith("faster") else shown_factor(ratio)
+
+
+def faster(ratio: float) -> str:
+    if math.isnan(ratio):
+        return UNKNOWN
+    if abs(ratio - 1) < ALIKE:
+        return "about as fast"
+    return f"{shown_factor(ratio)} times as fast" if ratio > 1 else f"{shown_factor(1 / ratio)} times slower"
+
+
+def shown_factor(ratio: float) -> str:
+    if math.isnan(ratio):
+        return UNKNOWN
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.1f}" if ratio >= 1.1 else f"{ratio:.2f}"
+
+
+def shown(name: str, value: float) -> str:
+    """Times with two or three digits, counts of ten and more as whole numbers."""
+    if math.isnan(value):
+        return UNKNOWN
+    whole = 100 if name.endswith("_ms") else 10
+    if value >= whole or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 1 else f"{value:.2f}"

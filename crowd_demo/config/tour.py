@@ -1,0 +1,231 @@
+"""A tour: a YAML of sentences and actions that leads through what the program shows, with numbers measured where it runs.
+
+    # What the tour is about.
+    config: 20k
+    steps:
+      - say: Everybody tests everybody; a step takes {step_ms} ms.
+        do: {set: {neighbours: none}}
+        mark: brute                       # later steps may name this one's numbers, as {brute.step_ms}
+      - say: A grid makes the step {faster}.
+        do: {set: {neighbours: buckets}}
+        ask: Why is it not faster still?  # a question; its answer comes with the next key
+        answer: Neighbours in space are still far apart in memory.
+
+docs/tours.md says how to write one. Nothing here runs anything: app/tours/tour.py plays it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
+
+from crowd_demo.config.explain import close_to, explain
+from crowd_demo.config.loader import ConfigError, Mistake, load_config, location_of, read_keys
+from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.optimizations import field_of
+from crowd_demo.config.resources import find_tour
+from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+
+NUMBERS = {
+    "step_ms": "milliseconds of a step of the crowd",
+    "see_ms": "of these, those of the stage in which agents meet their neighbours",
+    "draw_ms": "milliseconds that the picture of the crowd takes",
+    "frame_ms": "milliseconds of a whole frame",
+    "fps": "frames a second",
+    "agents": "size of the crowd",
+    "candidates": "how many others an agent tested",
+    "neighbours": "how many of these were neighbours",
+    "drawn": "agents that were drawn",
+    "near_reads": "share of reads that find the next agent in the same line of memory or the one after, in percent",
+    "factor": "how many times as long a step took before",
+    "faster": "the same in words: 3.1 times as fast, about as fast, 1.4 times slower",
+    "draw_factor": "how many times as long the picture took before",
+    "draw_faster": "the same in words",
+}
+"""What may stand in {} in a tour's texts."""
+
+BEFORE = "before"  # the mark of the numbers just before a step did what it does
+PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+NO_SETTINGS = ("set", "scenario", "restart")  # keys of `Actions` that are no settings themselves
+MARK = re.compile("([a-z][a-z0-9_]*)?")
+TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
+
+
+def one_line(text: object) -> object:
+    """A text without the line ends of the file."""
+    return " ".join(text.split()) if isinstance(text, str) else text
+
+
+Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=400)]
+Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a technique's path
+
+if TYPE_CHECKING:
+    Techniques = Section
+else:
+    Techniques = create_model("Techniques", __base__=Section, __module__=__name__, **{
+        technique.path: field_of(technique) for technique in TECHNIQUES})
+    Techniques.__doc__ = "Techniques by their path, such as stagger.avoidance, and the values that they get."
+
+
+class Actions(Section):
+    """What a step of a tour does; what it does not name stays as it is."""
+
+    scenario: str = Field("", max_length=4096, description="open another configuration")
+    set: Techniques = section(Techniques)
+    agents: Whole = number(0, 0, 2_000_000, "agents", "be so many")
+    speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
+    pause: bool = Field(False, description="pause, or go on")
+    freeze: bool = Field(False, description="go on to cull by the view of this moment, or cull by the camera again")
+    camera: CameraSettings = section(CameraSettings)
+    restart: bool = Field(False, description="start again with the same seed, once all the rest holds")
+
+    @property
+    def settings(self) -> Settings:
+        """What is given, by name."""
+        given = {name: getattr(self, name) for name in self.model_fields_set if name not in NO_SETTINGS}
+        return given | {TECHNIQUE + path: getattr(self.set, path) for path in self.set.model_fields_set}
+
+
+class Step(Section):
+    """A sentence or two, and what is done before they are said."""
+
+    say: Text = Field(description="what is said")
+    do: Actions = section(Actions)
+    wait: Whole = number(60, 1, 600, "frames", "measure over so many, where the texts have numbers")
+    mark: str = Field("", max_length=40, description="a name for this step's numbers, of small letters, digits and _")
+    ask: Text | None = Field(None, description="a question")
+    answer: Text | None = Field(None, description="its answer, which comes with the next key")
+
+
+class Page(NamedTuple):
+    """What is shown at a time: a step, or the answer to its question."""
+
+    step: int  # counted from 0
+    text: str
+    question: str = ""
+    is_answer: bool = False
+
+    @property
+    def numbers(self) -> frozenset[str]:
+        """The placeholders of its texts."""
+        return frozenset(PLACEHOLDER.findall(f"{self.text} {self.question}"))
+
+
+class Tour(Section):
+    """A tour; `config` is the configuration with which it begins."""
+
+    config: str = Field(min_length=1, max_length=4096, description="the configuration with which the tour begins")
+    steps: list[Step] = Field(min_length=1, max_length=200, description="one after another")
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        """All that is shown, in order."""
+        return tuple(self._pages())
+
+    def _pages(self) -> Iterator[Page]:
+        for place, step in enumerate(self.steps):
+            yield Page(place, step.say, step.ask or "")
+            if step.answer:
+                yield Page(place, step.answer, step.ask or "", is_answer=True)
+
+    # --- what holds at a step ----------------------------------------------------------------------------------------
+
+    def scenario_at(self, step: int) -> tuple[int, str]:
+        """(the step that opened it, its name) of the configuration that a step is about."""
+        opened = [place for place, each in enumerate(self.steps[:step + 1]) if each.do.scenario]
+        return (opened[-1], self.steps[opened[-1]].do.scenario) if opened else (0, self.config)
+
+    def settings_at(self, step: int) -> Settings:
+        """All that the tour has set up to that step since its configuration was opened."""
+        first, _ = self.scenario_at(step)
+        found: dict[str, object] = {}
+        for each in self.steps[first:step + 1]:
+            found |= each.do.settings
+        return found
+
+    def settings_back(self, step: int, config: Config) -> Settings:
+        """What brings a step that has opened nothing back to the one before it: as the tour, or else `config`, says."""
+        before = self.settings_at(step - 1)
+        return {name: before.get(name, configured(config, name)) for name in self.steps[step].do.settings}
+
+    # --- mistakes that no single key shows ---------------------------------------------------------------------------
+
+    @model_validator(mode="after")
+    def _texts_fit(self) -> Self:
+        problems = list(self._problems())
+        if problems:
+            refuse(self, *problems)
+        return self
+
+    def _problems(self) -> Iterator[Problem]:
+        marks = [BEFORE]
+        for place, step in enumerate(self.steps):
+            if step.answer and not step.ask:
+                yield Problem(("steps", place, "answer"), step.answer, "must have a question: ask")
+            if not MARK.fullmatch(step.mark):
+                yield Problem(("steps", place, "mark"), step.mark, f"must be small letters, digits and _, not {step.mark!r}")
+            if step.mark in (BEFORE, *NUMBERS):
+                yield Problem(("steps", place, "mark"), step.mark, f"must be another name: {step.mark} has a meaning")
+            for key in ("say", "ask", "answer"):
+                if step.mark and key == "answer":
+                    marks.append(step.mark)
+                for problem in _unknown(getattr(step, key) or "", marks):
+                    yield Problem(("steps", place, key), getattr(step, key), problem)
+
+
+def _unknown(text: str, marks: list[str]) -> Iterator[str]:
+    """What is wrong with the placeholders of a text, where those marks are known."""
+    for placeholder in PLACEHOLDER.findall(text):
+        mark, _, number = placeholder.rpartition(".")
+        if mark and mark not in marks:
+            yield f"no earlier step has the mark {mark!r}{close_to(mark, marks)}"
+        elif number not in NUMBERS:
+            yield f"there is no number {number!r}{close_to(number, NUMBERS)}"
+
+
+def configured(config: Config, name: str) -> object:
+    """What a configuration says about a setting."""
+    known: dict[str, Any] = {"agents": config.agents, "speed": config.time.speed, "pause": False, "freeze": False,
+                             "camera": config.camera}
+    return known[name] if name in known else config.optimizations.get(name.removeprefix(TECHNIQUE))
+
+
+def technique_of(name: str) -> str:
+    """The path of the technique that a setting is about; an empty text if it is about none."""
+    path = name.removeprefix(TECHNIQUE)
+    return path if name.startswith(TECHNIQUE) and path in BY_PATH else ""
+
+
+def load_tour(name_or_path: str | Path) -> Tour:
+    """Read a tour: a path, a file of `./tours`, or a shipped name such as "talk". Raises ConfigError with every mistake.
+
+    The configurations that it opens are read too, so that none is found to be broken in the middle of a talk.
+    """
+    _, data, locations, mistakes = read_keys(name_or_path, find_tour)
+    tour = None
+    try:
+        tour = Tour.model_validate(data)
+    except ValidationError as error:
+        mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, Tour)]
+    if tour is None or mistakes:
+        raise ConfigError(mistakes)
+    for key, name in _opened(tour):
+        try:
+            load_config(name)
+        except ConfigError as error:
+            raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
+    return tour
+
+
+def _opened(tour: Tour) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """(key, name) of each configuration that a tour opens."""
+    yield ("config",), tour.config
+    for place, step in enumerate(tour.steps):
+        if step.do.scenario:
+            yield ("steps", place, "do", "scenario"), step.do.scenario

@@ -1,0 +1,169 @@
+"""A crowd as it is against the same crowd with other techniques: two copies of the one, and one of the other, take turns.
+
+All three go on from one state, in which agents lie in memory in the order of their ids, as if they had never been sorted; so a
+crowd that sorts does so in its first step, and one that does not has the memory that it would have after a long time. A frame
+is a step and, if there is a picture, a picture after it. Steps before the first block do not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from crowd_demo.config.memory import AGENT, MB, available_bytes
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import Estimate, compare
+from crowd_demo.measure.crowd import STEP, FrameArm, Picture
+from crowd_demo.measure.experiment import Progress
+from crowd_demo.measure.pairs import all_pairs_s
+from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
+from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH, is_approximate
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot
+
+PRESENT, AGAIN, OTHER = "present", "present again", "other"
+WARM_UP = 10  # steps, if they are fast
+WARM_UP_SHARE = 0.2  # of the seconds; slow crowds warm up for fewer steps
+MOST_STEPS = 120
+PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
+LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
+
+Crowd = Literal["same", "approximate", "DIFFERS"]
+Values = Mapping[str, Value]  # by path
+
+
+class Limits(NamedTuple):
+    """For how long to compare: about so many seconds for all three crowds; or for so many steps of each."""
+
+    seconds: float
+    steps: int | None = None
+
+    def warm_up(self, all_s: float) -> int:
+        """Further steps without a block, where a step of all crowds takes `all_s` seconds."""
+        return WARM_UP if self.steps else min(int(WARM_UP_SHARE * self.seconds / all_s), WARM_UP)
+
+    def blocks(self, all_s: float) -> list[int]:
+        """The lengths of the blocks."""
+        fitting, patient = (int(times * self.seconds / all_s) for times in (1, PATIENCE))
+        return block_lengths(self.steps or min(max(fitting, min(LEAST_BLOCKS, patient), 1), MOST_STEPS))
+
+
+class Pair(NamedTuple):
+    """Milliseconds with the present techniques and with the others, and the factor between them."""
+
+    present: Interval
+    other: Estimate
+
+    @property
+    def factor(self) -> Interval:
+        """How many times as long the others take: above 1 the present ones are faster."""
+        return self.other.ratio
+
+
+class Versus(NamedTuple):
+    """What was found: of the step, of the whole frame, and whether it is one crowd."""
+
+    steps: int  # of each crowd that were timed
+    step: Pair
+    frame: Pair
+    crowd: Crowd
+
+
+class ThreeCrowds:
+    """The three crowds. Ask for slices in the thread that calls kernels, where nobody else may call any meanwhile."""
+
+    def __init__(self, start: Snapshot, picture: bool) -> None:
+        """`start` has the present techniques, and the configuration with the view and the window of the pictures."""
+        self.start = unsorted(start)
+        self._picture = picture
+        self._arms: dict[str, FrameArm] = {}
+
+    @property
+    def present(self) -> Simulation:
+        """The crowd with the present techniques, once it is built."""
+        return self._arms[PRESENT].sim
+
+    def options(self, others: Values) -> Optimizations:
+        """The present techniques but for the others."""
+        return with_values(self.start.config.optimizations, {**self.start.techniques, **others})
+
+    def too_slow(self, others: Values) -> str:
+        """Why these are not tried, or an empty text."""
+        seconds = all_pairs_s(self.start.agents, self.options(others).get)
+        return f"a step of all pairs would take about {seconds:,.0f} s" if seconds > LONGEST_STEP_S else ""
+
+    def build(self) -> Iterator[Progress]:
+        """Make the crowds, one a slice. Raises ValueError if there is not enough memory for them."""
+        check_memory(self.start)
+        for name in (PRESENT, AGAIN, OTHER):
+            yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
+            self._arms[name] = self._arm()
+
+    def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
+        """Compare with the others; yield how much is done, 0 to 1, after each slice."""
+        start = self.start._replace(tick=self._first_tick(others))
+        for name, arm in self._arms.items():
+            arm.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
+            yield 0.0
+        all_s = 0.0
+        for arm in self._arms.values():
+            arm.run(1)  # makes what is made once, such as flow fields
+            yield 0.0
+            all_s += _seconds(arm.run(1))
+            yield 0.0
+        lengths = limits.blocks(all_s)
+        turns: list[Finished[Block]] = []
+        for turn in interleave(self._arms, lengths, limits.warm_up(all_s)):
+            turns.append(turn)
+            yield len(turns) / ((len(lengths) + 1) * len(self._arms))
+        return self._found(others, collect(self._arms, turns))
+
+    def _arm(self) -> FrameArm:
+        sim = Simulation.from_snapshot(self.start)
+        return FrameArm(sim, Picture(Scene(sim, sim.config, assets_folder())) if self._picture else None)
+
+    def _first_tick(self, others: Values) -> int:
+        """The next tick at which every crowd that sorts every so many steps does so."""
+        together = math.lcm(*(int(values["reorder.every"]) for values in (self.start.techniques, others)
+                              if "reorder.every" in values))
+        return -(-self.start.tick // together) * together
+
+    def _found(self, others: Values, measured: Mapping[str, Sequence[Block]]) -> Versus:
+        hashes = {name: arm.sim.state_hash() for name, arm in self._arms.items()}
+        found = compare(measured, hashes, PRESENT, AGAIN).results
+        present, other = found[PRESENT], found[OTHER]
+        steps = sum(block.steps for block in measured[PRESENT])
+        return Versus(steps, Pair(present.stages[STEP].ms, other.stages[STEP]), Pair(present.step.ms, other.step),
+                      self._crowd(others, len(set(hashes.values())) == 1))
+
+    def _crowd(self, others: Values, one_hash: bool) -> Crowd:
+        if one_hash:
+            return "same"
+        before, after = self.options({}), self.options(others)
+        approximate = any(is_approximate(BY_PATH[path], options.get(path), options.get)
+                          for path in others for options in (before, after))
+        return "approximate" if approximate else "DIFFERS"
+
+
+def unsorted(start: Snapshot) -> Snapshot:
+    """The same state with the agents in the order of their ids, and a sort due as soon as one may be."""
+    return start._replace(columns=start.columns[:, np.argsort(start.columns[0], kind="stable")], drift=math.inf)
+
+
+def check_memory(start: Snapshot) -> None:
+    """Raises ValueError if there is not enough for three crowds."""
+    needed, free = 3 * start.agents * AGENT, available_bytes()
+    if free is not None and needed > free:
+        raise ValueError(f"three crowds of {start.agents:,} need about {needed // MB:,} MB, and {free // MB:,} MB are free")
+
+
+def _seconds(block: Block) -> float:
+    return float(sum(ms.sum() for ms in block.times_ms.values())) * 1e-3

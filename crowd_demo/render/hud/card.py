@@ -1,0 +1,185 @@
+"""The card of the last switch: what it gave, and whether the crowd is the same. Its records, and how it is drawn.
+
+To be read from the back of a room: the factor of the technique's stage is the largest, the proof comes next.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import (
+    ACCENT,
+    BAD,
+    DIM,
+    EDGE,
+    FAINT,
+    GOOD,
+    GROUND,
+    LARGE,
+    NORMAL,
+    PAD,
+    SHEET,
+    SMALL,
+    TEXT,
+    WARM,
+    Colour,
+)
+
+Outcome = Literal["faster", "slower", "no difference", "unknown"]
+ProofKind = Literal["running", "same", "differs", "apart", "sample"]
+
+WIDTH = 430.0
+TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
+HEAD, BIG, PROOF_LINE, ROW, FOOT = 40.0, 64.0, 25.0, 20.0, 30.0  # heights
+TIMES, COUNTS = (0.33, 0.56), (0.75, 1.0)  # where the two numbers of a row end, of the width
+OUTCOME_COLOURS: dict[Outcome, Colour] = {"faster": GOOD, "slower": WARM, "no difference": TEXT, "unknown": DIM}
+PROOF_COLOURS: dict[ProofKind, Colour] = {"running": DIM, "same": GOOD, "differs": BAD, "apart": WARM, "sample": ACCENT}
+
+
+class Span(NamedTuple):
+    """Median times of one thing before and after, milliseconds; nan where nothing was measured."""
+
+    name: str
+    before_ms: float
+    after_ms: float
+    factor: float  # how many times as fast it is now; nan where that is not known
+    low: float  # of the factor, with a confidence of 95 %; -inf and inf where there were too few
+    high: float
+    outcome: Outcome
+    noise: float = math.nan  # by such a factor times changed while nothing was switched
+
+
+class Count(NamedTuple):
+    """A counter that explains it, as texts."""
+
+    name: str
+    before: str
+    after: str
+
+
+class Proof(NamedTuple):
+    """Whether it is the same crowd; the kinds are those of `measure.proof.finding`."""
+
+    kind: ProofKind
+    text: str
+
+
+class Card(NamedTuple):
+    """`spans` are the technique's stage, if it has one, the step and the frame."""
+
+    title: str  # SIMD lanes
+    change: str  # off -> on
+    exact: bool
+    spans: tuple[Span, ...]
+    counts: tuple[Count, ...]
+    proof: Proof
+    state: str  # how much was measured, and why no more
+    left: float  # share of its time
+    frame: int  # number of the frame in which it took effect
+
+
+# --- the texts -------------------------------------------------------------------------------------------------------
+
+def factor_text(span: Span) -> str:
+    """3.1x, whether it is faster or slower by that."""
+    return f"{_number(span.factor if span.factor >= 1 else 1 / span.factor)}x"
+
+
+def interval_text(span: Span) -> str:
+    """The interval of the same; the noise where a difference lies within that; nothing where it is not known."""
+    if not 0 < span.low <= span.high < math.inf:
+        return ""
+    if span.outcome == "no difference" and not span.low <= 1 <= span.high:
+        return f"noise here: {_number(span.noise)}x"
+    ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)
+    return f"95 %: {_number(ends[0])} - {_number(ends[1])}"
+
+
+def outcome_text(span: Span) -> str:
+    """One that is not known has no factor, however large the difference looks."""
+    if span.outcome in ("faster", "slower"):
+        return f"{factor_text(span)} {span.outcome}"
+    return "no difference here" if span.outcome == "no difference" else "too few to tell"
+
+
+def ms_text(ms: float) -> str:
+    if math.isnan(ms):
+        return "-"
+    return f"{ms:.{2 if ms < 9.995 else 1 if ms < 99.95 else 0}f} ms"
+
+
+def _number(number: float) -> str:
+    return f"{number:.{2 if number < 1.995 else 1 if number < 19.95 else 0}f}"
+
+
+# --- the drawing -----------------------------------------------------------------------------------------------------
+
+def draw_card(card: Card, room: float, pen: Pen, scale: float) -> Canvas:
+    """Render the card, no wider than the room."""
+    wide = min(WIDTH, room)
+    ruler = Canvas((1, 1), pen, scale, None)
+    proof = ruler.wrapped(card.proof.text, wide - 2 * PAD, PROVED, 3)
+    lines = len(card.spans[1:]) + len(card.counts)
+    on = Canvas((wide, HEAD + BIG * bool(card.spans) + PROOF_LINE * len(proof) + 10 + ROW * lines + FOOT), pen, scale, SHEET)
+    on.target((0, 0, *on.size), "card")
+    _draw_head(on, card)
+    top = HEAD
+    if card.spans:
+        _draw_factor(on, card.spans[0], top)
+        top += BIG
+    for line in proof:
+        on.left(line, PAD, top + PROOF_LINE / 2, PROVED, PROOF_COLOURS[card.proof.kind])
+        top += PROOF_LINE
+    top += 10
+    for span in card.spans[1:]:
+        _draw_row(on, top, span.name, ms_text(span.before_ms), ms_text(span.after_ms), TIMES, TEXT)
+        on.right(outcome_text(span), wide - PAD, top + ROW / 2, LARGE, OUTCOME_COLOURS[span.outcome])
+        top += ROW
+    for count in card.counts:
+        _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
+        top += ROW
+    _draw_foot(on, card)
+    return on
+
+
+def _draw_head(on: Canvas, card: Card) -> None:
+    mark = "" if card.exact else "approximate"
+    room = on.size[0] - 2 * PAD - on.width(mark, NORMAL) - 10
+    end = on.left(on.fitted(card.title, room, TITLE), PAD, HEAD / 2, TITLE)
+    on.left(on.fitted(card.change, max(room - end, 0), TITLE), end + 10, HEAD / 2, TITLE, ACCENT)
+    on.right(mark, on.size[0] - PAD, HEAD / 2, NORMAL, WARM)
+    on.line(EDGE, (PAD, HEAD - 2), (on.size[0] - PAD, HEAD - 2))
+
+
+def _draw_factor(on: Canvas, span: Span, top: float) -> None:
+    """The technique's stage: how many times as fast it is now, as large as it can be."""
+    wide, colour = on.size[0], OUTCOME_COLOURS[span.outcome]
+    times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
+    if span.outcome in ("faster", "slower"):
+        end = on.left(factor_text(span), PAD, top + BIG / 2, FACTOR, colour)
+        on.left(span.outcome, end + 10, top + 21, WORDS, colour)
+        on.left(times, end + 10, top + 43, LARGE)
+        on.right(interval_text(span), wide - PAD, top + 21, NORMAL, DIM)
+    else:
+        on.left(outcome_text(span), PAD, top + 21, WORDS + 8, colour)
+        on.left(times, PAD, top + 47, LARGE)
+        on.right(interval_text(span), wide - PAD, top + 47, NORMAL, DIM)
+
+
+def _draw_row(on: Canvas, top: float, name: str, before: str, after: str, ends: tuple[float, float], colour: Colour) -> None:
+    middle, (first, second) = top + ROW / 2, (PAD + (on.size[0] - 2 * PAD) * end for end in ends)
+    start = on.right(before, first, middle, LARGE, colour)
+    on.left("->", first + 8, middle, LARGE, FAINT)
+    on.right(after, second, middle, LARGE, colour)
+    on.left(on.fitted(name, start - PAD - 8, LARGE), PAD, middle, LARGE, colour)
+
+
+def _draw_foot(on: Canvas, card: Card) -> None:
+    wide, tall = on.size
+    on.left(on.fitted(card.state, wide - 2 * PAD, SMALL), PAD, tall - 18, SMALL, FAINT)
+    on.rect(GROUND, (PAD, tall - 7, wide - 2 * PAD, 3))
+    if card.left > 0:
+        on.rect(ACCENT, (PAD, tall - 7, (wide - 2 * PAD) * card.left, 3))

@@ -1,0 +1,159 @@
+"""Take the pictures of the window: `python docs/gallery.py [name ...]`, all of them or those of these names.
+
+The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved in
+three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`. What is measured in them is measured while they are taken, so take
+them on a quiet machine; all of them need some minutes.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import pygame
+
+from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.loop import Loop
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.program import Program
+from crowd_demo.app.screen.window import close_window, open_window
+from crowd_demo.config.loader import load_config
+
+FOLDER = Path(__file__).resolve().parent / "pictures/window"
+SIZES = ((1280, 720), (800, 600), (2560, 1440))
+PATIENCE_S = 1800.0
+
+
+class Visit:
+    """A running program and a folder for its pictures."""
+
+    def __init__(self, config: str, *overrides: str) -> None:
+        self.config = load_config(config, overrides)
+        open_window(self.config.window, headless=True)
+        worker = Worker()
+        loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
+        self.program = Program(self.config, loaded, config_name=config)
+        self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
+        self.program.time.unpaced, self.program.cards.on = False, True
+
+    def do(self, action: str, backwards: bool = False) -> None:
+        self.program.perform(Do(action, backwards))
+
+    def wait(self, seconds: float) -> None:
+        """Let frames pass for so long."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            self.loop.frame()
+
+    def until(self, done: Callable[[], bool]) -> None:
+        end = time.monotonic() + PATIENCE_S
+        while not done():
+            assert time.monotonic() < end, "it never happened"
+            self.loop.frame()
+
+    def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
+        """Switch a technique, and let its card fill."""
+        self.do(path, backwards)
+        self.until(lambda: not self.program.techniques.switcher.pending)
+        self.wait(seconds)
+
+    def save(self, name: str) -> None:
+        """Save the picture in each size; some frames pass after a change, for the HUD is not drawn in each."""
+        for size in SIZES:
+            if pygame.display.get_window_size() != size:
+                pygame.display.set_mode(size, pygame.RESIZABLE, 32)
+                self.wait(0.6)
+            path = FOLDER / f"{name}-{size[1]}.jpg"
+            pygame.image.save(pygame.display.get_surface(), path)
+            print(path.name)
+        pygame.display.set_mode(SIZES[0], pygame.RESIZABLE, 32)
+        self.wait(0.3)
+
+
+@contextmanager
+def visit(config: str, *overrides: str) -> Iterator[Visit]:
+    """Open a configuration; the first seconds are over."""
+    found = Visit(config, *overrides)
+    found.wait(4.0)
+    yield found
+    close_window()
+
+
+# --- the pictures ----------------------------------------------------------------------------------------------------
+
+def card() -> None:
+    """What lanes give, and the proof."""
+    with visit("20k") as it:
+        it.switch("simd", seconds=6.0)
+        it.switch("simd")
+        it.save("card")
+
+
+def apart() -> None:
+    """An approximate technique: how far the crowds come apart."""
+    with visit("20k") as it:
+        it.switch("stagger.avoidance")
+        it.save("apart")
+
+
+def ablation() -> None:
+    with visit("20k") as it:
+        it.do("ablate")
+        it.until(lambda: not it.program.experiments.active)
+        it.save("ablation")
+
+
+def ladder() -> None:
+    with visit("5k") as it:
+        it.do("largest")
+        it.until(lambda: not it.program.experiments.active)
+        it.save("ladder")
+
+
+def scenarios() -> None:
+    with visit("20k") as it:
+        it.do("scenarios")
+        it.wait(0.5)
+        it.save("scenarios")
+
+
+def menu() -> None:
+    with visit("20k", "window.theme=light") as it:
+        it.do("menu")
+        it.wait(0.5)
+        it.save("menu")
+
+
+def tour() -> None:
+    """The first tour, at its third step."""
+    with visit("20k") as it:
+        it.do("tour")
+        it.program.dialogs.press("return", False)
+        for _ in range(2):
+            it.wait(6.0)
+            it.program.guide.press("return", it.program)
+        it.wait(8.0)
+        it.save("tour")
+
+
+PICTURES: dict[str, Callable[[], None]] = {
+    function.__name__: function for function in (card, apart, ablation, ladder, scenarios, menu, tour)}
+
+
+def main(names: Sequence[str]) -> int:
+    if unknown := [name for name in names if name not in PICTURES]:
+        print(f"gallery: no picture {unknown[0]!r}; there are {', '.join(PICTURES)}", file=sys.stderr)
+        return 2
+    FOLDER.mkdir(exist_ok=True)
+    for name in names or PICTURES:
+        PICTURES[name]()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,228 @@
+"""What made-up times before and after a switch say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from crowd_demo.app.card.effect import Watch, before_now, extent, joined, latest
+from crowd_demo.app.card.explaining import counted, explaining
+from crowd_demo.profile import HISTORY, Profile
+from crowd_demo.render.hud.card import Count, Span
+from crowd_demo.sim.metrics.locality import Locality
+from crowd_demo.sim.metrics.readings import Readings
+
+pytestmark = pytest.mark.quick
+
+
+class MadeUp(Profile):
+    """A profile whose times are given; each differs by up to a percent, the same in every test."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rng = np.random.default_rng(5)
+
+    def frame(self, steps: int = 1, note: str = "", sort: bool = False, blit: float = 2.0, cull: float = 0.0,
+              **stages_ms: float) -> None:
+        self.begin_frame()
+        total = 0.0
+        for number in range(steps):
+            self.begin_step()
+            sorting = {"reorder": 6.0} if sort and number == 0 else {}
+            for stage, ms in {"see": 1.0, "move": 0.5, **sorting, **stages_ms}.items():
+                total += self._stage(stage, ms)
+            self.end_step()
+        total += self._stage("cull", cull) + self._stage("blit", blit) + self._stage("hud", 3.0)
+        if note:
+            self.note(note)
+        self.end_frame(total + 0.25)
+
+    def many(self, count: int, **what) -> None:
+        for _ in range(count):
+            self.frame(**what)
+
+    def _stage(self, stage: str, ms: float) -> float:
+        ms *= self.rng.uniform(0.99, 1.01)
+        self.add(stage, ms)
+        return ms
+
+
+def switched(profile: MadeUp, stage: str = "see", drawn: bool = False) -> Watch:
+    """A switch takes effect in the present frame."""
+    watch = Watch(profile, before_now(profile, 0, 0), stage, drawn)
+    profile.frame(note="Switch", see=50.0, blit=50.0)
+    return watch
+
+
+def told(watch: Watch, profile: MadeUp) -> dict[str, Span]:
+    watch.collect(profile)
+    return {span.name: span for span in watch.spans()}
+
+
+def test_factors_are_those_of_the_times() -> None:
+    profile = MadeUp()
+    profile.many(120, see=3.0)
+    watch = switched(profile)
+    profile.many(120, see=1.0)
+    found = told(watch, profile)
+    see, step, frame = found["see"], found["step"], found["frame"]
+    assert (see.before_ms, see.after_ms, see.factor) == pytest.approx((3, 1, 3), rel=0.01)
+    assert see.low < see.factor < see.high < 1.05 * see.low and see.outcome == "faster"
+    assert (step.before_ms, step.after_ms) == pytest.approx((3.5, 1.5), rel=0.01) and step.outcome == "faster"
+    assert (frame.before_ms, frame.after_ms) == pytest.approx((5.75, 3.75), rel=0.01), "without the HUD"
+    assert watch.extent == "120 steps before, 120 after"
+
+
+def test_what_is_slower_is_told_too_and_what_is_alike_is_no_difference() -> None:
+    profile = MadeUp()
+    profile.many(120)
+    watch = switched(profile)
+    profile.many(120, blit=3.0)
+    found = told(watch, profile)
+    assert found["see"].outcome == found["step"].outcome == "no difference"
+    assert found["frame"].outcome == "slower" and found["frame"].factor == pytest.approx(3.75 / 4.75, rel=0.01)
+
+
+def test_what_differs_less_than_the_time_before_from_itself_is_no_difference() -> None:
+    profile = MadeUp()
+    profile.many(60, see=1.0)
+    profile.many(60, see=1.3)
+    watch = switched(profile)
+    profile.many(120, see=0.95)
+    see = told(watch, profile)["see"]
+    assert see.outcome == "no difference" and see.noise == pytest.approx(1.3, rel=0.05)
+
+
+def test_few_steps_say_nothing_however_large_the_difference() -> None:
+    profile = MadeUp()
+    profile.many(11, see=9.0)
+    watch = switched(profile)
+    profile.many(120, see=1.0)
+    assert told(watch, profile)["see"].outcome == "unknown"
+    profile = MadeUp()
+    profile.many(120, see=9.0)
+    watch = switched(profile)
+    profile.many(5)
+    assert told(watch, profile)["see"].outcome == "unknown"
+    profile.frame()
+    assert told(watch, profile)["see"].outcome == "faster"
+
+
+def test_a_sort_counts_with_its_share_of_the_steps() -> None:
+    profile = MadeUp()
+    for frame in range(120):
+        profile.frame(sort=frame % 30 == 0)
+    watch = switched(profile, "reorder")
+    for frame in range(120):
+        profile.frame(sort=frame % 10 == 0)
+    found = told(watch, profile)
+    assert (found["reorder"].before_ms, found["reorder"].after_ms) == pytest.approx((6 / 30, 6 / 10), rel=0.05)
+    assert found["step"].after_ms - found["step"].before_ms == pytest.approx(6 / 10 - 6 / 30, rel=0.1)
+
+
+def test_a_stage_that_does_not_run_has_times_and_no_factor() -> None:
+    profile = MadeUp()
+    profile.many(120)
+    watch = switched(profile, "reorder")
+    profile.many(60, sort=True)
+    reorder = told(watch, profile)["reorder"]
+    assert math.isnan(reorder.before_ms) and reorder.after_ms == pytest.approx(6, rel=0.01)
+    assert math.isnan(reorder.factor) and reorder.outcome == "unknown"
+
+
+def test_frames_with_a_note_and_their_steps_do_not_count() -> None:
+    profile = MadeUp()
+    for _ in range(40):
+        profile.many(2)
+        profile.frame(steps=3, note="compiling", see=70.0)
+    watch = switched(profile)
+    for _ in range(40):
+        profile.many(3, steps=2, see=0.5)
+        profile.frame(note="proof", see=40.0)
+    found = told(watch, profile)
+    assert (found["see"].before_ms, found["see"].after_ms) == pytest.approx((1, 0.5), rel=0.01)
+    assert watch.extent == "80 steps before, 162 after", "nor does the frame after a proof, whose data is in the caches"
+
+
+def test_frames_with_and_without_a_step_are_not_mixed_up() -> None:
+    """At 120 frames a second every second one has a step: the median frame might be of either kind."""
+    profile = MadeUp()
+    for frame in range(240):
+        profile.frame(steps=frame * 51 // 100 - (frame - 1) * 51 // 100)
+    watch = switched(profile)
+    for frame in range(240):
+        profile.frame(steps=frame * 49 // 100 - (frame - 1) * 49 // 100)
+    assert told(watch, profile)["frame"].factor == pytest.approx((2.25 + 0.51 * 1.5) / (2.25 + 0.49 * 1.5), rel=0.02)
+
+
+def test_steps_go_on_while_the_view_moves_and_frames_do_not() -> None:
+    profile = MadeUp()
+    profile.many(120, see=2.0)
+    watch = switched(profile)
+    profile.many(60, see=1.0)
+    watch.view_changed(profile)
+    profile.many(60, see=1.0, blit=9.0)
+    found = told(watch, profile)
+    assert found["frame"].after_ms == pytest.approx(3.75, rel=0.01)
+    assert watch.extent == "120 steps before, 120 after"
+
+
+def test_drawing_is_compared_frame_by_frame() -> None:
+    profile = MadeUp()
+    profile.many(120, steps=0, blit=4.0, cull=0.1)
+    watch = switched(profile, "cull", drawn=True)
+    profile.many(120, steps=0, blit=1.85, cull=0.2)
+    found = told(watch, profile)
+    assert "cull" not in found, "it costs more itself, and saves more elsewhere"
+    assert found["draw"].factor == pytest.approx(2, rel=0.01) and found["frame"].outcome == "faster"
+    assert math.isnan(found["step"].before_ms) and found["step"].outcome == "unknown"
+    assert watch.extent == "120 frames before, 120 after"
+
+
+def test_what_was_before_a_change_is_not_compared() -> None:
+    profile = MadeUp()
+    profile.many(50, see=9.0)
+    profile.many(30)
+    times = before_now(profile, crowd_since=50, view_since=60)
+    assert extent(times) == (30, 20) and times.steps["see"].max() < 1.1
+    assert extent(before_now(profile, 81, 81)) == (0, 0)
+
+
+def test_the_steps_of_the_present_frame_are_not_over() -> None:
+    profile = MadeUp()
+    profile.many(10)
+    profile.begin_step()
+    profile.add("see", 99.0)
+    profile.end_step()
+    assert extent(latest(profile, 10)) == (10, 10) and latest(profile, 10).steps["see"].max() < 2
+
+
+def test_of_a_long_time_as_much_is_taken_as_is_kept() -> None:
+    profile = MadeUp()
+    profile.many(600, steps=3)
+    assert extent(latest(profile, 600)) == (HISTORY, 600)
+    assert (joined(*[latest(profile, 600).steps] * 2)["see"] > 0).all()
+
+
+def test_counters_that_differ_explain_it() -> None:
+    profile = MadeUp()
+    counters = {"due": 100.0, "candidates_per_agent": 20_000.0, "neighbours_per_agent": 8.0, "sorts": 7.0, "imbalance": 1.1}
+    profile.counters = dict(counters)
+    profile.many(100, sort=True)
+    watch = switched(profile)
+    profile.counters = {**counters, "candidates_per_agent": 31.4, "sorts": 9.0}
+    profile.many(50, sort=False)
+    profile.many(50, sort=True)
+    told(watch, profile)
+    before = counted(watch.before, Readings(locality=Locality(0.12, 0.09, 100)))
+    after = counted(watch.after, Readings(locality=Locality(0.815, 0.091, 100)))
+    work = Count("candidates", "20,000", "31.4")
+    memory = Count("near reads", "12%", "82%"), Count("sorts in 1,000 steps", "1,000", "500")
+    assert explaining(before, after, ["neighbours"], True) == (work, *memory)
+    assert explaining(before, after, ["simd"], True) == (work,)
+    assert not explaining(before, after, ["cull"], True) and not explaining(before, before, ["neighbours"], True)
+    fewer = {**before, "neighbours_per_agent": 4.0}
+    assert explaining(before, fewer, ["cap"], False) == (Count("neighbours", "8", "4"),)
+    assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"

@@ -1,0 +1,150 @@
+"""The processes that compile: beside this one while it loads, and other choices in idle moments."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from driven import Driven
+
+from crowd_demo.app import loop
+from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.compile_process import Helper, Precompiler, all_choices
+from crowd_demo.app.compiling.compilers import compile_all
+from crowd_demo.app.options import RunOptions
+from crowd_demo.compute.jit import Call, is_on_disk
+from crowd_demo.config.loader import load_config
+from crowd_demo.registry.techniques import TECHNIQUES
+
+
+@pytest.mark.quick
+def test_every_choice_of_every_technique_comes_up() -> None:
+    options = load_config("1k").optimizations
+    wanted = {(technique.path, value) for technique in TECHNIQUES for value in technique.choices}
+    others = list(all_choices(options))
+    assert {(technique.path, other.get(technique.path)) for other in others for technique in TECHNIQUES} >= wanted
+    assert len(others) == len(wanted)
+
+
+@pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
+def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
+    config = load_config(name)
+    compiling = Precompiler(config, config.optimizations)
+    assert compiling.process.wait(600) == 0
+    compiling.close()
+    ahead = Ahead(config)
+    for options in all_choices(config.optimizations):
+        assert not [call.name for call in ahead.missing(options) if not is_on_disk(call)]
+
+
+PRINT_KEYS = """
+from crowd_demo.app.compiling.ahead import Ahead, key_of
+from crowd_demo.config.loader import load_config
+config = load_config("1k")
+print(*map(key_of, Ahead(config).missing(config.optimizations)), sep="\\n")
+"""
+
+
+def test_a_helper_compiles_what_it_is_told_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
+    config = load_config("1k")
+    keys = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout.splitlines()
+    keys = [key for key in keys if key.startswith("crowd_demo")]
+    wanted, = (key for key in keys if ".find_cells" in key)
+    helper = Helper(config)
+    try:
+        assert helper.compile(wanted)
+        assert helper.compile("no.such_kernel()"), "what has been compiled to find the others"
+    finally:
+        helper.close()
+    written = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
+    assert any("find_cells" in name for name in written) and not any("pose" in name for name in written)
+
+
+def test_a_helper_that_dies_is_no_failure() -> None:
+    helper = Helper(load_config("1k"))
+    helper.process.kill()
+    assert not helper.compile("anything")
+    helper.close()
+
+
+class Slow:
+    """A kernel that compiles at once, unless a helper has done it."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__, self.overloads, self.compiled_here = name, dict[object, object](), 0
+
+    def compile(self, signature: object) -> None:
+        self.overloads[signature] = True
+        self.compiled_here += 1
+
+
+class Willing:
+    """A helper that compiles so many kernels, then dies."""
+
+    def __init__(self, most: int) -> None:
+        self.told: list[str] = []
+        self.most = most
+
+    def compile(self, kernel: str) -> bool:
+        self.told.append(kernel)
+        return len(self.told) <= self.most
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("most", [0, 1, 50])
+def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int) -> None:
+    kernels = [Slow(f"kernel_{number}") for number in range(40)]
+    calls, helper, told = [Call(cast(Any, kernel), ()) for kernel in kernels], Willing(most), list[tuple[str, int]]()
+    compile_all(calls, [helper], lambda text, done: told.append((text, done)))  # type: ignore[list-item]
+    assert all(kernel.compiled_here == 1 for kernel in kernels)
+    numbers = [int(re.findall(r"kernel_([0-9]+)", key)[0]) for key in helper.told]
+    assert numbers == sorted(numbers, reverse=True), "helpers begin at the end"
+    done = [done for _, done in told]
+    assert done == sorted(done)
+
+
+@pytest.mark.parametrize("lasts", [True, False])
+def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[str] = []
+    monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
+    monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
+    monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
+    driven.loop.options, driven.loop.frames = RunOptions(), 3
+    driven.loop.run()
+    assert started == ["it"] * lasts
+
+
+def test_it_ends_with_the_program() -> None:
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    assert compiling.process.poll() is None and compiling.process.stdin
+    compiling.process.stdin.close()  # as the system does when a process dies
+    assert compiling.process.wait(60) == 0
+    compiling.close()
+
+
+def test_it_can_be_stopped() -> None:
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    compiling.close()
+    assert compiling.process.returncode not in (None, 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_closing_does_not_wait_for_a_process_that_gets_no_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A killed process of idle priority ends only when it is given a core; here the kill never arrives."""
+    monkeypatch.setattr("crowd_demo.app.compiling.compile_process.CLOSE_S", 0.1)
+    config = load_config("1k")
+    compiling = Precompiler(config, config.optimizations)
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling.process, "kill", lambda: compiling.process.send_signal(signal.SIGSTOP))
+        compiling.close()
+    assert compiling.process.poll() is None
+    compiling.process.kill()
+    compiling.process.wait(60)

@@ -1,0 +1,131 @@
+"""What is compiled before the first frame, and the screen meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+
+import pygame
+import pytest
+
+from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
+from crowd_demo.app.input.events import Input
+from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.render.hud.pen import Pen
+
+NOTHING_COMPILES = """
+import os, sys, types
+os.environ["SDL_VIDEODRIVER"] = "dummy"
+import numba
+from numba.core.dispatcher import Dispatcher
+sys.path.insert(0, "tests")
+from driven import Driven
+from crowd_demo.compute.jit import Kernel
+
+def overloads():
+    found = [getattr(value, "entry", value) for name, module in sys.modules.items() if name.startswith("crowd_demo")
+             for value in vars(module).values() if isinstance(value, Dispatcher | Kernel)]
+    kernels = {id(value): value for value in found}
+    return {(kernel.__module__, kernel.__name__, str(signature))
+            for kernel in kernels.values() for signature in kernel.overloads}
+
+driven = Driven("crowd.speed_max=120", *sys.argv[1:])
+loaded = overloads()
+assert loaded
+for zoom in (0.05, 1.0):
+    driven.program.camera.look_at(500, 500, zoom)
+    driven.frames(5)
+assert overloads() == loaded, sorted(overloads() - loaded)
+"""
+
+SWITCHES = """
+from crowd_demo.app.compiling.compile_process import all_choices
+from crowd_demo.compute.jit import compile_calls
+from crowd_demo.app.compiling.ahead import Ahead
+
+ahead = Ahead(driven.config)
+for options in all_choices(driven.config.optimizations):
+    compile_calls(ahead.missing(options))
+loaded = overloads()
+for options in all_choices(driven.config.optimizations):
+    driven.program.sim.optimizations = options
+    driven.program.sim.world.tick = 0  # so that a reorder is due
+    driven.frames(2)
+    assert overloads() == loaded, sorted(overloads() - loaded)
+"""
+
+
+def run_fresh(script: str, *arguments: str) -> None:
+    """In a process that has compiled nothing yet."""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("settings", [
+    (), ("behaviour=flock",), ("map=doorway",), ("behaviour=flock", "map=doorway"), ("agents=0",),
+    ("behaviour=crates",), ("behaviour=crates", "optimizations.blitter=pygame", "optimizations.neighbours=aabb_tree"),
+    ("optimizations.simd=false", "optimizations.blitter=pygame", "optimizations.depth=full"),
+], ids=" ".join)
+def test_after_loading_no_kernel_compiles(settings: tuple[str, ...]) -> None:
+    run_fresh(NOTHING_COMPILES, *settings)
+
+
+@pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
+def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
+    run_fresh(NOTHING_COMPILES + SWITCHES, f"behaviour={behaviour}")
+
+
+@pytest.mark.quick
+def test_progress_names_what_is_compiled() -> None:
+    progress = Progress()
+    assert str(progress) == "starting" and progress.part() == 0
+    progress.compiling("see lanes", 2, 11)
+    assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
+    progress.compiling("the last kernels", 11, 11)
+    assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
+
+
+@pytest.mark.quick
+def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = iter(range(0, 30, 3))
+    monkeypatch.setattr("time.monotonic", lambda: next(seconds))
+    progress, parts = Progress(), []
+    for _ in range(3):
+        progress.compiling("see lanes", 2, 10)
+        parts.append(progress.part())
+    assert parts[0] > 0.2 and parts == sorted(set(parts)) and parts[-1] < 0.3
+    progress.compiling("the last kernels", 10, 10)
+    assert progress.part() == 1
+
+
+@pytest.mark.quick
+def test_the_bar_grows(screen: pygame.Surface) -> None:
+    pen, blue = Pen(), []
+    for part in (0.1, 0.5, 1.0):
+        draw_progress(screen, "compiling see lanes (3 of 11)", part, pen)
+        pixels = pygame.surfarray.array3d(screen).astype(int)
+        blue.append(int((pixels[..., 2] > pixels[..., 0] + 80).sum()))
+    assert 0 < blue[0] < blue[1] < blue[2]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("event", [pygame.Event(pygame.KEYDOWN, key=pygame.K_ESCAPE, mod=0), pygame.Event(pygame.QUIT)])
+def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> None:
+    never: Future[object] = Future()
+    pygame.event.post(event)
+    reader = Input({"escape": "quit"}, (640, 360))
+    quitting = Quitting()
+    show_progress(never, Progress(), reader.quits, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    assert quitting.asked and not quitting.interrupted
+
+
+@pytest.mark.quick
+def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
+    job: Future[object] = Future()
+    threading.Timer(0.1, job.set_result, (None,)).start()
+    quitting = Quitting()
+    show_progress(job, Progress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    assert job.done() and not quitting.asked

@@ -1,0 +1,227 @@
+"""Another configuration is opened in a running program."""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app import main
+from crowd_demo.app.compiling import opening
+from crowd_demo.app.compiling.compilers import compile_all
+from crowd_demo.app.compiling.opening import CannotOpenError, Opening
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.loop import Loop
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.recording.format import read_recording
+from crowd_demo.app.screen.window import screen
+from crowd_demo.compute.jit import Call
+from crowd_demo.config.loader import load_config
+
+BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a configuration of the user's."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "birds.yaml").write_text(BIRDS)
+    return tmp_path
+
+
+def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) -> None:
+    driven.frames(3)
+    driven.program.open_scenario("birds")
+    tick, left = driven.program.sim.tick, driven.program
+    while not driven.loop.opened:
+        driven.frames()
+    assert left.sim.tick > tick
+    driven.follow()
+    assert driven.program is not left and driven.program.config_name == "birds"
+    assert driven.program.config.behaviour == "flock" and driven.program.sim.agents.count == 300
+    assert driven.program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
+    assert "opened birds" in driven.program.status().notices
+
+
+def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
+    driven.press("tab")
+    driven.press("f7")
+    driven.press("9")
+    driven.settle()
+    pygame.display.set_mode((500, 300), pygame.RESIZABLE, 32)
+    driven.frames(2)
+    driven.open("birds")
+    program = driven.program
+    assert program.looks.now.hud == "compact" and not program.timeline_shown
+    assert program.sim.optimizations.blitter == "compiled"
+    assert screen().get_size() == program.camera.size == (500, 300)
+    assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"
+
+
+def test_the_crowd_that_is_left_is_freed(driven: Driven) -> None:
+    driven.frames(3)
+    driven.press("tab")
+    left = weakref.ref(driven.program.sim)
+    driven.open("birds")
+    gc.collect()
+    assert left() is None
+
+
+def test_going_back_does_not_lead_into_the_other_crowd(driven: Driven) -> None:
+    driven.frames(20)
+    driven.open("birds")
+    driven.frames(5)
+    for _ in range(10):
+        driven.press("backspace")
+        driven.frames(2)
+    assert driven.program.sim.tick == 0 and driven.program.sim.agents.count == 300
+
+
+def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
+    driven.press("f8")
+    driven.frames(5)
+    last = driven.program
+    driven.open("birds")
+    (path,) = Path().glob("*.replay")
+    script = read_recording(path)
+    assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
+    assert driven.program.crowd.recording is None and f"recorded {path}" in driven.program.status().notices
+
+
+def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
+    (folder / "birds.yaml").write_text("agents: many\n")
+    driven.program.open_scenario("birds")
+    line = "birds.yaml:1: agents: must be a whole number from 0 to 2000000, not 'many'"
+    driven.until(lambda: line in driven.program.status().notices)
+    assert driven.loop.opening is None and driven.loop.opened is None
+    driven.frames(3)
+
+
+def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(opening, "build", build)
+    driven.program.open_scenario("birds")
+    driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.program.status().notices)
+
+
+def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    def build(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(opening, "build", build)
+    driven.program.open_scenario("birds")
+    with pytest.raises(ZeroDivisionError):
+        driven.until(lambda: False)
+
+
+def test_of_two_that_are_asked_for_the_last_one_is_opened(driven: Driven) -> None:
+    driven.program.open_scenario("maze")
+    driven.frames()
+    driven.open("birds")
+    assert driven.program.config_name == "birds"
+
+
+def test_what_is_given_up_ends() -> None:
+    class Busy(Worker):
+        def submit(self, job: Any) -> Any:
+            time.sleep(0.1)
+            return super().submit(job)
+
+    opened = Opening("birds", Busy(), render=False)
+    opened.close(60)
+    assert not opened.busy
+    with pytest.raises(CannotOpenError, match="birds: given up"):
+        opened.opened()
+
+
+def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
+    driven.program.crowd.player = object()  # type: ignore[assignment]
+    driven.program.perform(Do("scenarios"))
+    assert driven.program.dialogs.top is None
+
+
+class Idle:
+    """A helper that says it has compiled each kernel."""
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def compile(self, kernel: str) -> bool:
+        self.told.append(kernel)
+        return True
+
+
+class Unneeded:
+    """A kernel that is only loaded."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__, self.overloads = name, dict[object, object]()
+
+    def compile(self, signature: object) -> None:
+        self.overloads[signature] = True
+
+
+@pytest.mark.quick
+def test_helpers_compile_everything_while_frames_go_on() -> None:
+    calls = [Call(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
+    helper, said = Idle(), list[str]()
+    compile_all(calls, [helper], lambda text, done: said.append(text), here=False)  # type: ignore[list-item]
+    assert len(helper.told) == 7 and set(said) <= {"kernels"}
+
+
+# --- whole runs ------------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def after_ten_frames(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Loop]]:
+    """A run asks for the birds in its tenth frame; the loops that ran."""
+    loops: list[Loop] = []
+    frame = Loop.frame
+
+    def asking(loop: Loop) -> None:
+        if not loops or loops[-1] is not loop:
+            loops.append(loop)
+        if loop.program.sim.tick == 10 and len(loops) == 1:
+            loop.program.open_scenario("birds")
+        frame(loop)
+
+    monkeypatch.setattr(Loop, "frame", asking)
+    yield loops
+
+
+def run(**options: Any) -> int:
+    config = load_config("1k", ["agents=200", "map=null", "window.width=320", "window.height=180"])
+    return main.run(config, RunOptions(headless=True, **options))
+
+
+def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
+        after_ten_frames: list[Loop], folder: Path) -> None:
+    assert run(frames=3000, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
+    first, second = after_ten_frames
+    assert first.program.sim.tick + second.program.sim.tick == 3000
+    report = json.loads((folder / "a.json").read_text())
+    assert (report["agents"], report["config"]["behaviour"]) == (300, "flock")
+    assert report["frames"] == report["steps"] == second.program.sim.tick
+    assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
+    spans = [event["name"] for event in json.loads((folder / "trace.json").read_text()) if event["ph"] == "X"]
+    assert spans.count("frame") == 3000
+
+
+def test_a_run_that_ends_before_the_other_crowd_is_there_ends_as_it_is(
+        after_ten_frames: list[Loop], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[int] = []
+    monkeypatch.setattr("os._exit", left.append)  # if the thread is still inside the compiler
+    assert run(frames=11, report=folder / "a.json", record=folder / "a.replay") == 0
+    assert len(after_ten_frames) == 1 and left in ([], [0])
+    assert json.loads((folder / "a.json").read_text())["agents"] == 200
+    assert read_recording(folder / "a.replay").ended

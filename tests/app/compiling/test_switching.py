@@ -1,0 +1,189 @@
+"""A technique whose kernels are missing takes effect later, and never by half."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+
+from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
+from crowd_demo.compute.jit import Call
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.entries import Range, Technique
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+
+pytestmark = pytest.mark.quick
+
+
+class SlowKernel:
+    """Compiles when it is told to."""
+
+    def __init__(self, name: str, error: Exception | None = None) -> None:
+        self.__name__ = name
+        self.overloads: dict[Any, Any] = {}
+        self.may_go_on = threading.Event()
+        self.error = error
+
+    def compile(self, signature: Any) -> None:
+        assert self.may_go_on.wait(10)
+        if self.error:
+            raise self.error
+        self.overloads[signature] = True
+
+
+class FakeAhead:
+    """Each value of `depth` has a kernel of its own."""
+
+    def __init__(self, **kernels: Any) -> None:
+        self.kernels = kernels
+
+    def missing(self, options: Any) -> list[Call]:
+        kernel = self.kernels.get(options.get("depth"))
+        return [Call(kernel, ())] if kernel and not kernel.overloads else []
+
+
+def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
+    end = time.monotonic() + 10
+    while switcher.busy and time.monotonic() < end:
+        time.sleep(0.001)
+    return switcher.ready(options)
+
+
+def test_a_value_waits_for_its_kernel() -> None:
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"}
+    assert switcher.pending == {} and not switcher.busy
+
+
+def test_what_is_compiled_takes_effect_at_once() -> None:
+    switcher, options = Switcher(FakeAhead()), Optimizations()  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
+
+
+def test_the_last_wish_counts() -> None:
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    switcher.request(options, "depth", "off")
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "off"}
+
+
+class TwoAhead:
+    """`depth: full` has three kernels, `cull: agents` one, and both together a fifth."""
+
+    def __init__(self) -> None:
+        self.slow = [SlowKernel(name) for name in ("sort_bands", "merge", "sort_all", "test_agents", "sort_tested")]
+
+    def missing(self, options: Any) -> list[Call]:
+        full, agents = options.depth == "full", options.cull == "agents"
+        wanted = [full, full, full, agents, full and agents]
+        return [Call(cast(Any, kernel), ()) for kernel, is_wanted in zip(self.slow, wanted, strict=True)
+                if is_wanted and not kernel.overloads]
+
+
+def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
+    ahead, options = TwoAhead(), Optimizations()
+    sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
+    switcher = Switcher(ahead)  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    switcher.request(options, "cull", "agents")
+    sort_bands.may_go_on.set()  # under way already
+    assert wait_until(lambda: bool(sort_bands.overloads)) and switcher.ready(options) == {}
+    test_agents.may_go_on.set()
+    assert wait_for(switcher, options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    options.cull = "agents"
+    assert switcher.ready(options) == {}, "together they need one more"
+    for kernel in (merge, sort_all, sort_tested):
+        kernel.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"} and switcher.pending == {}
+
+
+def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_again_and_again() -> None:
+    class Counting(FakeAhead):
+        asked = 0
+
+        def missing(self, options: Any) -> list[Call]:
+            self.asked += 1
+            return super().missing(options)
+
+    slow, options = SlowKernel("sort_all"), Optimizations()
+    ahead = Counting(full=slow)
+    switcher = Switcher(ahead)  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    assert switcher.ready(options) == {}
+    switcher.request(options, "cull", "agents")
+    assert switcher.ready(options) == {"cull": "agents"} and switcher.pending == {"depth": "full"}
+    before = ahead.asked
+    for _ in range(100):
+        assert switcher.ready(options) == {}
+    assert ahead.asked == before
+    slow.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"}
+
+
+def wait_until(happened: Callable[[], bool]) -> bool:
+    end = time.monotonic() + 10
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.001)
+    return happened()
+
+
+def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
+    slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
+    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher.request(options, "depth", "full")
+    slow.may_go_on.set()
+    with pytest.raises(ZeroDivisionError, match="in the compiler"):
+        wait_for(switcher, options)
+
+
+def test_the_next_choice_goes_round_both_ways() -> None:
+    depth = BY_PATH["depth"]
+    first, last = depth.choices[0], depth.choices[-1]
+    assert next_choice(depth, last) == first and next_choice(depth, first, backwards=True) == last
+
+
+def test_a_value_between_the_choices_leads_to_one_of_them() -> None:
+    stagger = BY_PATH["stagger.avoidance"]
+    assert next_choice(stagger, 5) == stagger.choices[0]
+    assert next_choice(stagger, 5, backwards=True) == stagger.choices[-1]
+
+
+def climb(numbers: Range, value: float, direction: int) -> list[float]:
+    """From a value to the end of the range."""
+    way = [value]
+    while not way[1:] or way[-1] != way[-2]:
+        way.append(float(next_number(numbers, way[-1], direction)))
+    return way[:-1]
+
+
+@pytest.mark.parametrize("technique", [t for t in TECHNIQUES if t.numbers], ids=lambda technique: technique.path)
+def test_numbers_lead_through_the_whole_range_and_back_over_the_same_ones(technique: Technique) -> None:
+    numbers = technique.numbers
+    assert numbers
+    up = climb(numbers, numbers.low, 1)
+    assert up[-1] == numbers.high and climb(numbers, numbers.high, -1) == up[::-1]
+    least = min(numbers.low, 1)
+    assert all(least * 0.999 < high - low < max(low * 0.101, least * 1.001) for low, high in pairwise(up))
+    for value in up:
+        Optimizations().set(technique.path, numbers.kind(value))
+
+
+def test_a_number_between_leads_to_its_neighbours() -> None:
+    cell = BY_PATH["cell_size"].numbers
+    assert cell and (next_number(cell, 24.024, 1), next_number(cell, 24.024, -1)) == (26, 24)
+
+
+def test_a_technique_of_words_has_no_numbers() -> None:
+    assert {t.path for t in TECHNIQUES if not t.numbers} == {
+        "neighbours", "simd", "reorder.when", "curve", "removal", "cap", "stagger.by", "cull", "depth", "blitter"}

@@ -1,0 +1,93 @@
+"""The menus of scenarios and tours: what they list, and what is broken."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
+from crowd_demo.config.resources import list_configs, list_tours
+from crowd_demo.render.hud.views import Row
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "configs").mkdir()
+    return tmp_path
+
+
+def rows(menu: FileMenu) -> dict[str, Row]:
+    """By what opens each, once all were checked."""
+    menu.checking.join(60)
+    return {entry.asked: row for entry, row in zip(menu.entries, menu.dialog.view().rows, strict=True)}
+
+
+def test_every_shipped_configuration_has_a_picture_and_what_to_watch(folder: Path) -> None:
+    chosen: list[str] = []
+    menu = scenarios_menu(chosen.append, "maze")
+    found = rows(menu)
+    assert list(found) == list(list_configs())
+    assert all(row.usable and row.picture and row.detail and row.about.startswith("Watch: ") for row in found.values())
+    assert menu.dialog.selected == list(found).index("maze")
+    menu.dialog.press("return", False)
+    assert chosen == ["maze"] and menu.dialog.closed
+
+
+def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
+    (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n")
+    (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n")
+    (folder / "configs" / "binary.yaml").write_bytes(b"\xff\xfe\n")
+    chosen: list[str] = []
+    menu = scenarios_menu(chosen.append, None)
+    found = rows(menu)
+    assert list(found)[-3:] == ["binary", "broken", "mine"]
+    assert found["mine"] == Row("mine (your own)", "Mine.", "Watch: me.")
+    assert found["broken"].detail == "configs/broken.yaml:2: agents: must be a whole number from 0 to 2000000, not 'many'"
+    assert not found["broken"].usable and found["binary"].detail == "configs/binary.yaml:1: file: not UTF-8 text"
+    menu.dialog.selected = list(found).index("broken")
+    menu.dialog.press("return", False)
+    assert not chosen and not menu.dialog.closed
+
+
+def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:
+    (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n")
+    found = rows(scenarios_menu(str, None))
+    assert found["20k"].text == "20k (your own)" and len(found) == len(list_configs())
+
+
+def test_what_another_file_has_the_name_of_is_opened_by_its_path(folder: Path) -> None:
+    (folder / "maze.yaml").write_text("agents: 5\n")
+    assert str(list_configs()["maze"]) in rows(scenarios_menu(str, None))
+
+
+def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
+    (folder / "tours").mkdir()
+    (folder / "tours" / "bad.yaml").write_text("# Bad.\nconfig: 20k\nsteps:\n  - say: '{stepms}'\n")
+    found = rows(tours_menu(str))
+    assert list(found) == [*list_tours(), "bad"] and all(found[name].usable for name in list_tours())
+    assert found["bad"].detail.startswith("tours/bad.yaml:4: steps.0.say: there is no number 'stepms'")
+
+
+def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
+    (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n")
+    driven.press("f2")
+    for key in ("end", "up", "down"):
+        driven.press(key)
+    dialog = driven.program.dialogs.top
+    assert dialog
+    number = str(dialog.view().selected)  # type: ignore[union-attr]
+    width, height = driven.program.camera.size
+    at = next((x, y) for y in range(0, height, 3) for x in range(0, width, 3)
+              if driven.loop.presenter.hud.target_at(x, y) == ("row", number))
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
+    assert driven.program.dialogs.top is None
+    driven.until(lambda: driven.loop.opened)
+    driven.follow()
+    assert driven.program.sim.agents.count == 50

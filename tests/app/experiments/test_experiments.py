@@ -1,0 +1,228 @@
+"""Experiments in the window, by keys: the crowd stands still, Esc leaves with what there is, tables can be saved."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+from driven import Driven
+from versus import versus
+
+from crowd_demo.app.experiments.experiments import other_value
+from crowd_demo.app.experiments.slices import Running
+from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.window import close_window, screen
+from crowd_demo.config.model import CameraSettings
+from crowd_demo.measure.experiment import Progress
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.hud.views import TableView
+
+
+@pytest.fixture
+def driven(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Driven]:
+    """Its comparisons take no time, and always find a factor of 3.1."""
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        yield 0.5
+        return versus(3.1)
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+    monkeypatch.chdir(tmp_path)
+    yield Driven()
+    close_window()
+
+
+def view(driven: Driven) -> TableView:
+    assert driven.program.dialogs.top
+    found = driven.program.dialogs.top.view()
+    assert isinstance(found, TableView)
+    return found
+
+
+def finish(driven: Driven) -> None:
+    while driven.program.experiments.active:
+        driven.frames()
+
+
+def texts(found: TableView) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in found.rows]
+
+
+def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
+    driven.press("3")  # reorder: every -> drift
+    driven.settle()
+    driven.press("m")
+    finish(driven)
+    line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    assert driven.program.measured == {"reorder.when": line}
+    assert driven.program.notices.present() == [f"reorder, {line}"]
+    found = view(driven)
+    assert found.title == "reorder: drift against every" and found.columns == ("ms", "drift", "every", "buys", "95 %")
+    assert line in found.notes
+    assert texts(found) == [["step", "2.00", "6.20", "3.1x", "2.9-3.3"], ["frame", "4.00", "12.4", "3.1x", "2.9-3.3"]]
+    assert found.progress is None
+    driven.press("escape")
+    assert driven.program.dialogs.top is None and driven.program.running
+
+
+def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven) -> None:
+    driven.frames(3)
+    driven.press("n")
+    tick, frames = driven.program.sim.tick, driven.program.sim.profile.frames
+    assert driven.program.experiments.active
+    driven.frames(2)
+    assert (driven.program.sim.tick, driven.program.sim.profile.frames) == (tick, frames)
+    assert "The crowd on the screen stands still" in " ".join(view(driven).notes) or not driven.program.experiments.active
+    finish(driven)
+    driven.frames(2)
+    assert driven.program.sim.tick == tick + 2 and driven.program.sim.profile.frames == frames + 2
+
+
+def test_n_shows_what_each_technique_buys_and_keeps_it_for_the_tooltips(driven: Driven) -> None:
+    driven.press("n")
+    finish(driven)
+    found = view(driven)
+    paths = {row[0].split()[0] for row in texts(found)}
+    assert {"neighbours", "simd", "threads", "cull", "blitter"} <= paths == driven.program.measured.keys()
+    assert driven.program.measured["neighbours"] == "sorted against none: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    assert any(note.startswith("off already: ") for note in found.notes) and "JSON" in found.hint
+
+
+def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        yield 0.5
+        while "simd" in others:  # the second technique takes for ever
+            time.sleep(0.01)
+            yield 0.5
+        return versus(3.1)
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+    driven.press("n")
+    while not view(driven).rows:
+        driven.frames()
+    driven.frames(2)
+    driven.press("4")  # means nothing meanwhile
+    assert driven.program.experiments.active and view(driven).progress == pytest.approx(1.5 / 11, abs=0.02)
+    driven.press("escape")
+    driven.frames()
+    assert not driven.program.experiments.active and driven.program.sim.optimizations.stagger.avoidance == 3
+    assert [row[0] for row in texts(view(driven))] == ["neighbours sorted"] and view(driven).notes[0] == "left before the end"
+    assert driven.program.measured.keys() == {"neighbours"}
+    driven.press("escape")
+    assert driven.program.dialogs.top is None and driven.program.running
+
+
+def test_a_click_outside_stops_and_closes(driven: Driven) -> None:
+    driven.press("p")
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        pygame.event.post(pygame.Event(kind, pos=(2, 200), button=pygame.BUTTON_LEFT))
+    driven.frames(2)
+    finish(driven)
+    driven.frames()
+    assert driven.program.dialogs.top is None and driven.program.sim.tick > 0
+
+
+def test_s_saves_the_table_as_json(driven: Driven) -> None:
+    driven.press("m")
+    finish(driven)
+    driven.press("s")
+    record = json.loads(Path("crowd-0001.json").read_text())
+    assert (record["kind"], record["technique"], record["value"]) == ("measurement", "stagger.avoidance", 3)
+    assert driven.program.notices.present()[-1] == "saved crowd-0001.json"
+
+
+def test_p_searches_the_largest_crowd_and_the_ladder(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.measure.largest.most_agents", lambda config: (4, "the test"))
+    monkeypatch.setattr("crowd_demo.measure.largest.FIRST", 4)
+    driven.press("p")
+    finish(driven)
+    rows = texts(view(driven))
+    assert rows[0][0] == "everything off" and rows[-1][0] == "+ threads: auto"
+    assert "+: not more, because of the test" in view(driven).notes
+
+
+def test_what_is_measured_is_what_the_screen_shows(driven: Driven) -> None:
+    """Number of agents, techniques and view; a view of the whole world stays one."""
+    driven.press("=")
+    driven.press("1")
+    driven.settle()
+    driven.press("home")
+    experiments: Any = driven.program.experiments
+    start = experiments._start()
+    assert start.agents == start.config.agents == driven.program.sim.agents.count > 200
+    assert start.techniques["neighbours"] == start.config.optimizations.neighbours != "sorted"
+    assert start.config.camera == CameraSettings(center=None, zoom=None)
+    driven.program.camera.zoom_at(100, 100, 2)
+    camera = experiments._start().config.camera
+    assert camera.zoom == driven.program.camera.zoom and camera.center == (driven.program.camera.x, driven.program.camera.y)
+
+
+def test_nothing_is_measured_beside_the_compiler(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.program.techniques.switcher.pending["depth"] = "full"
+    monkeypatch.setattr(driven.program.techniques.switcher, "ready", lambda options: {})
+    driven.press("n")
+    assert not driven.program.experiments.active and driven.program.dialogs.top is None
+    assert "still compiling" in " ".join(driven.program.notices.present())
+
+
+def test_what_cannot_be_measured_is_told_in_a_line(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.available_bytes", lambda: 1)
+    driven.press("n")
+    finish(driven)
+    driven.frames()
+    assert driven.program.dialogs.top is None
+    assert driven.program.notices.present() == ["three crowds of 200 need about 0 MB, and 0 MB are free"]
+
+
+def test_the_table_names_the_command_that_does_the_same(driven: Driven) -> None:
+    driven.program.experiments._config_name = "1k"
+    driven.press("n")
+    finish(driven)
+    assert any(note.startswith("in a terminal: crowd-demo ablate --config 1k --set agents=200") for note in view(driven).notes)
+
+
+def test_the_window_is_drawn_while_a_slice_takes_long(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.experiments.slices.SLICES_S", 0.01)
+    released: list[bool] = []
+
+    def build(self: ThreeCrowds) -> Iterator[Progress]:
+        yield Progress("a long slice", 0)
+        while not released:
+            time.sleep(0.01)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(ThreeCrowds, "build", build)
+    driven.press("n")
+    driven.frames(3)
+    screen().fill((255, 0, 255))
+    driven.frames()
+    assert screen().get_at((320, 20))[:3] != (255, 0, 255) and driven.program.experiments.active
+    released.append(True)
+    finish(driven)
+
+
+@pytest.mark.quick
+def test_a_slice_that_fails_is_an_error() -> None:
+    def make() -> Any:
+        raise ZeroDivisionError
+
+    running, worker = Running(make), Worker()
+    with pytest.raises(ZeroDivisionError):
+        while not running.over:
+            running.advance(worker)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("path", "value", "before", "wanted"), [
+    ("reorder.when", "every", "drift", "drift"), ("reorder.when", "every", None, "off"),
+    ("reorder.when", "off", None, "every"),
+    ("cap", "none", None, None), ("threads", "auto", None, 1), ("reorder.when", "every", "every", "off")])
+def test_the_other_value_is_the_one_before_or_the_baseline_or_the_default(path: str, value: Value, before: Value | None,
+                                                                          wanted: Value | None) -> None:
+    assert other_value(BY_PATH[path], value, before) == wanted

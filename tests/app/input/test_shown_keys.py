@@ -1,0 +1,37 @@
+"""The program shows the keys of the present layout, and does without any."""
+
+from __future__ import annotations
+
+import pygame
+import pytest
+from driven import Driven
+from layouts import keyboard
+
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.screen.window import close_window
+from crowd_demo.cli import main
+from crowd_demo.config.keys import ACTIONS
+
+
+def test_another_layout_changes_what_keys_are_called_and_how_they_are_shown(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert driven.program.menus.keys["pan_up"] == ("w", "up")
+    monkeypatch.setattr("crowd_demo.app.input.keyboard.present_layout", lambda: keyboard("fr").types)
+    driven.post(pygame.KEYMAPCHANGED)
+    assert driven.program.menus.keys["pan_up"] == driven.loop.presenter.hud.keys["pan_up"] == ("z", "up")
+    assert ("z", "up") in [entry.keys for entry in driven.loop.presenter.help.program]
+    assert driven.loop.events.input.keyboard.types == keyboard("fr").types
+
+
+def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
+    nothing = [f"keys.{action}=null" for action in ACTIONS]
+    driven = Driven(*nothing)
+    driven.program.help_shown = True
+    driven.program.menus.open_main()
+    for _ in range(2):
+        driven.frames()
+        driven.program.perform(Do("hud"))
+    assert not any(driven.program.menus.keys.values())
+    close_window()
+    assert main(["--list-keys", *(word for each in nothing for word in ("--set", each))]) == 0
+    assert all(line.startswith("- ") for line in capsys.readouterr().out.splitlines())

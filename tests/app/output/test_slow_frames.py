@@ -1,0 +1,178 @@
+"""The CSV of the last second says what the profile says."""
+
+from __future__ import annotations
+
+import csv
+import gc
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from driven import Driven
+
+from crowd_demo.app.compiling.switching import Switcher
+from crowd_demo.app.output.slow_frames import LEAST_FRAMES, Changes, last_second, noting_collections, save_last_second, to_csv
+from crowd_demo.profile import HISTORY, Profile
+from crowd_demo.sim.actions import Populate, Switch
+
+quick = pytest.mark.quick
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The profile's clock, which goes on by `ms` a frame."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("crowd_demo.profile.time.perf_counter", lambda: clock.now)
+    return clock
+
+
+def measured(clock: Any, frames: int = 100, slow: int = 90, ms: float = 20.1) -> Profile:
+    """Frames of two steps, of which one is slow: it sorts, and sees more."""
+    profile = Profile()
+    for frame in range(frames):
+        profile.begin_frame()
+        profile.counters.update(drawn=100 + 50 * (frame == slow), due=float(frame % 3 == 0))
+        for _ in range(2):
+            profile.begin_step()
+            profile.add("see", 3.3 + frame / 1000 + 10.0 * (frame == slow))
+            if frame == slow:
+                profile.add("reorder", 2.5)
+                profile.note("Switch(path='depth', value='full')")
+            profile.end_step()
+        clock.now += ms / 1000
+        profile.end_frame(ms + 25.0 * (frame == slow), tick=2 * frame + 2)
+    return profile
+
+
+def rows(text: str) -> tuple[list[str], list[dict[str, str]]]:
+    """The comment lines, and the rows by their names."""
+    lines = text.splitlines()
+    comments = [line for line in lines if line.startswith("# ")]
+    return comments, list(csv.DictReader(lines[len(comments):]))
+
+
+@quick
+def test_every_number_is_the_profiles(clock: Any) -> None:
+    profile = measured(clock)
+    _, found = rows(to_csv(last_second(profile)))
+    assert [int(row["frame"]) for row in found] == list(range(100 - len(found), 100))
+    assert [int(row["tick"]) for row in found] == [2 * int(row["frame"]) + 2 for row in found]
+    for name, values in {"frame": profile.frame_ms(), "see": profile.stage_ms("see"), "reorder": profile.stage_ms("reorder"),
+                         "other": profile.other_ms()}.items():
+        assert [np.float32(row[f"{name}_ms"]) for row in found] == values[-len(found):].tolist()
+    assert {row["steps"] for row in found} == {"2"}
+    assert [float(row["drawn"]) for row in found] == [150.0 if row["frame"] == "90" else 100.0 for row in found]
+    assert [row["frame"] for row in found if row["slowest"] == "1"] == ["90"]
+    assert [row["notes"] for row in found if row["notes"]] == ["; ".join(["Switch(path='depth', value='full')"] * 2)]
+
+
+@quick
+def test_it_is_the_last_second_or_a_few_frames_or_all_that_is_kept(clock: Any) -> None:
+    assert len(last_second(measured(clock)).records) == 50  # of 20.1 ms
+    assert len(last_second(measured(clock, ms=300.0)).records) == LEAST_FRAMES
+    assert len(last_second(measured(clock, frames=3, slow=1)).records) == 3
+    many = last_second(measured(clock, frames=2 * HISTORY, ms=0.1))
+    assert len(many.records) == len(many.frame_ms) == HISTORY - 1 and many.first == HISTORY + 1
+
+
+@quick
+def test_what_was_different_in_the_slowest_frame_is_said(clock: Any) -> None:
+    comments, _ = rows(to_csv(last_second(measured(clock))))
+    assert comments[1:] == [
+        "# slowest: frame 90, tick 182, 45.10 ms, 2 steps; median: 20.10 ms, 2 steps",
+        "# ms more than in the median frame (ms in this one): see +20.03 (26.78), reorder +5.00 (5.00)",
+        "# happened in it: a sort; Switch(path='depth', value='full'); Switch(path='depth', value='full')",
+        "# counters unlike their median: drawn 150 (100), due 1 (0)",
+    ]
+
+
+@quick
+def test_nothing_is_said_of_a_second_without_a_slow_frame(clock: Any) -> None:
+    profile = Profile()
+    for _ in range(30):
+        clock.now += 0.01
+        profile.end_frame(10.0)
+    comments, _ = rows(to_csv(last_second(profile)))
+    assert [line.rpartition(": ")[2] for line in comments[2:]] == ["none", "nothing that is noted", "none"]
+
+
+@quick
+def test_files_are_numbered_and_told(clock: Any, tmp_path: Path) -> None:
+    for number in (1, 2):
+        told = save_last_second(measured(clock), tmp_path)
+        assert told == f"saved {tmp_path / f'crowd-000{number}.csv'}: the slowest of 50 frames took 45.1 ms (see +20.0)"
+    with pytest.raises(ValueError, match="no frame yet"):
+        save_last_second(Profile(), tmp_path)
+
+
+@quick
+def test_collections_are_noted_while_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.output.slow_frames.LEAST_COLLECTION_MS", 0.0)
+    notes: list[str] = []
+    before = list(gc.callbacks)
+    with noting_collections(notes.append):
+        gc.collect()
+    gc.collect()
+    assert sum("garbage collection of generation 2: " in note for note in notes) == 1 and gc.callbacks == before
+
+
+def crowd(*actions: Any, capacity: int = 100, profile: Profile | None = None) -> Any:
+    return SimpleNamespace(history=[(0, action) for action in actions], agents=SimpleNamespace(capacity=capacity),
+                           profile=profile or Profile())
+
+
+@quick
+def test_changes_of_a_crowd_are_noted_once() -> None:
+    sim = crowd(Populate(5))
+    changes = Changes(sim)
+    changes.note(sim)
+    sim.history.append((3, Switch("cull", "off")))
+    sim.agents.capacity = 200
+    changes.note(sim)
+    changes.note(sim)
+    again = crowd(profile=sim.profile)
+    changes.note(again)
+    del sim.history[:]
+    sim.profile.end_frame(1.0)
+    (record,) = sim.profile.records()
+    assert record.notes == ("Switch(path='cull', value='off')", "memory for 200 agents", "another crowd")
+
+
+def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    driven.press("f4")  # there is no frame yet
+    assert driven.program.status().notices == ["cannot save the last second: there was no frame yet"]
+    driven.press("8")
+    driven.settle()
+    driven.press("r")
+    driven.frames(4)
+    driven.press("=")
+    driven.press("f4")
+    comments, found = rows((tmp_path / "crowd-0001.csv").read_text())
+    assert "saved crowd-0001.csv: " in driven.program.status().notices[-1]
+    profile = driven.program.sim.profile
+    assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
+    assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 5
+    assert [np.float32(row["see_ms"]) for row in found] == profile.stage_ms("see")[-1 - len(found):-1].tolist()
+    notes = "; ".join(row["notes"] for row in found)
+    for what in ("Switch(path='depth', value='off')", "another crowd", "Populate(count=250)"):
+        assert what in notes
+
+
+def test_a_frame_beside_which_a_kernel_is_compiled_says_so(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.frames()
+    monkeypatch.setattr(Switcher, "busy", True)
+    driven.frames()
+    assert ["compiling" in record.notes for record in driven.program.sim.profile.records()] == [False, True]
+
+
+def test_a_folder_that_cannot_be_written_is_told(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    driven.frames(2)
+    driven.press("f4")
+    assert driven.program.status().notices == ["cannot save the last second: No such file or directory"]

@@ -1,0 +1,435 @@
+"""Recordings: a run is had again to the bit, a run that parts is found out, and whatever else is in a file costs one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import BIRTHS_AND_DEATHS, open_world, simulation
+from damages import damages
+from driven import Driven
+
+from crowd_demo.app.recording.format import (
+    Act,
+    End,
+    Header,
+    Reached,
+    RecordingError,
+    Script,
+    WentBack,
+    read_recording,
+    sealed_line,
+)
+from crowd_demo.app.recording.recording import Recording
+from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.screen.window import close_window
+from crowd_demo.cli import main
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
+from crowd_demo.sim.simulation import Simulation
+
+SETTINGS: dict[str, Any] = {"agents": 120, "time__step_hz": 20, **open_world(500, 400)}
+DAMAGED = 1000
+
+
+def random_action(chance: np.random.Generator) -> Action:
+    kind = int(chance.integers(3))
+    if kind == 0:
+        return Populate(int(chance.integers(60, 180)))
+    if kind == 1:
+        left, top = chance.integers(6, size=2).tolist()
+        return SetWalls((left, top, left + 2, top + 1), bool(chance.integers(2)))
+    path = ("stagger.avoidance", "stagger.sight", "reorder.every", "removal", "threads")[chance.integers(5)]
+    choices = BY_PATH[path].choices
+    return Switch(path, choices[chance.integers(len(choices))])
+
+
+class Run:
+    """A run that is recorded: random actions, restarts, loads and rewinds."""
+
+    def __init__(self, path: Path, seed: int, **settings: Any) -> None:
+        self.chance = np.random.default_rng(seed)
+        self.sim = simulation(**{**SETTINGS, **settings})
+        self.recording = Recording(path, self.sim)
+        self.kept = self.sim.snapshot()
+
+    def steps(self, count: int) -> None:
+        for _ in range(count):
+            if self.chance.random() < 0.2:
+                self.act(random_action(self.chance))
+            self.sim.step()
+            self.recording.stepped(self.sim)
+
+    def act(self, action: Action) -> None:
+        self.sim.apply(action)
+        self.recording.acted(self.sim.tick, action)
+
+    def restart(self) -> None:
+        left, config = self.sim.tick, self.sim.config
+        options = self.sim.optimizations.model_copy(deep=True)
+        self.sim = Simulation(config.model_copy(update={"agents": 77, "optimizations": options}))
+        self.recording.begin(self.sim, left)
+
+    def load(self) -> None:
+        left = self.sim.tick
+        self.sim = Simulation.from_snapshot(self.kept)
+        self.recording.begin(self.sim, left)
+
+    def rewind(self) -> None:
+        left = self.sim.tick
+        self.sim.restore(self.kept)
+        self.recording.rewound(self.sim, left)
+
+
+def replayed(script: Script, start_at: int = 0) -> tuple[Player, Simulation]:
+    player = Player(script, start_at)
+    sim = player.start(Simulation(script.parts[0].config))
+    while not player.done:
+        sim = player.step(sim)
+    return player, sim
+
+
+def eventful(path: Path, seed: int) -> Run:
+    """A run with everything that can happen."""
+    run = Run(path, seed, **(BIRTHS_AND_DEATHS if seed % 2 else {}))
+    run.steps(70)
+    run.kept = run.sim.snapshot()
+    run.steps(60)
+    run.rewind()
+    run.steps(45)
+    run.restart()
+    run.steps(50)
+    run.load()
+    run.steps(65)
+    return run
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_replay_of_a_long_random_run_has_its_hashes(seed: int, tmp_path: Path) -> None:
+    run = eventful(tmp_path / "a.replay", seed)
+    run.recording.close(run.sim)
+    script = read_recording(tmp_path / "a.replay")
+    assert script.ended and len(script.parts) == 3
+    player, sim = replayed(script)
+    assert player.parted is None and player.compared >= 10
+    assert (sim.tick, sim.state_hash()) == (run.sim.tick, run.sim.state_hash())
+    assert "the same" in player.verdict(sim.tick) and player.report()["complete"] is True
+
+
+def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: Path) -> None:
+    run = Run(tmp_path / "a.replay", 5)
+    run.steps(33)
+    recording = Recording(tmp_path / "b.replay", run.sim)
+    run.recording = recording
+    run.steps(40)
+    recording.close(run.sim)
+    script = read_recording(tmp_path / "b.replay")
+    assert script.parts[0].first == 33 and recording.nbytes == (tmp_path / "b.replay").stat().st_size
+    player, sim = replayed(script)
+    assert player.parted is None and player.compared == 3 and sim.state_hash() == run.sim.state_hash()
+
+
+def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    run = Run(path, 6)
+    run.steps(50)
+    run.recording.close(run.sim)
+    lines = path.read_bytes().splitlines(keepends=True)
+    wrong = [sealed_line(line[17:-1].replace(b'"tick":40,', b'"tick":39,')) if b'"tick":40,' in line and b"hash" in line
+             else line for line in lines]
+    path.write_bytes(b"".join(wrong))
+    player, _ = replayed(read_recording(path))
+    assert player.parted and player.parted[0] == 39 and player.report()["parted_at"] == 39
+    assert re.fullmatch(r".*a\.replay: parts at tick 39: [0-9a-f]{32} was recorded, [0-9a-f]{32} is here", player.verdict(39))
+    later, _ = replayed(read_recording(path), start_at=45)
+    assert later.parted is None and later.compared == 1
+
+
+def test_a_recording_that_was_cut_off_goes_on_for_as_long_as_the_run_may_have(tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    run = Run(path, 7)
+    run.steps(47)
+    run.recording.close(run.sim)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:whole.rindex(b'{"end"') + 9])
+    script = read_recording(path)
+    last = script.parts[-1].end
+    player, sim = replayed(script)
+    assert not script.ended and 40 <= last <= 47 and sim.tick == last + 20
+    assert "was cut off" in player.verdict(sim.tick)
+
+
+def test_after_a_crash_the_replay_makes_the_step_that_crashed(tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    run = Run(path, 8)
+    run.steps(31)
+    run.recording.close(run.sim, crash="ZeroDivisionError: in a step")
+    player, sim = replayed(read_recording(path))
+    assert sim.tick == 32 and "ZeroDivisionError: in a step" in player.verdict(sim.tick)
+
+
+# --- files that are damaged, foreign or newer --------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("recording") / "a.replay"
+    run = Run(path, 9)
+    run.steps(45)
+    run.restart()
+    run.steps(10)
+    run.recording.close(run.sim)
+    return path.read_bytes()
+
+
+def outcome(path: Path, data: bytes) -> str:
+    """The line that the data cost; empty if they can be replayed, of which a few steps are."""
+    path.write_bytes(data)
+    try:
+        script = read_recording(path)
+        player = Player(script)
+        sim = player.start(Simulation(script.parts[0].config))
+        for _ in range(3):
+            sim = player.step(sim)
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+def lines_damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
+    """Damaged within one line, or by its place, with right checksums."""
+    chance = np.random.default_rng(seed)
+    lines = [line[17:] for line in data.splitlines()]
+    damaged = {number: damages(line, seed + number, 10**9) for number, line in enumerate(lines)}
+    for number in range(count):
+        place, changed = int(chance.integers(len(lines))), list(lines)
+        if number % 4 == 0:
+            del changed[place]
+        elif number % 4 == 1:
+            changed.insert(int(chance.integers(len(lines))), lines[place])
+        else:
+            changed[place] = next(damaged[place]).replace(b"\n", b"")
+        yield b"".join(map(sealed_line, changed))
+
+
+def test_a_thousand_damaged_recordings_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+    for number, damaged in enumerate(damages(recorded, 11, DAMAGED)):
+        line = outcome(tmp_path / "a.replay", damaged)
+        assert "\n" not in line and len(line) < 500, number
+        whole = damaged[:damaged.rfind(b"\n") + 1]
+        assert line or recorded.startswith(whole), number  # only whole lines may be missing at the end
+
+
+def test_a_thousand_damaged_recordings_with_right_checksums_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+    said = [outcome(tmp_path / "a.replay", damaged) for damaged in lines_damaged(recorded, 12, DAMAGED)]
+    assert all("\n" not in line and len(line) < 500 for line in said)
+    assert len({re.sub("[0-9]+", "", line) for line in said}) > 15
+
+
+def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: Path) -> None:
+    header, begin, *rest = recorded.splitlines(keepends=True)
+    newer = sealed_line(Header(magic="crowd-demo recording", format=2, program="9.0").model_dump_json().encode())
+
+    def said(*lines: bytes) -> str:
+        return outcome(tmp_path / "a.replay", b"".join(lines))
+
+    def line(of: Act | End | Reached | WentBack) -> bytes:
+        return sealed_line(of.model_dump_json().encode())
+
+    assert "has format 2, newer than this program reads (1); crowd-demo 9.0 wrote it" in said(newer, begin)
+    assert ":1: is no recording of crowd-demo" in said(begin)
+    assert "it ends before it begins" in said(header)
+    assert ":2: the recording does not begin with a crowd" in said(header, rest[0], begin)
+    assert ":3: a rewind leads nowhere" in said(header, begin, line(WentBack(left=3, to=5, actions=0)))
+    assert ":4: there is a line after the end" in said(header, begin, line(End(tick=5)), line(Reached(tick=9, jump=1)))
+    assert ":3: hash of jump 2" in said(header, begin, line(Reached(tick=5, jump=2)))
+    assert ":3: unknown action 'dance'" in said(header, begin, line(Act(tick=5, action={"name": "dance"})))
+    assert ":3: action populate: count" in said(header, begin, line(Act(tick=5, action={"name": "populate", "count": -1})))
+    late = [line(Act(tick=tick, action={"name": "populate", "count": 5})) for tick in (9, 8)]
+    assert ":4: actions are not in the order of their ticks" in said(header, begin, *late)
+    impossible = {"name": "switch", "path": "threads", "value": 0}
+    assert "tick 0: threads: must be" in said(header, begin, line(Act(tick=0, action=impossible)))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("content", [b"", b"x", b"x\n", bytes(1000), b"\n" * 50])
+def test_a_foreign_file_is_one_line_and_exit_code_2(
+        content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.replay"
+    path.write_bytes(content)
+    for name in (path, tmp_path / "none.replay", tmp_path):
+        assert main(["replay", str(name), "--headless"]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith(f"{name}:") and err.count("\n") == 1
+
+
+def test_a_full_disk_ends_the_recording_and_nothing_else(tmp_path: Path) -> None:
+    run = Run(tmp_path / "a.replay", 13)
+    run.steps(5)
+    assert run.recording._file is not None
+    os.close(run.recording._file)
+    run.act(Populate(50))
+    assert run.recording.error and run.sim.agents.count == 50
+    run.steps(30)
+    run.recording.close(run.sim)
+
+
+# --- the command line ------------------------------------------------------------------------------------------------
+
+COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]
+
+
+def test_a_run_is_recorded_and_replayed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, report = tmp_path / "a.replay", tmp_path / "a.json"
+    assert main(["run", "--config", "1k", *COMMON, "--frames", "50", "--record", str(path), "--report", str(report)]) == 0
+    recorded = json.loads(report.read_text())
+    assert main(["replay", str(path), "--headless", "--report", str(report)]) == 0
+    assert capsys.readouterr().out == f"{path}: the same 3 hashes up to tick 50\n"
+    again = json.loads(report.read_text())
+    assert again["state_hash"] == recorded["state_hash"] and again["steps"] == 50
+    assert again["replay"] == {"recording": str(path), "complete": True, "hashes": 3, "parted_at": None}
+    assert main(["replay", str(path), "--headless", "--from", "45"]) == 0
+    assert "the same 1 hashes" in capsys.readouterr().out
+    assert main(["replay", str(path), "--headless", "--from", "51"]) == 2
+    assert capsys.readouterr().err == "--from: the recording ends at tick 50\n"
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([*lines[:-1], sealed_line(End(tick=50, hash="0" * 32).model_dump_json().encode())]))
+    assert main(["replay", str(path), "--headless"]) == 1
+    assert "parts at tick 50" in capsys.readouterr().err
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("path", ["nowhere/a.replay", ".", "/dev/null"])
+def test_a_recording_that_cannot_be_written_is_told_before_the_run(path: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--config", "1k", "--record", path]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("--record: ") and err.count("\n") == 1
+
+
+def test_a_crash_names_the_recording_that_leads_to_it(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    path, step = tmp_path / "a.replay", Simulation.step
+
+    def crash(sim: Simulation, n: int = 1) -> None:
+        if sim.tick == 7:
+            raise ZeroDivisionError("in a step")
+        step(sim, n)
+
+    monkeypatch.setattr(Simulation, "step", crash)
+    monkeypatch.delenv("CROWD_DEMO_DEBUG", raising=False)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert main(["--config", "1k", *COMMON, "--frames", "50", "--record", str(path)]) == 1
+    assert f"; crowd-demo replay {path} leads there again)" in capsys.readouterr().err
+    script = read_recording(path)
+    assert script.crash == "ZeroDivisionError: in a step" and script.parts[-1].end == 7
+    assert main(["replay", str(path), "--headless"]) == 1
+    assert "crashed: ZeroDivisionError: in a step" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_killed_program_leaves_a_recording_of_what_it_did(tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    command = [sys.executable, "-m", "crowd_demo", "--config", "1k", *COMMON, "--frames", "1000000", "--record", str(path)]
+    with subprocess.Popen(command) as process:
+        try:
+            while not (path.exists() and path.read_bytes().count(b'"jump"') >= 3):
+                assert process.poll() is None
+        finally:
+            process.send_signal(signal.SIGKILL)
+    player, _ = replayed(read_recording(path))
+    assert player.parted is None and player.compared >= 3 and not player.script.ended
+
+
+# --- in the window ---------------------------------------------------------------------------------------------------
+
+@pytest.fixture
+def driven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Driven]:
+    monkeypatch.chdir(tmp_path)
+    yield Driven("time.step_hz=20")
+    close_window()
+
+
+def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
+    driven.frames(5)
+    driven.press("f8")
+    driven.press("-")
+    driven.frames(12)
+    driven.press("f5")
+    driven.press("4")
+    driven.settle()
+    driven.frames(20)
+    driven.press("r")
+    driven.frames(15)
+    driven.press("f9")
+    driven.frames(10)
+    last = driven.program.sim.state_hash()
+    driven.press("f8")
+    assert driven.program.crowd.recording is None
+    (path,) = Path().glob("*.replay")
+    script = read_recording(path)
+    assert len(script.parts) == 3 and script.parts[0].first > 0
+    player, sim = replayed(script)
+    assert player.parted is None and player.compared >= 2
+    assert script.parts[-1].hashes[script.parts[-1].end] == sim.state_hash()
+    assert last != sim.state_hash() or sim.tick == script.parts[-1].end
+
+
+def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
+    driven.frames(5)
+    driven.press("space")
+    driven.press("f5")
+    saved, tick = driven.program.sim.state_hash(), driven.program.sim.tick
+    driven.press("=")
+    driven.press(".")
+    driven.press("f9")
+    assert [path.name for path in Path().iterdir()] == ["crowd-0001.crowd"]
+    assert (driven.program.sim.tick, driven.program.sim.state_hash()) == (tick, saved)
+    crowd = driven.program.crowd
+    assert crowd.agents_asked == 200 and crowd.scene and crowd.scene.sim is crowd.sim
+    notices = driven.program.status().notices
+    assert "saved crowd-0001.crowd" in notices and "loaded crowd-0001.crowd" in notices
+
+
+def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
+    driven.press("f9")
+    assert any("there is no *.crowd file" in notice for notice in driven.program.status().notices)
+    Path("a.crowd").write_bytes(b"nothing")
+    driven.press("f9")
+    assert "a.crowd: is no save file of crowd-demo" in driven.program.status().notices
+    Path("a.crowd").unlink()
+    Path.cwd().rmdir()
+    driven.press("f5")
+    driven.program.files.finish(10)
+    assert any("cannot save" in notice for notice in driven.program.status().notices)
+
+
+def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
+    driven.press("f8")
+    driven.press("-")
+    driven.frames(30)
+    driven.press("f8")
+    (path,) = Path().glob("*.replay")
+    script = read_recording(path)
+    program = driven.program
+    program.crowd.player = Player(script)
+    program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
+    driven.frames(3)
+    tick, count = program.sim.tick, program.sim.agents.count
+    for key in ("=", "r", "f9", "1", "f8", "]"):
+        driven.press(key)
+    assert program.sim.agents.count == count and program.sim.optimizations.neighbours != "none"
+    assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in program.status().notices
+    driven.press("tab")
+    assert program.looks.now.hud != "full"
+    while not program.time.paused:
+        driven.frames()
+    assert program.crowd.player.parted is None and program.sim.tick == script.parts[-1].end
+    assert any("the same" in notice for notice in program.status().notices)

@@ -1,0 +1,155 @@
+"""Going back in time in the program: by keys and on the timeline, with what is recorded meanwhile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.options import RunOptions
+from crowd_demo.app.recording.format import read_recording
+from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.rewind import Rewind
+from crowd_demo.config.loader import load_config
+from crowd_demo.render.hud.theme import scale_for
+from crowd_demo.render.hud.timeline import bar_of, column_of
+from crowd_demo.sim.simulation import Simulation
+
+
+def hashes_of(driven: Driven, ticks: int) -> dict[int, str]:
+    """Run; the state hash at each tick."""
+    found = {driven.program.sim.tick: driven.program.sim.state_hash()}
+    for _ in range(ticks):
+        driven.frames()
+        found[driven.program.sim.tick] = driven.program.sim.state_hash()
+    return found
+
+
+def replayed(path: Path) -> tuple[object, int, str]:
+    player = Player(read_recording(path))
+    sim = player.start(Simulation(player.part.config))
+    while not player.done:
+        sim = player.step(sim)
+    return player.parted, sim.tick, sim.state_hash()
+
+
+def test_steps_back_and_forth_lead_through_the_same_states(driven: Driven) -> None:
+    hashes, program = hashes_of(driven, 70), driven.program
+    newest = program.sim.tick
+    for tick in range(newest - 1, newest - 8, -1):
+        driven.press("backspace")
+        assert program.time.paused and program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+    for tick in range(newest - 6, newest + 1):
+        driven.press(".")
+        assert program.sim.tick == tick and program.sim.state_hash() == hashes[tick]
+    driven.press("space")
+    assert program.sim.tick == newest + 1
+
+
+def test_a_press_on_the_timeline_goes_there_and_a_drag_follows(driven: Driven) -> None:
+    hashes, program = hashes_of(driven, 200), driven.program
+    bar, past = bar_of(program.camera.size, scale_for(program.camera.size[1])), program.crowd.rewind.past()
+    for kind, tick in ((pygame.MOUSEBUTTONDOWN, 60), (pygame.MOUSEMOTION, 120), (pygame.MOUSEMOTION, 20)):
+        at = bar.left + column_of(past, tick, bar.width), bar.centery
+        more = {"button": 1} if kind == pygame.MOUSEBUTTONDOWN else {"rel": (0, 0), "buttons": (1, 0, 0)}
+        driven.post(kind, pos=at, **more)
+        assert abs(program.sim.tick - tick) <= past.span / bar.width + 1
+        assert program.sim.state_hash() == hashes[program.sim.tick] and program.time.paused
+    driven.post(pygame.MOUSEBUTTONUP, pos=at, button=1)
+    before = program.sim.tick
+    driven.post(pygame.MOUSEMOTION, pos=(bar.left, bar.centery), rel=(0, 0), buttons=(0, 0, 0))
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(bar.centerx, bar.top - 60), button=1)
+    assert program.sim.tick == before
+
+
+def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    program.files.start_recording(tmp_path / "a.replay")
+    driven.frames(100)
+    for _ in range(40):
+        driven.press("backspace")
+    newest = program.crowd.rewind.timeline.newest
+    tick = program.sim.tick
+    driven.press("-")
+    assert program.crowd.rewind.timeline.newest == tick < newest
+    driven.press("space")
+    driven.frames(50)
+    driven.press("backspace")  # the recording ends one step before the newest
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
+    program = driven.program
+    program.crowd.rewind = Rewind(program.sim, 0.001)
+    driven.frames(5)
+    tick = program.sim.tick
+    driven.press("backspace")
+    assert program.sim.tick == tick + 1 and "needs more than" in program.status().notices[-1] and not program.time.paused
+
+
+def test_a_restart_begins_another_past(driven: Driven) -> None:
+    driven.frames(20)
+    driven.press("r")
+    assert driven.program.crowd.rewind.timeline.sim is driven.program.sim and driven.program.crowd.rewind.past().oldest == 0
+
+
+@pytest.mark.parametrize("key", ["f7", "tab"])
+def test_the_timeline_can_be_hidden(driven: Driven, key: str) -> None:
+    driven.frames(2)
+    assert driven.program.status().past
+    driven.press(key)
+    assert not driven.program.status().past
+
+
+def test_headless_nothing_is_kept() -> None:
+    assert RunOptions(headless=True).headless
+    sim = Simulation(load_config("1k", ["agents=50"]))
+    rewind = Rewind(sim, 0)
+    for _ in range(100):
+        rewind.timeline.step()
+    assert rewind.timeline.nbytes == 0 and not rewind.possible and rewind.timeline.oldest == sim.tick
+
+
+def test_a_recording_goes_on_from_before_its_beginning(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(70)
+    driven.press("-")
+    driven.frames(10)
+    program.files.start_recording(tmp_path / "a.replay")
+    driven.frames(70)
+    program.crowd.rewind.seek(20)
+    driven.frames()
+    assert program.sim.tick >= 20 and not program.sim.history
+    driven.press("=")
+    driven.frames(70)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven, tmp_path: Path) -> None:
+    program = driven.program
+    driven.frames(40)
+    driven.press("-")
+    driven.frames(40)
+    driven.press("backspace")
+    program.crowd.rewind.seek(20)
+    driven.frames()
+    program.files.start_recording(tmp_path / "a.replay")
+    assert not program.crowd.rewind.in_past and "dropped" in program.status().notices[-1]
+    driven.press("space")
+    driven.frames(130)
+    end, last = program.sim.tick, program.sim.state_hash()
+    program.files.finish(10)
+    assert replayed(tmp_path / "a.replay") == (None, end, last)
+
+
+def test_it_is_said_that_this_is_the_past_though_the_hud_is_hidden(driven: Driven) -> None:
+    driven.frames(30)
+    driven.press("tab")
+    driven.press("backspace")
+    assert driven.program.status().notices[-1].startswith("0.02 s ago, tick ")

@@ -1,0 +1,210 @@
+"""What a user prefers is kept in a file of theirs, and gives way to what a configuration says."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crowd_demo.app.recording.saves import with_overrides
+from crowd_demo.app.screen import preferences as module
+from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
+from crowd_demo.config.loader import Source, load_config, parse_overrides
+from crowd_demo.config.model import WindowSettings
+from crowd_demo.sim.simulation import Simulation
+
+NEVER_S = 1e6
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "preferences.yaml"
+
+
+def written(file: Path, text: str) -> Path:
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
+
+
+def configured(*overrides: str) -> WindowSettings:
+    return load_config("1k", overrides).window
+
+
+# --- the file --------------------------------------------------------------------------------------------------------
+
+def test_what_is_changed_is_there_next_time(file: Path) -> None:
+    preferences = Preferences(file, NEVER_S)
+    preferences.change(theme="light", scale=1.4)
+    preferences.change(folded=("graph", "step"), size=(800, 600))
+    assert not file.exists()
+    preferences.close()
+    assert Preferences(file).values == preferences.values
+    assert read(file).model_dump(exclude_defaults=True) == {
+        "theme": "light", "scale": 1.4, "folded": ("graph", "step"), "size": (800, 600)}
+
+
+def test_a_change_is_written_soon_and_many_changes_once(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writes: list[bytes] = []
+    monkeypatch.setattr(module, "write_file", lambda path, content: writes.append(content))
+    preferences = Preferences(file, 0.05)
+    for scale in 1.1, 1.25, 1.4:
+        preferences.change(scale=scale)
+    timer = preferences._timer
+    assert timer
+    timer.join()
+    assert writes == [f"{HEADER}scale: 1.4\n".encode()]
+    preferences.close()
+    assert len(writes) == 1
+
+
+def test_nothing_is_written_where_nothing_has_changed(file: Path) -> None:
+    preferences = Preferences(file, 0.0)
+    preferences.change(theme="dark", scale=1.0)
+    preferences.close()
+    assert not file.exists()
+
+
+def test_the_last_of_two_programs_wins(file: Path) -> None:
+    one, other = Preferences(file, NEVER_S), Preferences(file, NEVER_S)
+    one.change(theme="light")
+    other.change(units="ms")
+    one.close()
+    other.close()
+    assert read(file).model_dump(exclude_defaults=True) == {"units": "ms"}
+    assert [path.name for path in file.parent.iterdir()] == ["preferences.yaml"]
+
+
+@pytest.mark.parametrize(("text", "line"), [
+    ("scale: 1.2\ntheme: pink\n", "2: theme: must be one of dark, light, not 'pink'"),
+    ("scale: 9\n", "1: scale: must be a number from 0.5 to 3, not 9"),
+    ("theme: light\ntheme: dark\n", "2: theme: given twice, first on line 1"),
+    ("folded:\n- graph\n- 7\n", "3: folded.1: must be text, not 7"),
+    ("# mine\nthem: dark\n", "2: them: unknown key (did you mean theme?)"),
+    ("- 1\n", "1: file: must be"),
+    ("scale: [1\n", "1: file: not YAML"),
+])
+def test_a_broken_file_costs_one_line_and_is_kept(file: Path, text: str, line: str) -> None:
+    preferences = Preferences(written(file, text), 0.0)
+    (news,) = preferences.news()
+    assert news.startswith(f"{file}:{line}") and "\n" not in news
+    assert preferences.values.model_dump(exclude_defaults=True) == {} and preferences.news() == []
+    preferences.change(scale=1.4)
+    preferences.close()
+    assert file.read_text() == text
+
+
+def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
+    preferences = Preferences(written(tmp_path / "file", "") / "preferences.yaml", NEVER_S)
+    for scale in 1.1, 1.25:
+        preferences.change(scale=scale)
+        preferences.close()
+    (news,) = preferences.news()
+    assert "cannot keep preferences in" in news
+
+
+def test_a_missing_or_empty_file_is_no_mistake(file: Path) -> None:
+    assert read(file) == read(written(file, "")) == read(written(file, HEADER))
+    with pytest.raises(PreferencesError):
+        read(file.parent)
+
+
+def test_the_example_of_the_docs_can_be_read(file: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs/window.md").read_text("utf-8")
+    values = read(written(file, page.split("```yaml\n")[1].split("```")[0]))
+    assert values.model_dump(exclude_defaults=True).keys() == Values.model_fields.keys()
+
+
+# --- where it is -----------------------------------------------------------------------------------------------------
+
+def test_the_file_is_where_the_system_keeps_such_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    assert user_file() is None  # as in all tests
+    for name in (module.VARIABLE, "XDG_CONFIG_HOME", "APPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    places = {"Linux": ".config", "Darwin": "Library/Application Support"}
+    for system, folder in places.items():
+        monkeypatch.setattr(platform, "system", lambda system=system: system)
+        assert user_file() == tmp_path / folder / "crowd-demo/preferences.yaml"
+    monkeypatch.setattr(platform, "system", lambda: "Windows")
+    monkeypatch.setenv("APPDATA", str(tmp_path / "roaming"))
+    assert user_file() == tmp_path / "roaming/crowd-demo/preferences.yaml"
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert user_file() == tmp_path / "config/crowd-demo/preferences.yaml"
+    monkeypatch.setenv(module.VARIABLE, str(tmp_path / "mine.yaml"))
+    assert user_file() == tmp_path / "mine.yaml"
+
+
+def test_whoever_has_no_home_has_no_preferences(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (module.VARIABLE, "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    monkeypatch.setenv("HOME", "")
+    assert user_file() is None
+
+
+# --- who wins --------------------------------------------------------------------------------------------------------
+
+def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_path: Path) -> None:
+    preferences = Preferences(written(file, "theme: light\nunits: ms\nhud: compact\nscale: 2\nsize: [800, 600]\n"))
+    window = preferences.window(configured())
+    assert (window.theme, window.units, window.hud, window.scale) == ("light", "ms", "compact", 2)
+    assert (window.width, window.height) == (800, 600)
+    own = tmp_path / "own.yaml"
+    own.write_text("window:\n  theme: dark\n  hud: true\n  width: 1000\n")
+    window = preferences.window(load_config(own, ["window.units=fps"]).window)
+    assert (window.theme, window.units, window.hud, window.scale) == ("dark", "fps", "full", 2)
+    assert (window.width, window.height) == (1000, 720)
+
+
+def test_without_preferences_the_configuration_is_what_it_was() -> None:
+    assert Preferences().window(configured("window.width=640")) == configured("window.width=640")
+
+
+def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set(file: Path) -> None:
+    preferences = Preferences(written(file, "theme: light\nunits: ms\nscale: 2\n"))
+    snapshot = Simulation(load_config("1k", ["agents=10", "map=null", "window.scale=0.8"])).snapshot()
+    loaded = with_overrides(snapshot, "file", parse_overrides(["window.units=fps"], "--set"))
+    window = preferences.window(loaded.config.window)
+    assert (window.theme, window.units, window.scale) == ("light", "fps", 0.8)
+    recorded = Source.of(snapshot.config.model_dump(mode="json"), "file").config
+    assert preferences.window(recorded.window).theme == "light"
+
+
+def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
+    preferences = Preferences(file, NEVER_S)
+    looks = HudLooks(preferences, preferences.window(configured("window.theme=light", "window.hud=off")))
+    looks.resize(1)
+    looks.fold("graph")
+    looks.fit_graph()
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}
+    looks.next_theme()
+    looks.next_mode()
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}  # dark and full: usual
+    looks.next_mode()
+    looks.unfold("graph")
+    assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
+    preferences.close()
+    again = HudLooks(Preferences(file), Preferences(file).window(configured()))
+    assert again.now._replace(opened=()) == looks.now._replace(opened=(), theme="dark", graph_fits=0)
+
+
+@pytest.mark.parametrize(("given", "mode"), [("true", "full"), ("false", "off"), ("compact", "compact"), ("off", "off")])
+def test_the_hud_may_still_be_true_or_false(given: str, mode: str) -> None:
+    assert configured(f"window.hud={given}").hud == mode
+
+
+def test_a_run_without_a_window_neither_reads_nor_writes(file: Path, tmp_path: Path) -> None:
+    written(file, "theme: pink\n")
+    command = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "map=null", "--set", "agents=100", "--headless",
+               "--frames", "2", "--screenshot", str(tmp_path / "picture.png")]
+    done = subprocess.run(command, env={**os.environ, module.VARIABLE: str(file)}, capture_output=True, text=True)
+    assert done.returncode == 0 and "preferences" not in done.stderr
+    assert file.read_text() == "theme: pink\n"

@@ -1,0 +1,114 @@
+"""Esc closes what is open, then asks once; what answers, and what never asks."""
+
+from __future__ import annotations
+
+import threading
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.dialogs.dialog import PATIENCE_S, Question
+from crowd_demo.app.options import RunOptions
+
+
+def later(after_s: float, *keys: str) -> None:
+    """Press keys while a step takes long."""
+    for key in keys:
+        event = pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=0)
+        threading.Timer(after_s, lambda event=event: pygame.event.post(event)).start()
+
+
+def test_esc_closes_what_is_open_before_it_asks(driven: Driven) -> None:
+    driven.press("f1")
+    driven.press("return")  # the menu
+    driven.press("escape")
+    assert driven.program.help_shown and not driven.program.dialogs.top
+    driven.press("escape")
+    assert not driven.program.help_shown and not driven.program.is_asking
+    driven.press("escape")
+    assert driven.program.is_asking and driven.program.running
+
+
+@pytest.mark.parametrize("answer", ["escape", "return", "enter"])
+def test_esc_or_enter_leave(driven: Driven, answer: str) -> None:
+    driven.press("escape")
+    driven.press(answer)
+    assert not driven.program.running
+
+
+def test_another_key_goes_on_and_does_what_it_does(driven: Driven) -> None:
+    driven.press("escape")
+    driven.press("left shift")
+    assert driven.program.is_asking
+    driven.press("space")
+    assert driven.program.running and not driven.program.is_asking and driven.program.time.paused
+    driven.press("escape")
+    assert driven.program.is_asking
+
+
+@pytest.mark.parametrize(("pos", "leaves"), [((3, 200), False), ((320, 180), True)])
+def test_a_click_on_the_question_leaves_and_one_elsewhere_goes_on(
+        driven: Driven, pos: tuple[int, int], leaves: bool) -> None:
+    driven.press("escape")
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=pos, button=1)
+    driven.post(pygame.MOUSEBUTTONUP, pos=pos, button=1)
+    assert not driven.program.is_asking
+    assert driven.program.running is not leaves
+
+
+def test_a_question_without_an_answer_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("crowd_demo.app.dialogs.dialog.time.monotonic", lambda: now)
+    question = Question("Leave?", "", lambda: None)
+    question.view()
+    now += PATIENCE_S * 0.9
+    question.view()
+    assert not question.closed
+    now += PATIENCE_S * 0.2
+    question.view()
+    assert question.closed
+
+
+@pytest.mark.parametrize("key", ["q", "ctrl+q"])
+def test_another_key_for_quitting_asks_and_confirms_too(key: str) -> None:
+    driven = Driven(f"keys.quit={key}")
+    mod = pygame.KMOD_LCTRL if "+" in key else 0
+    driven.press("q", mod)
+    assert driven.program.is_asking
+    driven.press("q", mod)
+    assert not driven.program.running
+
+
+def test_a_run_of_a_number_of_frames_never_asks(driven: Driven) -> None:
+    from crowd_demo.app.loop import Loop
+
+    driven.loop = Loop(driven.config, RunOptions(headless=True, frames=100), driven.program, driven.loop.worker)
+    driven.press("escape")
+    assert not driven.program.running
+
+
+def test_in_a_long_step_one_esc_asks_afterwards(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_go_on = threading.Event()
+    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
+    titles: list[str] = []
+    monkeypatch.setattr(driven.loop.presenter, "set_title",
+                        lambda what="": (titles.append(what), "again" in what and may_go_on.set()))
+    later(0.3, "escape")
+    driven.frames()
+    driven.frames()
+    assert "a step takes long: Esc again leaves" in titles
+    assert driven.program.is_asking and driven.program.running
+
+
+@pytest.mark.parametrize("asked_before", [True, False])
+def test_in_a_long_step_esc_confirms(driven: Driven, monkeypatch: pytest.MonkeyPatch, asked_before: bool) -> None:
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
+    if asked_before:
+        driven.press("escape")
+    may_go_on = threading.Event()
+    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
+    later(0.3, *["escape"] * (1 if asked_before else 2))
+    driven.frames()
+    assert driven.loop.abandoned and not driven.program.running
+    may_go_on.set()

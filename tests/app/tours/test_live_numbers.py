@@ -1,0 +1,82 @@
+"""What a tour's texts say of the times that were measured."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from crowd_demo.app.tours.live_numbers import UNKNOWN, Counts, compared, filled, measured, shown
+from crowd_demo.config.tour import BEFORE, NUMBERS
+from crowd_demo.profile import Profile
+from crowd_demo.sim.metrics.readings import Readings
+
+pytestmark = pytest.mark.quick
+
+
+def profile(frames: int, steps_a_frame: int = 1, see_ms: float = 2.0) -> Profile:
+    """Frames of 10 ms in which `blit` takes 3 and `cull` 1; of a step `see` takes so long, and `move` 1."""
+    made = Profile()
+    made.counters |= {"total": 500, "drawn": 120, "candidates_per_agent": 64.25, "neighbours_per_agent": 8.5}
+    for _ in range(frames):
+        for _ in range(steps_a_frame):
+            made.begin_step()
+            made.add("see", see_ms)
+            made.add("move", 1.0)
+            made.end_step()
+        made.add("cull", 1.0)
+        made.add("blit", 3.0)
+        made.end_frame(10.0)
+    return made
+
+
+def test_steps_are_told_apart_from_frames_and_drawing() -> None:
+    now = measured(profile(30, steps_a_frame=2), Readings(), Counts(0, 0), 60)
+    assert now["step_ms"] == pytest.approx(3) and now["see_ms"] == pytest.approx(2) and now["draw_ms"] == pytest.approx(4)
+    assert (now["frame_ms"], now["fps"], now["agents"], now["drawn"], now["candidates"]) == (10, 100, 500, 120, 64.25)
+    assert math.isnan(now["near_reads"])
+    assert now.keys() | {"factor", "faster", "draw_factor", "draw_faster"} == NUMBERS.keys()
+
+
+def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
+    made = profile(20)
+    since = Counts.of(made)
+    for ms in (8.0, 8.0, 1.0, 1.0, 1.0):
+        made.begin_step()
+        made.add("see", ms)
+        made.end_step()
+        made.end_frame(ms)
+    assert measured(made, Readings(), since, 60)["frame_ms"] == 1
+    assert measured(made, Readings(), since, 3)["see_ms"] == 1
+    assert measured(made, Readings(), Counts(0, 0), 60)["frame_ms"] == 10
+
+
+def test_without_steps_their_time_is_unknown() -> None:
+    assert math.isnan(measured(profile(20, steps_a_frame=0), Readings(), Counts(0, 0), 60)["step_ms"])
+
+
+@pytest.mark.parametrize(("before", "now", "factor", "words"), [
+    (30.0, 10.0, "3.0", "3.0 times as fast"), (10.0, 10.4, "0.96", "about as fast"), (10.0, 20.0, "0.50", "2.0 times slower"),
+    (4000.0, 1.0, "4,000", "4,000 times as fast"), (10.6, 10.0, "1.06", "1.06 times as fast"),
+    (math.nan, 10.0, UNKNOWN, UNKNOWN), (10.0, math.nan, UNKNOWN, UNKNOWN),
+])
+def test_times_are_compared_in_numbers_and_in_words(before: float, now: float, factor: str, words: str) -> None:
+    assert compared("factor", {"step_ms": before}, {"step_ms": now}) == factor
+    assert compared("faster", {"step_ms": before}, {"step_ms": now}) == words
+    assert compared("draw_faster", {"draw_ms": before}, {"draw_ms": now}) == words
+
+
+@pytest.mark.parametrize(("name", "value", "text"), [
+    ("step_ms", 0.3149, "0.31"), ("step_ms", 3.14, "3.1"), ("step_ms", 31.4, "31.4"), ("step_ms", 3141.5, "3,142"),
+    ("candidates", 64.25, "64"), ("candidates", 6.42, "6.4"), ("agents", 20_000.0, "20,000"), ("fps", 7.0, "7"),
+    ("drawn", math.nan, UNKNOWN)])
+def test_numbers_have_as_many_digits_as_can_be_read(name: str, value: float, text: str) -> None:
+    assert shown(name, value) == text
+
+
+def test_a_text_is_filled_with_what_is_known_by_now() -> None:
+    text = "{before.step_ms} to {step_ms} ms, {faster}, {brute.factor}x, {brute.candidates} others"
+    marks = {BEFORE: {"step_ms": 6.0}, "brute": {"step_ms": 300.0, "candidates": 5000.0}}
+    assert filled(text, None, marks) == "6 to … ms, …, …x, 5,000 others"
+    assert filled(text, {"step_ms": 3.0}, marks) == "6 to 3 ms, 2.0 times as fast, 100x, 5,000 others"
+    assert filled(text, {"step_ms": 3.0}, {}) == f"{UNKNOWN} to 3 ms, {UNKNOWN}, {UNKNOWN}x, {UNKNOWN} others"

@@ -1,0 +1,281 @@
+"""A tour is played in a program by keys: what it sets, measures and shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.compiling import opening
+from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.resources import list_tours
+from crowd_demo.config.tour import load_tour
+from crowd_demo.render.hud.tour_panel import TourView
+
+SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
+TOUR = """
+config: small
+steps:
+  - say: A step takes {step_ms} ms, the picture {draw_ms} ms.
+    wait: 8
+  - say: Everybody tests {candidates} of {agents}, {faster} and {factor}x.
+    do: {set: {neighbours: none, simd: false}, agents: 120, speed: 2}
+    mark: brute
+    wait: 8
+    ask: Why {candidates}?
+    answer: Because nobody knows better. {brute.candidates}.
+  - say: Paused and frozen.
+    do: {pause: true, freeze: true, camera: {center: [100, 100], zoom: 3}}
+  - say: Another crowd of {agents}, not {brute.agents}.
+    do: {scenario: other, set: {simd: false, reorder.when: off}, restart: true}
+    wait: 8
+  - say: The end.
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a tour and its configurations."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.yaml").write_text(SMALL)
+    (tmp_path / "other.yaml").write_text(SMALL.replace("150", "90"))
+    (tmp_path / "tours").mkdir()
+    (tmp_path / "tours" / "mine.yaml").write_text("# My own tour.\n" + TOUR)
+    return tmp_path
+
+
+def go_on(driven: Driven) -> None:
+    """Change over to what was opened, if anything was."""
+    driven.frames()
+    if driven.loop.opened:
+        driven.follow()
+
+
+def shown(driven: Driven) -> TourView:
+    view = driven.program.status().tour
+    assert view
+    return view
+
+
+def until_measured(driven: Driven) -> TourView:
+    driven.until(lambda: go_on(driven) or not (shown(driven).doing or driven.program.crowd.changes))
+    return shown(driven)
+
+
+@pytest.fixture
+def touring(driven: Driven) -> Driven:
+    """A program at the first page of the tour, with its numbers."""
+    driven.press("f3")
+    dialog: Any = driven.program.dialogs.top
+    rows = dialog.view().rows
+    assert (rows[-1].text, rows[-1].detail) == ("mine (your own)", "My own tour.")
+    driven.press("end")
+    driven.press("return")
+    until_measured(driven)
+    return driven
+
+
+def options(driven: Driven) -> Any:
+    return driven.program.sim.optimizations
+
+
+def test_it_begins_in_its_own_configuration(touring: Driven) -> None:
+    view = shown(touring)
+    assert touring.program.config_name == "small" and touring.program.sim.agents.count == 150
+    assert (view.title, view.step, view.steps) == ("mine", 1, 5)
+    assert view.text.startswith("A step takes 0") and TO_COME not in view.text and UNKNOWN not in view.text
+
+
+def test_a_step_is_told_at_once_and_its_numbers_when_they_are_measured(touring: Driven) -> None:
+    touring.press("return")
+    view = shown(touring)
+    assert view.text == "Everybody tests … of …, … and …x." and view.doing
+    view = until_measured(touring)
+    assert view.text.startswith("Everybody tests 120 of 120, ") and view.question == "Why 120?"
+    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("none", False, 2)
+
+
+def test_the_answer_comes_with_the_next_key_and_leaves_the_question(touring: Driven) -> None:
+    touring.press("right")
+    until_measured(touring)
+    touring.press("right")
+    view = shown(touring)
+    assert (view.step, view.is_answer, view.question) == (2, True, "Why 120?")
+    assert view.text == "Because nobody knows better. 120."
+    touring.press("left")
+    assert shown(touring).text.startswith("Everybody tests 120 of 120, ")
+
+
+def test_going_back_gives_back_what_the_step_has_set_and_shows_what_was_measured(touring: Driven) -> None:
+    first = shown(touring).text
+    touring.press("right")
+    until_measured(touring)
+    touring.press("backspace")
+    touring.settle()
+    assert shown(touring).text == first
+    assert (options(touring).neighbours, options(touring).simd, touring.program.time.speed) == ("sorted", True, 1)
+    assert touring.program.sim.agents.count == 150
+
+
+def test_pause_frozen_view_and_camera(touring: Driven) -> None:
+    before = touring.program.camera.view_rect()
+    for _ in range(3):
+        touring.press("right")
+        until_measured(touring)
+    program = touring.program
+    assert program.time.paused and program.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
+    touring.press("left")
+    assert not program.time.paused and program.frozen is None and program.camera.view_rect() == before
+    assert program.time.speed == 2, "what earlier steps have set stays"
+
+
+def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -> None:
+    for _ in range(4):
+        touring.press("right")
+        view = until_measured(touring)
+    assert view.text == "Another crowd of 90, not 120."
+    assert touring.program.config_name == "other" and not touring.program.time.paused and touring.program.time.speed == 1
+    assert options(touring).reorder.when == "off" and not options(touring).simd
+    assert touring.program.sim.history == [], "it was started again after the switches"
+    touring.press("left")
+    until_measured(touring)
+    assert touring.program.config_name == "small" and options(touring).neighbours == "none"
+    assert touring.program.time.paused and touring.program.frozen and touring.program.time.speed == 2
+    assert touring.program.sim.agents.count == 120
+
+
+def test_what_somebody_switches_meanwhile_is_measured_and_stays(touring: Driven) -> None:
+    touring.press("9")
+    touring.settle()
+    assert options(touring).blitter == "pygame"
+    touring.press("right")
+    until_measured(touring)
+    assert options(touring).blitter == "pygame"
+
+
+def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(touring: Driven) -> None:
+    before = touring.program.camera.x
+    touring.press("d", hold=True)
+    touring.frames(2)
+    touring.release("d")
+    assert touring.program.camera.x > before
+    touring.press("right", hold=True)
+    for command in touring.loop.events.input.held(5.0):
+        touring.program.perform(command)
+    touring.release("right")
+    assert shown(touring).step == 2
+    touring.press("f1")
+    assert touring.program.help_shown
+
+
+@pytest.mark.parametrize("leave", ["escape", "f3"])
+def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave: str) -> None:
+    touring.press("right")
+    until_measured(touring)
+    touring.press(leave)
+    assert touring.program.status().tour is None and options(touring).neighbours == "none"
+    assert touring.program.running and touring.program.dialogs.top is None
+    assert "the tour is over" in touring.program.status().notices
+
+
+def test_after_the_last_page_it_is_over(touring: Driven) -> None:
+    for _ in range(6):
+        until_measured(touring)
+        touring.press("right")
+    assert touring.program.status().tour is None
+    assert touring.program.running
+
+
+def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
+    touring.open("other")
+    assert touring.program.status().tour is None
+
+
+def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven, folder: Path) -> None:
+    (folder / "other.yaml").write_text("agents: no\n")
+    for _ in range(4):
+        until_measured(touring)
+        touring.press("right")
+    touring.until(lambda: touring.program.status().tour is None)
+    assert any("other.yaml:1: agents" in notice for notice in touring.program.status().notices)
+    assert touring.program.config_name == "small"
+
+
+def test_who_goes_on_early_goes_on_when_the_numbers_are_there(touring: Driven) -> None:
+    touring.press("right")
+    touring.press("right")
+    assert shown(touring).step == 2 and shown(touring).doing.endswith("then on")
+    touring.until(lambda: shown(touring).is_answer)
+    touring.press("left")
+    assert TO_COME not in shown(touring).text and shown(touring).doing == ""
+
+
+def test_who_asks_twice_goes_on_at_once_and_who_goes_back_takes_it_back(touring: Driven) -> None:
+    for key in ("right", "right", "right"):
+        touring.press(key)
+    assert shown(touring).is_answer
+    touring.press("left")
+    touring.press("right")
+    touring.press("left")
+    assert shown(touring).step == 1
+    touring.frames(20)
+    assert shown(touring).step == 1
+
+
+def test_numbers_are_measured_anew_when_a_switch_comes_in_between(touring: Driven) -> None:
+    touring.press("right")
+    touring.settle()
+    touring.frames(6)
+    touring.press("8")
+    touring.settle()
+    assert shown(touring).doing.startswith("measuring ... 0 of 8")
+
+
+def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
+    touring.press("right")
+    until_measured(touring)
+    for name, step in (("back", 1), ("next", 2)):
+        click(touring, name)
+        assert shown(touring).step == step
+    click(touring, "leave")
+    assert touring.program.status().tour is None
+
+
+def click(driven: Driven, name: str) -> None:
+    driven.frames()
+    width, height = driven.program.camera.size
+    found = (at for at in ((x, y) for y in range(0, height, 4) for x in range(0, width, 4))
+             if (target := driven.loop.presenter.hud.target_at(*at)) and target == ("tour", name))
+    at = next(found)
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=at)
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=at)
+
+
+@pytest.fixture
+def small_crowds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Configurations that a tour opens have a tenth of their agents, a million birds a thousand."""
+    def load(name: str) -> Any:
+        config = load_config(name)
+        return config.model_copy(update={"agents": min(config.agents // 10, 1000)})
+
+    monkeypatch.setattr(opening, "load_config", load)
+
+
+@pytest.mark.parametrize("name", list(list_tours()))
+def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
+        driven: Driven, small_crowds: None, name: str) -> None:
+    tour = load_tour(name)
+    driven.program.guide.begin(name, driven.program)
+    for number, page in enumerate(tour.pages):
+        few = min(driven.program.crowd.agents_asked, 800)
+        if driven.program.crowd.agents_asked != few:
+            driven.program.crowd.populate(few)
+        view = until_measured(driven)
+        assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
+        assert UNKNOWN not in view.text + view.question, (number, view)
+        driven.press("return")
+    assert driven.program.status().tour is None

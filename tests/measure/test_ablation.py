@@ -1,0 +1,152 @@
+"""Each technique off in turn: what is measured, in which order it is shown, and what is left when somebody leaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from typing import Any
+
+import pytest
+from crowds import CROWD, FLOCK, simulation
+from versus import versus
+
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.ablation import Ablation
+from crowd_demo.measure.experiment import no_compiling
+from crowd_demo.measure.measurement import Measurement
+from crowd_demo.measure.record import ablation_json, measurement_json
+from crowd_demo.measure.tables import ablation_table, left_out, line_of, measurement_table, noise
+from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+
+FEW = Limits(seconds=1.0, steps=6)
+SMALL: dict[str, Any] = {"agents": 150, "window__width": 64, "window__height": 64}
+BUYS = {"neighbours": 18.0, "simd": 1.6, "reorder.when": 1.0, "threads": 0.8, "cull": 1.3}
+PATHS = tuple(BUYS)
+
+
+def ablation(paths: tuple[str, ...] = PATHS, picture: bool = False, **settings: Any) -> Ablation:
+    start = simulation(**{**FLOCK, **SMALL, **settings}).snapshot()
+    return Ablation(start, no_compiling, picture, FEW, [BY_PATH[path] for path in paths])
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trials that take no time and find what `BUYS` says; without threads the crowd is another one."""
+    def against(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        (path,) = others
+        yield 0.5
+        return versus(BUYS[path], "DIFFERS" if path == "threads" else "same")
+
+    monkeypatch.setattr(ThreeCrowds, "against", against)
+
+
+@pytest.mark.usefixtures("made_up")
+def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
+    found = ablation()
+    progress = [each.part for each in found.run()]
+    assert found.done and progress == sorted(progress) and progress[-1] == 0.9
+    assert [row.technique.path for row in found.rows] == ["neighbours", "simd", "cull", "reorder.when", "threads"]
+    table = ablation_table(found)
+    assert table.columns == ("technique", "off", "step ms", "off", "buys", "frame ms", "off", "buys", "95 %", "crowd")
+    assert table.rows[0] == (
+        "neighbours sorted", "none", "2.00", "36.0", "18.0x", "4.00", "72.0", "18.0x", "17.1-18.9", "same")
+    assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
+    assert table.rows[4] == ("threads auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
+    assert noise(found) == "noise: a second copy of the crowd as it is took 0.99-1.01 times as long"
+    assert noise(ablation()) == "too few frames for an interval"
+    assert str(table).splitlines()[1].startswith("neighbours sorted    none     2.00")
+
+
+@pytest.mark.usefixtures("made_up")
+def test_who_leaves_has_what_was_measured_to_its_end() -> None:
+    found = ablation()
+    run = found.run()
+    while not found.rows:
+        next(run)
+    del run
+    assert [row.technique.path for row in found.rows] == ["neighbours"] and not found.done
+    assert ablation_json(found)["complete"] is False and len(ablation_table(found).rows) == 1
+
+
+@pytest.mark.usefixtures("made_up")
+def test_the_record_is_json_with_a_version() -> None:
+    found = ablation()
+    list(found.run())
+    record = json.loads(json.dumps(ablation_json(found), allow_nan=False))
+    assert (record["version"], record["kind"], record["agents"], record["complete"]) == (1, "ablation", 150, True)
+    assert record["optimizations"]["neighbours"] == "sorted" and record["config"]["behaviour"] == "flock"
+    first = record["rows"][0]
+    assert (first["technique"], first["value"], first["other"], first["crowd"]) == ("neighbours", "sorted", "none", "same")
+    assert first["frame"]["other"]["ratio"] == {"value": 18.0, "low": 18.0 * 0.95, "high": 18.0 * 1.05}
+    assert first["step"]["ms"]["value"] == 2 and first["frame"]["other"]["verdict"] == "slower"
+
+
+def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "too slow" * ("neighbours" in others))
+    found = ablation(("cap", "leaf_size", "neighbours", "simd"))
+    list(found.run())
+    assert found.left_out == {"cap": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
+    assert list(left_out(found)) == ["too slow: neighbours", "off already: cap", "no work here: leaf_size"]
+    assert [row.technique.path for row in found.rows] == ["simd"]
+
+
+def test_every_technique_can_be_switched_off_and_exact_ones_give_the_same_crowd() -> None:
+    start = simulation(**{**CROWD, **SMALL}).snapshot()
+    found = Ablation(start, no_compiling, picture=True, limits=FEW)
+    list(found.run())
+    measured = {row.technique.path: row for row in found.rows}
+    assert measured.keys() | found.left_out.keys() == {technique.path for technique in TECHNIQUES}
+    assert {"neighbours", "simd", "reorder.when", "stagger.avoidance", "cull", "depth", "blitter"} <= measured.keys()
+    assert all(row.found.crowd == "same" for row in found.rows if row.technique.exact)
+    assert measured["stagger.avoidance"].found.crowd == "approximate" and (measured["threads"].off, found.tick) == (1, 0)
+
+
+def test_kernels_are_compiled_before_what_needs_them_runs() -> None:
+    asked: list[Value] = []
+
+    def compile_for(options: Optimizations) -> Iterator[str]:
+        asked.append(options.get("neighbours"))
+        yield "compiling something"
+
+    found = Ablation(simulation(**{**FLOCK, **SMALL}).snapshot(), compile_for, False, FEW, [BY_PATH["neighbours"]])
+    texts = [progress.text for progress in found.run()]
+    compiled, measured = (texts.index(f"neighbours: {text}") for text in ("compiling something", "sorted against none"))
+    assert asked == ["none"] and compiled < measured
+
+
+# --- one technique ---------------------------------------------------------------------------------------------------
+
+def measurement(path: str, other: Value) -> Measurement:
+    return Measurement(simulation(**{**FLOCK, **SMALL}).snapshot(), path, other, no_compiling, picture=False, limits=FEW)
+
+
+def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None:
+    found = measurement("reorder.every", 7)
+    assert measurement_table(found).rows == [] and measurement_json(found)["complete"] is False
+    list(found.run())
+    assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
+    table = measurement_table(found)
+    assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows] == ["step", "frame"]
+    record = json.loads(json.dumps(measurement_json(found), allow_nan=False))
+    assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
+    assert (record["value"], record["other"], record["crowd"]) == (60, 7, "same")
+
+
+def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ThreeCrowds, "too_slow", lambda self, others: "a step would take 100 s")
+    with pytest.raises(ValueError, match="neighbours none: a step would take 100 s"):
+        list(measurement("neighbours", "none").run())
+
+
+@pytest.mark.quick
+def test_the_line_says_factor_interval_and_crowd() -> None:
+    assert line_of("every", "off", versus(3.1)) == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    assert line_of(True, False, versus(1.0)) == "true against false: no difference here (95 %: 0.95-1.05), same crowd"
+    assert line_of(3, 1, versus(0.5, "approximate")) == (
+        "3 against 1: 2.0x slower (95 %: 1.9-2.1), another crowd (approximate)")
+    assert line_of(3, 1, versus(2.0, "DIFFERS")).endswith("THE CROWD DIFFERS")
+    parts = versus(3.1)._replace(frame=versus(1.3).frame)
+    assert line_of(3, 1, parts).startswith(
+        "3 against 1: step 3.1x faster (95 %: 2.9-3.3), frame 1.30x faster (95 %: 1.23-1.37), ")

@@ -1,0 +1,204 @@
+"""The largest crowd within a sixtieth of a second: of crowds whose times are made up, and of small ones that it is found."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.arm import Block
+from crowd_demo.measure.crowd import DRAW, STEP
+from crowd_demo.measure.experiment import no_compiling
+from crowd_demo.measure.ladder import Rung, present_and_rungs
+from crowd_demo.measure.largest import (
+    LIMIT_MS,
+    MOST_BLOCKS,
+    Largest,
+    Measured,
+    crowd_of,
+    is_clear,
+    is_hopeless,
+    measure,
+    measured_of,
+    most_agents,
+)
+from crowd_demo.measure.record import largest_json
+from crowd_demo.measure.statistics import Interval
+from crowd_demo.measure.tables import bounds, largest_table
+from crowd_demo.sim.actions import MOST_AGENTS
+
+quick = pytest.mark.quick
+CONFIG = load_config("20k-flock")
+
+
+def frame_ms(config: Config) -> float:
+    """All pairs without a structure, and else as many as there are."""
+    return config.agents**2 * 1e-6 if config.optimizations.neighbours == "none" else config.agents * 1e-4
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> list[Config]:
+    """Crowds that were asked for; the times of their frames are what `frame_ms` says."""
+    asked: list[Config] = []
+
+    def measure(config: Config) -> Generator[float, None, Measured]:
+        asked.append(config)
+        yield 0.0
+        ms = frame_ms(config)
+        return Measured(config.agents, *(Interval(value, value * 0.9, value * 1.1) for value in (ms * 0.75, ms * 0.25, ms)))
+
+    monkeypatch.setattr("crowd_demo.measure.largest.measure", measure)
+    return asked
+
+
+@quick
+def test_the_answer_is_the_largest_number_that_fits(made_up: list[Config]) -> None:
+    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
+    texts = [progress.text for progress in found.run()]
+    (answer,) = found.answers
+    assert answer.measured and answer.measured.agents <= LIMIT_MS * 1e4 <= answer.measured.agents * 1.02 and found.done
+    assert texts[0] == "as now: 1,000 agents?" and "as now: 4,000 agents? (2,000 took 0.2 ms)" in texts
+    assert all(config.optimizations == CONFIG.optimizations for config in made_up)
+
+
+@quick
+def test_each_rung_begins_where_the_one_before_ended(made_up: list[Config]) -> None:
+    found = Largest(CONFIG, present_and_rungs(CONFIG.optimizations), no_compiling)
+    list(found.run())
+    low, high = found.answers[0].measured, found.answers[1].measured
+    assert low and high and low.agents <= math.sqrt(LIMIT_MS * 1e6) <= low.agents * 1.02
+    first = next(config for config in made_up if config.optimizations.neighbours == "linked")
+    assert first.agents == low.agents and len(found.answers) == len(found.rungs)
+    table = largest_table(found)
+    assert table.columns == ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
+    assert table.rows[0][:2] == ("everything off", f"{low.agents:,}") and table.rows[0][-1] == ""
+    assert table.rows[1][0] == "+ cell lists" and table.rows[1][-1] == f"{high.agents / low.agents:.0f}x"
+
+
+@quick
+def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> None:
+    found = Largest(CONFIG, present_and_rungs(CONFIG.optimizations), no_compiling)
+    run = found.run()
+    while len(found.answers) < 2:
+        next(run)
+    next(run)
+    assert len(found.answers) == 2 and not found.done
+    record = json.loads(json.dumps(largest_json(found), allow_nan=False))
+    assert (record["version"], record["kind"], record["complete"], len(record["rungs"])) == (1, "largest", False, 2)
+    rung = record["rungs"][0]
+    assert rung["name"] == "everything off" and rung["optimizations"]["neighbours"] == "none"
+    assert rung["agents"] == found.answers[0].measured.agents and rung["frame_ms"]["value"] <= LIMIT_MS  # type: ignore[union-attr]
+
+
+@quick
+def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
+    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
+    list(found.run())
+    assert largest_table(found).rows == [("as now", "none", "-", "-", "-", "-", "-")]
+    assert largest_json(found)["rungs"][0]["agents"] == 0  # type: ignore[index]
+
+
+@quick
+def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "frame_ms", lambda config: 1.0)
+    found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
+    list(found.run())
+    assert max(config.agents for config in made_up) == MOST_AGENTS
+    assert largest_table(found).rows[0][1] == "2,000,000+" and bounds(found) == [
+        "+: not more, because of the most that the program can have"]
+
+
+@quick
+def test_memory_and_the_largest_world_bound_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert most_agents(CONFIG) == (MOST_AGENTS, "the most that the program can have")
+    wide = load_config("20k-flock", {"world.width": 40_000.0})
+    assert most_agents(wide) == (int(20_000 * (65_536 / 40_000) ** 2), "the largest world")
+    monkeypatch.setattr("crowd_demo.measure.largest.too_large", lambda config, *_: config.agents > 50_000)
+    most, why = most_agents(CONFIG)
+    assert 45_000 <= most <= 50_000 and why == "memory"
+
+
+@quick
+def test_the_world_grows_with_the_crowd_and_the_view_looks_at_the_same_place() -> None:
+    config = load_config("20k")
+    larger = crowd_of(config, 80_000)
+    assert (larger.agents, larger.world.width, larger.world.height) == (80_000, 8000, 8000)
+    assert larger.camera.center == (4000, 4000) and larger.camera.zoom == config.camera.zoom
+    assert crowd_of(CONFIG, 5000).camera == CONFIG.camera and crowd_of(config, 20_000) == config
+
+
+@quick
+def test_a_crowd_of_none_has_no_density() -> None:
+    with pytest.raises(ValueError, match="agents: a crowd of none"):
+        Largest(load_config("20k-flock", {"agents": 0}), [], no_compiling)
+
+
+# --- frames ----------------------------------------------------------------------------------------------------------
+
+def blocks(*frames_ms: float, length: int = 8) -> list[Block]:
+    """A quarter of each frame is its picture."""
+    return [Block(length, {STEP: np.full(length, ms * 0.75, np.float32), DRAW: np.full(length, ms * 0.25, np.float32)})
+            for ms in frames_ms]
+
+
+@quick
+def test_a_frame_has_as_many_steps_as_fall_into_it() -> None:
+    found = measured_of(7, blocks(10, 10, 10, 12, 10, 10), rate=0.5)
+    assert found.agents == 7 and found.frame.value == pytest.approx(0.5 * 7.5 + 2.5) and found.fits
+    assert (found.step.value, found.draw.value) == pytest.approx((7.5, 2.5))
+
+
+@quick
+def test_near_the_limit_more_blocks_are_measured() -> None:
+    assert not is_clear(blocks(1, 1), 1) and is_clear(blocks(1, 1, 1), 1) and is_clear(blocks(40, 40, 40), 1)
+    assert not is_clear(blocks(15, 15, 15), 1) and is_clear(blocks(*[15] * 6), 1)
+    straddling = [16, 17.5] * (MOST_BLOCKS // 2)
+    assert not is_clear(blocks(*straddling[:-1]), 1) and is_clear(blocks(*straddling), 1)
+
+
+@quick
+def test_three_frames_in_a_row_that_are_far_too_slow_end_a_try() -> None:
+    assert is_hopeless(blocks(1, 99, 99, 99, length=1), 1) and not is_hopeless(blocks(99, 99, 99, length=1), 1)
+    assert not is_hopeless(blocks(99, 99, 1, 99, length=1), 1)
+
+
+def run(config: Config) -> tuple[int, Measured]:
+    slices = measure(config)
+    for number in range(10_000):
+        try:
+            next(slices)
+        except StopIteration as end:
+            return number, end.value
+    raise AssertionError("it never ended")
+
+
+def small(**settings: Any) -> Config:
+    return load_config("20k-flock", {"agents": 100, "window": {"width": 64, "height": 64}, **settings})
+
+
+def test_a_small_crowd_is_measured() -> None:
+    slices, found = run(small())
+    assert found.agents == 100 and slices >= 16 + 3 and found.step.value > 0 and found.draw.value > 0
+
+
+@quick
+def test_brute_force_without_hope_is_not_tried() -> None:
+    slices, found = run(small(agents=500_000, **{"optimizations.neighbours": "none"}))
+    assert slices == 0 and not found.fits and found.frame.value == math.inf
+
+
+def test_everything_off_and_everything_on_are_searched_on_a_real_crowd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a most of 200 agents, so it takes little."""
+    monkeypatch.setattr("crowd_demo.measure.largest.most_agents", lambda config: (200, "the test"))
+    ladder = present_and_rungs(Optimizations())
+    found = Largest(small(), [ladder[0], ladder[-1]], no_compiling, start=50)
+    list(found.run())
+    assert found.done and len(found.answers) == 2

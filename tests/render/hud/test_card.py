@@ -1,0 +1,110 @@
+"""The card: its texts, and that all of it is on it, at every size."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pygame
+import pytest
+
+from crowd_demo.render.hud.card import Card, Count, Proof, Span, draw_card, interval_text, ms_text, outcome_text
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import BAD, GOOD, TEXT, Colour, scale_for
+
+pytestmark = pytest.mark.quick
+FASTER = Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
+SLOWER = Span("step", 1.0, 2.0, 0.5, 0.4, 0.8, "slower")
+ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
+UNKNOWN = Span("frame", 120.0, math.nan, math.nan, -math.inf, math.inf, "unknown")
+COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "16.7", "0"))
+SAME = Proof("same", "same crowd: 5f3a… after 120 steps")
+CARD = Card("SIMD lanes", "off -> on", True, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
+WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    pygame.font.init()
+    yield
+    pygame.font.quit()
+
+
+class Spy(Pen):
+    """A pen that remembers what it has written: text, size in pixels, colour, and the box."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: dict[str, tuple[int, Colour, pygame.Rect]] = {}
+
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
+        end = super().left(on, text, x, middle, size, colour)
+        self.written[text] = size, colour, pygame.Rect(x, middle - size // 2, end - x, size)
+        return end
+
+
+def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygame.Surface]:
+    pen, scale = Spy(), scale_for(window[1])
+    return pen, draw_card(card, window[0] / scale - 8, pen, scale).surface
+
+
+@pytest.mark.parametrize(("span", "outcome", "interval"), [
+    (FASTER, "3.1x faster", "95 %: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95 %: 1.25 - 2.5"),
+    (ALIKE, "no difference here", "95 %: 0.90 - 1.10"),
+    (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "no difference here", "noise here: 1.31x"),
+    (UNKNOWN, "too few to tell", ""),
+    (FASTER._replace(low=-math.inf, high=math.inf, outcome="unknown"), "too few to tell", ""),
+    (Span("see", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
+def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
+    assert (outcome_text(span), interval_text(span)) == (outcome, interval)
+
+
+def test_times_have_three_digits() -> None:
+    assert [ms_text(ms) for ms in (0.0, 0.034, 1.236, 9.996, 45.67, 133.4, math.nan)] == [
+        "0.00 ms", "0.03 ms", "1.24 ms", "10.0 ms", "45.7 ms", "133 ms", "-"]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) -> None:
+    pen, surface = drawn(CARD, window)
+    assert surface.get_width() <= window[0]
+    for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "see: 3.10 ms -> 1.00 ms", "95 %: 2.9 - 3.3", SAME.text,
+                 "step", "2.0x slower", "no difference here", "candidates", "20,000", "31.4", "sorts in 1,000 steps",
+                 "300 steps before, 412 after"):
+        assert text in pen.written, text
+    boxes = [box for _, _, box in pen.written.values()]
+    assert all(surface.get_rect().contains(box) for box in boxes)
+    assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
+
+
+def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
+    pen, _ = drawn(CARD)
+    sizes = sorted(((size, text) for text, (size, _, _) in pen.written.items()), reverse=True)
+    assert [text for _, text in sizes[:3]] == ["3.1x", "faster", SAME.text]
+    assert sizes[0][0] >= 50 and sizes[2][0] >= 20, "pixels, to be read from the back of a room"
+
+
+@pytest.mark.parametrize(("proof", "colour"), [
+    (SAME, GOOD), (Proof("differs", "THE CROWDS DIFFER at step 1: 5f3a… and 8c21…"), BAD)])
+def test_the_proof_is_green_or_red(proof: Proof, colour: Colour) -> None:
+    pen, _ = drawn(CARD._replace(proof=proof))
+    lines = [text for text, (size, _, _) in pen.written.items() if text in proof.text and size >= 20]
+    assert " ".join(lines) == proof.text and {pen.written[line][1] for line in lines} == {colour}
+
+
+def test_a_long_proof_takes_more_lines() -> None:
+    long = "after 1,200 steps 99.5% of the agents differ, by 12.3 units on average, 345 at most"
+    pen, surface = drawn(CARD._replace(proof=Proof("apart", long)))
+    assert not any("345 at most" in text and "after" in text for text in pen.written)
+    assert any("345" in text for text in pen.written) and surface.get_height() > drawn(CARD)[1].get_height()
+
+
+def test_what_is_not_known_has_no_factor() -> None:
+    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="see"), UNKNOWN), exact=False))
+    assert not any(text.endswith("x") for text in pen.written)
+    assert "too few to tell" in pen.written and "see: 120 ms -> -" in pen.written and "approximate" in pen.written
+
+
+def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:
+    pen, _ = drawn(CARD._replace(spans=(), counts=(), left=0))
+    assert list(pen.written) == ["SIMD lanes", "off -> on", "", SAME.text, CARD.state]

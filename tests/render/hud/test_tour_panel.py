@@ -1,0 +1,68 @@
+"""The panel of a tour: nothing is cut, and its keys are targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pygame
+import pytest
+
+from crowd_demo.config.resources import list_tours
+from crowd_demo.config.tour import load_tour
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import scale_for
+from crowd_demo.render.hud.tour_panel import TourView, draw_tour
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def pen() -> Iterator[Pen]:
+    pygame.font.init()
+    yield Pen()
+    pygame.font.quit()
+
+
+def view(text: str = "A sentence.", question: str = "", is_answer: bool = False, step: int = 1) -> TourView:
+    return TourView("mine", step, 4, text, question, is_answer, "measuring ... 10 of 60")
+
+
+def test_the_panel_grows_with_its_text_and_has_a_target_for_each_key(pen: Pen) -> None:
+    short, long = (draw_tour(view("words " * count), 1280, pen, 1.0) for count in (5, 60))
+    assert long.size[1] > short.size[1] + 60 and long.size[0] == short.size[0]
+    assert [placed.target for placed in short.targets] == [("tour", "leave"), ("tour", "back"), ("tour", "next")]
+    assert all(short.surface.get_rect().contains(placed.rect) for placed in short.targets)
+
+
+def test_the_bar_at_its_lower_edge_shows_how_far_the_tour_is(pen: Pen) -> None:
+    filled = []
+    for step in (1, 2, 4):
+        canvas = draw_tour(view(step=step), 1280, pen, 1.0)
+        row = pygame.surfarray.array3d(canvas.surface)[:, -2].astype(int)
+        filled.append(int((row[:, 2] > row[:, 0] + 80).sum()))
+    assert filled[0] > 50 and np.allclose(filled, [filled[0], 2 * filled[0], 4 * filled[0]], atol=8)
+
+
+def test_a_question_follows_its_sentence_and_comes_before_its_answer(pen: Pen, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    left = Canvas.left
+
+    def noting(canvas: Canvas, text: str, *rest: object) -> float:
+        written.append(text)
+        return left(canvas, text, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Canvas, "left", noting)
+    draw_tour(view("Said.", "Why?"), 1280, pen, 1.0)
+    draw_tour(view("Because.", "Why?", is_answer=True), 1280, pen, 1.0)
+    assert [text for text in written if text in ("Said.", "Why?", "Because.")] == ["Said.", "Why?", "Why?", "Because."]
+
+
+@pytest.mark.parametrize("size", [(800, 600), (1280, 720), (2560, 1440)])
+@pytest.mark.parametrize("name", list(list_tours()))
+def test_every_page_of_a_shipped_tour_fits_into_the_window(pen: Pen, name: str, size: tuple[int, int]) -> None:
+    scale = scale_for(size[1])
+    for page in load_tour(name).pages:
+        canvas = draw_tour(view(page.text.replace("{", "{12"), page.question, page.is_answer), size[0], pen, scale)
+        assert canvas.surface.get_width() <= size[0] and canvas.surface.get_height() < 0.45 * size[1], page
