@@ -12,6 +12,6 @@ PLUGIN = Plugin(
                   stage="brake", key="j", inactive=lambda situation: situation.get("census") is True),
     ),
     stages=(StageEntry("toys.census:Census", after="move"), StageEntry("toys.census:Brake", after="see")),
-    overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="i"),),
+    overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="z"),),
     scenarios=Path(__file__).parent / "scenarios",
 )
