@@ -122,7 +122,7 @@ def _home(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
     if rules.roost == 0:
         return F(0), F(0)
     out_x, out_y = x - rules.width * F(0.5), y - rules.height * F(0.5)
-    radius_sq = rules.roost_radius * rules.roost_radius
+    radius_sq = max(rules.roost_radius * rules.roost_radius, F(1e-12))
     outside = F(1) - rules.roost_radius / np.sqrt(max(out_x * out_x + out_y * out_y, radius_sq))
     return rules.roost * outside * out_x, rules.roost * outside * out_y
 

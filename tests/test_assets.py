@@ -158,7 +158,7 @@ def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pix
     Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
     Trees stand alone.
     """
-    grown = ("grass", "pond", "swamp", "sky", "water")
+    grown = ("grass", "pond", "swamp", "sky", "dusk", "water")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
         if kind == "tree":
             continue

@@ -78,7 +78,7 @@ class FlockSettings(Paced):
     crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
     roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, by how far a bird is outside of it; 0: there is none")
-    roost_radius: float = number(400, 1, 65_536, LENGTH, "the roost reaches so far around the middle of the world")
+    roost_radius: float = number(400, 0, 65_536, LENGTH, "the roost reaches so far around the middle of the world")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
 

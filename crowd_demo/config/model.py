@@ -43,7 +43,8 @@ class WorldSettings(Section):
 class SceneSettings(Section):
     """Looks only."""
 
-    ground: Literal["stone", "grass", "floor", "sky", "water"] = Field("stone", description="what an open tile looks like")
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "water"] = Field("stone", description=(
+        "what an open tile looks like"))
 
 
 class Spawn(Section):

@@ -49,7 +49,8 @@ def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
 @device
 def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
     """Pull back to the roost: nothing within it, and beyond it as far as it is away."""
-    zero, radius_sq = splat(np.float32(0), x), splat(rules.roost_radius * rules.roost_radius, x)
+    zero = splat(np.float32(0), x)
+    radius_sq = splat(max(rules.roost_radius * rules.roost_radius, np.float32(1e-12)), x)
     if rules.roost == np.float32(0):
         return zero, zero
     out_x, out_y = x - rules.width * np.float32(0.5), y - rules.height * np.float32(0.5)
