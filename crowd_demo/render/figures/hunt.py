@@ -23,7 +23,8 @@ from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.projection import Moving
 
 STARLING, HAWK = range(2)  # looks on the sheet
-PREDATOR = 0xFF_E0_30_20  # value of a dot: the highest rank, and red
+TOP_RANK = 0xFF_00_00_00  # of a dot: above it there is none
+PREDATOR = TOP_RANK | 0xE0_30_20
 
 
 class HuntManner(NamedTuple):
@@ -46,6 +47,7 @@ class HuntLook(NamedTuple):
 
     def plain(self, slots: Ints, agents: Moving) -> tuple[Words, Ints]:
         value, shape = self.prey.plain(slots, agents)
+        value = np.where(value >= np.uint32(TOP_RANK), value - np.uint32(1 << 24), value)
         hunts = agents.id[slots] < self.predators
         return np.where(hunts, np.uint32(PREDATOR), value), np.where(hunts, np.int32(DOT), shape)
 
@@ -61,7 +63,8 @@ def dot_of(look: HuntLook, agents: Moving, slot: Int) -> tuple[Int, Int]:
     value, shape = dots.dot_of(look.prey, agents, slot)
     if agents.id[slot] < look.predators:
         return np.uint32(PREDATOR), np.int32(DOT)
-    return value, shape
+    below = value - np.uint32(1 << 24) if value >= np.uint32(TOP_RANK) else value
+    return np.uint32(below), shape
 
 
 class HuntFigures(Sprited):
