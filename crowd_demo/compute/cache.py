@@ -23,9 +23,10 @@ from typing import Any
 
 import numba
 import numpy
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
+from numba.core.caching import FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
 from numba.core.serialize import dumps
 
+from crowd_demo.compute.machine_code import MachineCodes
 from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
@@ -134,10 +135,10 @@ class _InFolder(_SourceFileBackedLocatorMixin, _CacheLocator):
         """Files make it when they are written."""
 
 
-class _Results(CompileResultCacheImpl):
-    """Numba's way of making bytes of a compiled function."""
+class _Results(MachineCodes):
+    """What is kept, and where."""
 
-    _locator_classes = (_InFolder, *CompileResultCacheImpl._locator_classes)
+    _locator_classes = (_InFolder, *MachineCodes._locator_classes)
 
 
 def keep(function: Callable[..., object], compiled: Any) -> None:
@@ -149,7 +150,8 @@ def keep(function: Callable[..., object], compiled: Any) -> None:
 
 def holds(compiled: Any, signature: object) -> bool:
     """Is there a file for this signature of a compiled function?"""
-    return isinstance(compiled._cache, KernelCache) and compiled._cache.holds(signature, compiled.targetctx)
+    kept = getattr(compiled, "_cache", None)
+    return isinstance(kept, KernelCache) and kept.holds(signature, compiled.targetctx)
 
 
 def is_empty() -> bool:

@@ -8,6 +8,7 @@ tree. The shadows are part of the pictures, so they cost nothing a frame. A vari
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -34,24 +35,27 @@ class TileSet:
     """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind of the manifest."""
 
     def __init__(self, folder: Path, manifest: TilesSheet, ground: str) -> None:
-        self.side = manifest["cell"]
-        sheet = frame_of(load_surface(folder / manifest["file"]))
-        kinds = {name: row for row, name in enumerate(manifest["kinds"])}
-
-        def part(name: str, variant: int) -> Picture:
-            x, y = variant % manifest["variants"] * self.side, kinds[name] * self.side
-            pixels = sheet[y:y + self.side, x:x + self.side, None] >> np.array([16, 8, 0], np.uint32) & 255
-            return pixels.astype(np.float32)
-
-        names = ground, *NAMES[1:]
-        self.masters = [_shaded(kind, shade, part(name, variant), part("wall_front", variant))
-                        for kind, name in enumerate(names) for shade in range(SHADES) for variant in range(VARIANTS)]
+        self.side, self._variants = manifest["cell"], manifest["variants"]
+        self._sheet = frame_of(load_surface(folder / manifest["file"]))
+        self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
+        self._names = ground, *NAMES[1:]
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
+
+    def master(self, number: int) -> Picture:
+        """A picture at full size."""
+        of_kind, variant = divmod(number, VARIANTS)
+        kind, shade = divmod(of_kind, SHADES)
+        return _shaded(kind, shade, self._part(self._names[kind], variant), self._part("wall_front", variant))
+
+    def _part(self, name: str, variant: int) -> Picture:
+        x, y = variant % self._variants * self.side, self._rows[name] * self.side
+        pixels = self._sheet[y:y + self.side, x:x + self.side, None] >> np.array([16, 8, 0], np.uint32) & 255
+        return pixels.astype(np.float32)
 
     def at(self, side: int) -> Scaled:
         """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
-            self._scaled[side] = Scaled(self.masters, side)
+            self._scaled[side] = Scaled(self.master, side)
             if len(self._scaled) > KEPT:
                 self._scaled.popitem(last=False)
         self._scaled.move_to_end(side)
@@ -61,16 +65,16 @@ class TileSet:
 class Scaled:
     """Pictures of one size, uint32[numbers, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, masters: list[Picture], side: int) -> None:
-        self._masters = masters
+    def __init__(self, master: Callable[[int], Picture], side: int) -> None:
+        self._master = master
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((len(masters), side, side), np.uint32)
+        self.pixels = np.zeros((len(NAMES) * SHADES * VARIANTS, side, side), np.uint32)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
         for number in numbers:
             if number not in self._surfaces:
-                surface = self._surfaces[number] = _scale(self._masters[number], self.pixels.shape[1])
+                surface = self._surfaces[number] = _scale(self._master(number), self.pixels.shape[1])
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:

@@ -133,7 +133,7 @@ def test_walls_that_change_are_seen(tile_set):
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
     scaled = tile_set.at(2)
     scaled.ensure([0])
-    mean = tile_set.masters[0].mean(axis=(0, 1)).round().astype(int)
+    mean = tile_set.master(0).mean(axis=(0, 1)).round().astype(int)
     assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
 
 

@@ -12,6 +12,7 @@ import json
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
@@ -90,8 +91,9 @@ class Pixels(NamedTuple):
     box: Ints  # [sprites, 4]: dx, dy, width, height
 
 
+@cache
 def load_surface(path: Path) -> pygame.Surface:
-    """A picture as 0xAARRGGBB, not premultiplied."""
+    """A picture as 0xAARRGGBB, not premultiplied; scenes share it and do not change it."""
     return pygame.image.load(path).convert(argb((1, 1)))
 
 

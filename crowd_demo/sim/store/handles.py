@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Whole
-from crowd_demo.sim.store.sparse_set import Handle, Moves, SparseSet
+from crowd_demo.sim.store.sparse_set import Handle, Moves, SparseSet, each_once
 
 
 class Handles:
@@ -64,7 +64,7 @@ class Handles:
 
     def add(self, ids: Whole) -> None:
         """Append ids in this order. Raises ValueError when one is in use already."""
-        if self.living(ids).any() or len(np.unique(ids)) != len(ids):
+        if self.living(ids).any() or len(each_once(ids)) != len(ids):
             raise ValueError("two agents cannot have one id")
         self._fresh().add_many(ids)
 

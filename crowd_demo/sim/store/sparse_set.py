@@ -118,7 +118,7 @@ class SparseSet:
         ids = _array(ids)
         if len(ids) and int(ids.min()) < 0:
             raise ValueError("ids are 0, 1, 2, ...")
-        new = _each_once(ids[~self.has(ids)])
+        new = each_once(ids[~self.has(ids)])
         if len(new):
             self._grow(int(new.max()) + 1, self._end + len(new))
             slots = np.arange(self._end, self._end + len(new), dtype=np.int32)
@@ -215,8 +215,8 @@ def _array(ids: ArrayLike) -> Whole:
     return array if array.size else _NOWHERE
 
 
-def _each_once(ids: Whole) -> Ints:
-    """The first of each, in the order given."""
+def each_once(ids: Whole) -> Ints:
+    """Return the first of each, in the order given."""
     if (ids[1:] > ids[:-1]).all():
         return ids.astype(np.int32)
     _, first = np.unique(ids, return_index=True)

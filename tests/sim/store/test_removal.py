@@ -67,8 +67,9 @@ def test_a_removal_that_hits_nobody_leaves_the_layout_alone() -> None:
     assert agents.layout > before
 
 
-def test_two_agents_cannot_bear_one_id() -> None:
+@pytest.mark.parametrize("ids", [[7, 2], [7, 7], [8, 7, 9, 7]], ids=str)
+def test_two_agents_cannot_bear_one_id(ids: list[int]) -> None:
     agents = birds(5)
     with pytest.raises(ValueError, match="one id"):
-        agents.spawn(id=np.array([7, 2]))
+        agents.spawn(id=np.array(ids))
     assert agents.count == 5 and agents.handles.slots_of(np.array([7])).tolist() == [-1]
