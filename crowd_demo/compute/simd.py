@@ -21,9 +21,9 @@ from numba.core.base import BaseContext
 from numba.core.datamodel import DataModelManager
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
-from numba.extending import intrinsic, models, overload, register_model
+from numba.extending import intrinsic, models, register_model
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Float, Int
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 
@@ -222,16 +222,30 @@ def _pointer(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: 
     return builder.bitcast(at, kind.llvm.as_pointer()) if kind else at
 
 
+def _one(c, b, s, a):
+    return b.load(_pointer(c, b, s, a, 0))
+
+
+def _run(c, b, s, a):
+    value = b.load(_pointer(c, b, s, a, 0, _lanes_of(s.args[0].dtype)))
+    value.align = 4
+    return value
+
+
+def _scattered(c, b, s, a):
+    data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
+    wide = b.sext(a[1], ir.VectorType(ir.IntType(64), LANES))
+    value: ir.Value = ir.Constant(_lanes_of(s.args[0].dtype).llvm, ir.Undefined)
+    for lane in range(LANES):  # sixteen loads: as fast as the CPU's own gather, and faster where that is mitigated
+        number = ir.Constant(_I32, lane)
+        value = b.insert_element(value, b.load(b.gep(data, [b.extract_element(wide, number)])), number)
+    return value
+
+
 @intrinsic
 def load(context, array, index):
     """array[index:index+16]; the array must be padded so that the last register ends inside it."""
-    kind = _lanes_of(array.dtype)
-
-    def code(c, b, s, a):
-        value = b.load(_pointer(c, b, s, a, 0, kind))
-        value.align = 4
-        return value
-    return kind(array, types.intp), code
+    return _lanes_of(array.dtype)(array, types.intp), _run
 
 
 @intrinsic
@@ -247,40 +261,24 @@ def store(context, array, index, value):
 def gather(context, array, index):
     """array[index] for one index or, lane by lane, for sixteen; they must lie in the array."""
     if not isinstance(index, Lanes):
-        return array.dtype(array, types.intp), lambda c, b, s, a: b.load(_pointer(c, b, s, a, 0))
-    kind = _lanes_of(array.dtype)
-
-    def code(c, b, s, a):
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-        wide = b.sext(a[1], ir.VectorType(ir.IntType(64), LANES))
-        value: ir.Value = ir.Constant(kind.llvm, ir.Undefined)
-        for lane in range(LANES):  # sixteen loads: as fast as the CPU's own gather, and faster where that is mitigated
-            number = ir.Constant(_I32, lane)
-            value = b.insert_element(value, b.load(b.gep(data, [b.extract_element(wide, number)])), number)
-        return value
-    return kind(array, index), code
+        return array.dtype(array, types.intp), _one
+    return _lanes_of(array.dtype)(array, index), _scattered
 
 
-def take(array: Floats | Ints, slots: Int) -> Register:
+@intrinsic
+def take(context, array, slots):
     """Return sixteen elements: those in a register of slots, or the run that begins at one slot."""
-
-
-@overload(take)
-def _take(array, slots):
     if isinstance(slots, Lanes):
-        return lambda array, slots: gather(array, slots)
-    return lambda array, slots: load(array, slots)
+        return _lanes_of(array.dtype)(array, slots), _scattered
+    return _lanes_of(array.dtype)(array, types.intp), _run
 
 
-def pick(array: Floats | Ints, at: Int, like: Float) -> Float:
+@intrinsic
+def pick(context, array, at, like):
     """Return array[at], or sixteen elements from there on; as wide as `like`."""
-
-
-@overload(pick)
-def _pick(array, at, like):
     if isinstance(like, Lanes):
-        return lambda array, at, like: load(array, at)
-    return lambda array, at, like: array[at]
+        return _lanes_of(array.dtype)(array, types.intp, like), _run
+    return array.dtype(array, types.intp, like), _one
 
 
 @intrinsic

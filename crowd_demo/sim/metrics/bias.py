@@ -10,7 +10,7 @@ from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.sim.interaction.capped import Caps, choose
 from crowd_demo.sim.metrics.push_error import affordable
-from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.candidates import Cells, holder_of
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import Columns
 
@@ -45,15 +45,14 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, ca
     agents = cells.start[cells.columns * cells.rows]
     for number in range(sample):
         k = agents * number // sample
-        cell = np.searchsorted(cells.start, k, "right") - 1
+        cell = holder_of(k, cells.start, cells.columns * cells.rows)
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
-        size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, uncapped, slots, distances)
+        for kind in range(2):  # one call to compile instead of two
+            limits = uncapped if kind else caps
+            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
+            _add_direction(columns, slot, slots, size, totals[kind])
+        totals[2, 0] += size > 0
         totals[2, 1] += scanned
-        if size > 0:
-            _add_direction(columns, slot, slots, size, totals[1])
-            size, _, _, _ = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
-            _add_direction(columns, slot, slots, size, totals[0])
-            totals[2, 0] += 1
 
 
 def bias_call(sim: Simulation, sample: int) -> tuple[Call, Doubles]:

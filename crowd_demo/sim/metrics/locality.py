@@ -22,7 +22,7 @@ from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.model import Cache
 from crowd_demo.sim.interaction.lists import write_call, written_out
-from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
+from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation
 
@@ -88,7 +88,7 @@ def read_samples(cells: Cells, sample: int, run: int, fields: Longs, per_line: i
     runs = -(-sample // run)
     for number in range(runs):
         first = agents * number // runs
-        cell = np.searchsorted(cells.start, first, "right") - 1
+        cell = holder_of(first, cells.start, cells.columns * cells.rows)
         for k in range(first, min(first + run, agents)):
             while cells.start[cell + 1] <= k:
                 cell += 1
@@ -99,12 +99,11 @@ def read_samples(cells: Cells, sample: int, run: int, fields: Longs, per_line: i
 def read_run_samples(groups: Runs, sample: int, run: int, fields: Longs, per_line: int, most: int, tags: Longs,
                      counted: Longs) -> None:
     """The same for candidates in runs."""
-    start = groups.start[:groups.groups[0] + 1]
-    agents = start[-1] if groups.groups[0] else 0
+    start, agents = groups.start, groups.start[groups.groups[0]]
     runs = -(-sample // run)
     for number in range(runs):
         first = agents * number // runs
-        group = np.searchsorted(start, first, "right") - 1
+        group = holder_of(first, start, groups.groups[0])
         for k in range(first, min(first + run, agents)):
             while start[group + 1] <= k:
                 group += 1

@@ -61,6 +61,22 @@ def runs_of(order: Ints, groups: int) -> Runs:
 
 
 @device
+def holder_of(k: int, start: Ints, groups: int) -> int:
+    """Return the group that holds order[k], the last one that starts there or before; k is below start[groups].
+
+    By bisection: `np.searchsorted` takes half a second to compile.
+    """
+    low, high = 0, groups
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if start[middle] <= k:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@device
 def add_run(runs: Runs, group: int, first: int, last: int) -> None:
     """Append order[first:last] to the candidates of a group; runs come in ascending order."""
     count = runs.count[group]

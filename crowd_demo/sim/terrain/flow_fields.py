@@ -144,12 +144,20 @@ def fill_flow_fields(worker: int, workers: int, asked: Bytes, made: Bytes, grid:
     """Make this worker's share of the fields that are asked for and were not made yet: one of every `workers`."""
     distance, queues, missing = scratch.distance[worker], scratch.queues[worker], 0
     for goal in range(made.size):
-        if made[goal] or not asked[:, goal].any():
+        if made[goal] or not _is_asked(asked, goal):
             continue
         if missing % workers == worker:
             _spread(queues[0], queues[1], grid, goal, distance.reshape(-1))
             _point(grid.steps, distance, fields.direction[goal])
         missing += 1
+
+
+@device
+def _is_asked(asked: Bytes, goal: int) -> bool:
+    found = 0
+    for worker in range(asked.shape[0]):
+        found |= asked[worker, goal]
+    return found > 0
 
 
 @device
