@@ -72,6 +72,7 @@ class Loop:
         finally:
             if self._precompiler:
                 self._precompiler.close()
+            self.program.techniques.switcher.close()
 
     def _run(self) -> None:
         while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
@@ -244,9 +245,10 @@ class Loop:
             self.presenter.set_title(what)
 
     def end_window_frame(self) -> None:
-        """Start the compiler in the background once the first frames are over; wait if the frame was very short."""
+        """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
         if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
+            self.program.techniques.switcher.stand_by()
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
         if self.program.techniques.switcher.busy:

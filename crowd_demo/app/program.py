@@ -12,6 +12,7 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.compiling.loading import Loaded
+from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
 from crowd_demo.app.crowd.techniques import Techniques
@@ -58,7 +59,7 @@ class Program:
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
-        self.techniques = Techniques(self.crowd, loaded.ahead, self.notices)
+        self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
         self.dialogs = Dialogs()

@@ -1,13 +1,15 @@
 """A process that compiles kernels into the cache, from which this one loads them in a fraction of the time.
 
 Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
-wait some forty times for the thread that compiles. Two ways of using it: `Helper` compiles the kernels that it is told,
-beside this process, while the program loads. `Precompiler` compiles whatever the present options do not need, when a core is
-free: a technique that is switched on for the first time is then loaded (0.1 s) instead of compiled (seconds).
+wait some forty times for the thread that compiles. Two ways of using it: `Helper` compiles the kernels that it is told, beside
+this process. `Precompiler` compiles whatever the present options do not need, when a core is free: a technique that is
+switched on for the first time is then loaded (0.01 s) instead of compiled (seconds). They are two processes, because one of
+idle priority may not leave it again where its user is not root.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -16,13 +18,17 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from queue import SimpleQueue
+from typing import TYPE_CHECKING
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
 
+if TYPE_CHECKING:
+    from crowd_demo.compute.jit import Call
+
 CLOSE_S = 0.2  # the longest to wait for the end of the killed process
-ALL_CHOICES = "all choices"
+ALL_CHOICES, AS_TOLD = "all choices", "as told"  # what to compile
 
 
 class CompileProcess:
@@ -31,9 +37,9 @@ class CompileProcess:
     Start it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, what: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            [sys.executable, "-m", __name__, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             text=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
         self._tell(config.model_dump_json())
 
@@ -53,20 +59,28 @@ class CompileProcess:
         An idle one needs a free core also to end, so wait for that only a little.
         """
         self.process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(CLOSE_S)  # then nobody is reading any more
         for stream in (self.process.stdin, self.process.stdout):
             with suppress(OSError):
                 assert stream
                 stream.close()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(CLOSE_S)
 
 
 class Helper(CompileProcess):
-    """Compiles kernels of the configuration's own options, each when it is told to."""
+    """Compiles kernels of the configuration, each when it is told to. One at a time may be waited for."""
 
-    def compile(self, kernel: str) -> bool:
-        """Wait until the kernel of that key (ahead.py) is in the cache; return whether it is, as far as the process knows."""
-        self._tell(kernel)
+    def __init__(self, config: Config, niceness: int = 0) -> None:
+        super().__init__(config, AS_TOLD)
+        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, niceness)
+
+    def compile(self, kernel: str, options: Optimizations) -> bool:
+        """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
+
+        As far as the process knows: what it does not need to compile, it takes for there.
+        """
+        self._tell(json.dumps([kernel, options.model_dump(mode="json")]))
         assert self.process.stdout
         with suppress(OSError, ValueError):  # closed meanwhile
             return self.process.stdout.readline() == f"{kernel}\n"
@@ -77,8 +91,7 @@ class Precompiler(CompileProcess):
     """Compiles the kernels of all other choices, in idle moments."""
 
     def __init__(self, config: Config, options: Optimizations) -> None:
-        super().__init__(config.model_copy(update={"optimizations": options}))
-        self._tell(ALL_CHOICES)
+        super().__init__(config.model_copy(update={"optimizations": options}), ALL_CHOICES)
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:
@@ -107,38 +120,41 @@ def read_lines(lines: SimpleQueue[str]) -> None:
     os._exit(0)
 
 
-def compile_all_choices(config: Config) -> None:
+def compile_all_choices(config: Config, lines: SimpleQueue[str]) -> None:
     from crowd_demo.app.compiling.ahead import Ahead, compile_one
 
+    be_idle()
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):
         for call in ahead.missing(options):
             compile_one(call)
 
 
-def compile_as_told(config: Config, kernel: str, lines: SimpleQueue[str]) -> None:
-    """Compile a kernel, then each of which the key comes; say so when it is in the cache."""
+def compile_as_told(config: Config, lines: SimpleQueue[str]) -> None:
+    """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
     from crowd_demo.app.compiling.ahead import Ahead, compile_one, key_of
+    from crowd_demo.compute.jit import make_compiler_ready
 
-    calls = {key_of(call): call for call in Ahead(config).missing(config.optimizations)}
+    ahead, found = Ahead(config), None
+    calls: dict[str, Call] = {}
+    make_compiler_ready()
     while True:
-        if kernel in calls:  # else it has been compiled to find the others
+        kernel, options = json.loads(lines.get())
+        if options != found:
+            found = options
+            missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
+            calls = {key_of(call): call for call in missing}
+        if kernel in calls:  # else it has been compiled already
             compile_one(calls[kernel])
         print(kernel, flush=True)
-        kernel = lines.get()
 
 
 def main() -> None:
-    """Read a configuration, then `ALL_CHOICES`, or the key of a kernel and later of others."""
+    """Read a configuration, then what else there is to read."""
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
     config = Config.model_validate_json(lines.get())
-    wanted = lines.get()
-    if wanted == ALL_CHOICES:
-        be_idle()
-        compile_all_choices(config)
-    else:
-        compile_as_told(config, wanted, lines)
+    {ALL_CHOICES: compile_all_choices, AS_TOLD: compile_as_told}[sys.argv[1]](config, lines)
 
 
 if __name__ == "__main__":

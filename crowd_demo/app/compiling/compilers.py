@@ -1,15 +1,17 @@
-"""Compile a list of kernels, in this process and in helpers at once.
+"""Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-This process takes kernels from the front of the list and the helpers take them from its back, so that each compiles kernels
-that share functions: those of the step here, those of the picture there. What a helper has compiled is loaded from the cache.
+What is wanted is one list, which may change at any time. This process takes kernels from its front and helpers take them from
+its back, so that each compiles kernels that share functions: those of the step here, those of the picture there. What a helper
+has compiled is loaded from the cache. A helper that ends early costs nothing but time.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import deque
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Self
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
@@ -17,10 +19,14 @@ from crowd_demo.app.compiling.compile_process import Helper
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
 
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
+SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
+
+Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 
 
 def helpers_that_fit() -> int:
@@ -30,77 +36,123 @@ def helpers_that_fit() -> int:
 
 
 class Compilers:
-    """This process and its helpers, while a configuration is loaded; helpers are started only if much has to be compiled."""
+    """Say what is wanted, then `work`. Other threads may want something else meanwhile."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._helpers: list[Helper] = []
-        if cache.is_empty():  # a helper needs a second to start
-            self._start_helpers()
+        self._changed = threading.Condition()
+        self._wanted: dict[str, Call] = {}  # by key, in the order of the list: not compiled in this process yet
+        self._options = config.optimizations  # that need them
+        self._since = 0.0  # when they were wanted
+        self._total = 0  # how many there were
+        self._begun: set[str] = set()  # being compiled
+        self._kept: set[str] = set()  # in the cache: only to be loaded
 
-    def compile_first(self, render: bool, tell: Callable[[str, int, int], None]) -> Ahead:
-        """Compile what the first frames need; return what finds kernels for other options."""
+    # --- what is wanted ----------------------------------------------------------------------------------------------
+
+    def want(self, calls: Sequence[Call], options: Optimizations) -> None:
+        """Want these kernels, which those options need, and no others."""
+        wanted = {key_of(call): call for call in calls}
+        kept = {key for key, call in wanted.items() if is_on_disk(call)}
+        with self._changed:
+            self._wanted, self._options, self._total, self._since = wanted, options, len(wanted), time.monotonic()
+            self._kept |= kept
+            self._changed.notify_all()
+
+    def work(self, tell: Tell, here: bool = True) -> None:
+        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while there are any."""
+        while self._wanted:
+            with self._taken(here) as call:
+                done = self._total - len(self._wanted.keys() - self._kept)
+                tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, self._total)
+                if call:
+                    compile_one(call)
+
+    def compile_first(self, render: bool, tell: Tell) -> Ahead:
+        """Compile what the first frames need, with as many helpers as pay; return what finds kernels for other options."""
         ahead = Ahead(self._config, render)
         calls = ahead.missing(self._config.optimizations)
-        if not self._helpers and sum(not is_on_disk(call) for call in calls) > FEW:
-            self._start_helpers()
-        compile_all(calls, self._helpers, lambda kernel, done: tell(kernel, done, len(calls)))
+        self.want(calls, self._config.optimizations)
+        if not self._helpers and len(self._wanted.keys() - self._kept) > FEW:
+            self.start(helpers_that_fit())
+        self.work(tell)
         return ahead
 
-    def _start_helpers(self) -> None:
-        if CACHE_LASTS:
-            self._helpers = [Helper(self._config) for _ in range(helpers_that_fit())]
+    @contextmanager
+    def _taken(self, here: bool) -> Iterator[Call | None]:
+        """What this process may do next, which is then done; nothing, after a moment, if that is left to helpers."""
+        with self._changed:
+            alone = here or not self._helpers
+            mine = [key for key in self._wanted if key not in self._begun and (alone or key in self._kept)]
+            if not mine:
+                self._changed.wait(POLL_S)
+            self._begun.update(mine[:1])
+            call = self._wanted[mine[0]] if mine else None
+        try:
+            yield call
+        finally:
+            with self._changed:
+                for key in mine[:1]:
+                    self._begun.discard(key)
+                    self._wanted.pop(key, None)
+
+    # --- helpers -----------------------------------------------------------------------------------------------------
+
+    def start_early(self) -> None:
+        """Start helpers if nothing was ever compiled: each needs a second to start."""
+        if cache.is_empty():
+            self.start(helpers_that_fit())
+
+    def start(self, count: int, niceness: int = 0) -> None:
+        """Start so many helpers, where they can pass on what they compile."""
+        for _ in range(count if CACHE_LASTS else 0):
+            self.employ(Helper(self._config, niceness))
+
+    def employ(self, helper: Helper) -> None:
+        """Let a helper compile what is wanted."""
+        self._helpers.append(helper)
+        threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
+
+    @property
+    def has_helpers(self) -> bool:
+        return bool(self._helpers)
+
+    def close(self) -> None:
+        """End all helpers, and want nothing any more. New ones may be started."""
+        with self._changed:
+            helpers, self._helpers, self._wanted = self._helpers, [], {}
+            self._changed.notify_all()
+        for helper in helpers:
+            helper.close()
+
+    def _feed(self, helper: Helper) -> None:
+        """Tell a helper what to compile, kernel by kernel, until it ends."""
+        while told := self._for(helper):
+            key, options = told
+            done = helper.compile(key, options)
+            with self._changed:
+                self._begun.discard(key)
+                if done:
+                    self._kept.add(key)
+                elif helper in self._helpers:
+                    self._helpers.remove(helper)
+                self._changed.notify_all()
+
+    def _for(self, helper: Helper) -> tuple[str, Optimizations] | None:
+        """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
+        with self._changed:
+            while helper in self._helpers:
+                key = next((key for key in reversed(self._wanted) if key not in self._begun | self._kept), None)
+                early = self._since + SETTLE_S - time.monotonic()
+                if key and early <= 0:
+                    self._begun.add(key)
+                    return key, self._options
+                self._changed.wait(early if key else None)
+        return None
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for helper in self._helpers:
-            helper.close()
-
-
-def compile_all(calls: Sequence[Call], helpers: Sequence[Helper], tell: Callable[[str, int], None],
-                here: bool = True) -> None:
-    """Compile the kernels; `tell` is told what is being compiled, and how many are done.
-
-    If not `here`, this process compiles none before the helpers have ended.
-    """
-    waiting, done = deque(calls), deque[Call]()
-    threads = [threading.Thread(target=_feed, args=(helper, waiting, done), daemon=True) for helper in helpers]
-    for thread in threads:
-        thread.start()
-    while here and (call := _taken(waiting.popleft)):
-        tell(kernel_name(call), len(done))
-        compile_one(call)
-        done.append(call)
-    for thread in threads:
-        while thread.is_alive():
-            tell("the last kernels" if here else "kernels", len(done))
-            thread.join(POLL_S)
-    for call in calls if helpers else ():  # loads those of the helpers, and compiles those at which one failed
-        compile_one(call)
-
-
-def compile_beside(config: Config, calls: Sequence[Call], tell: Callable[[str, int, int], None]) -> None:
-    """Compile the kernels while frames go on: helpers compile what is not in the cache, and this process loads it."""
-    wanted = [call for call in calls if not is_on_disk(call)]
-    helpers = [Helper(config) for _ in range(min(max(helpers_that_fit(), 1), len(wanted)))] if CACHE_LASTS else []
-    try:
-        compile_all(wanted, helpers, lambda kernel, done: tell(kernel, done, len(wanted)), here=not helpers)
-    finally:
-        for helper in helpers:
-            helper.close()
-    for call in calls:
-        compile_one(call)
-
-
-def _feed(helper: Helper, waiting: deque[Call], done: deque[Call]) -> None:
-    while (call := _taken(waiting.pop)) and helper.compile(key_of(call)):
-        done.append(call)
-
-
-def _taken(take: Callable[[], Call]) -> Call | None:
-    try:
-        return take()
-    except IndexError:  # somebody else took the last one
-        return None
+        self.close()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
 
+from crowd_demo.app.process.heap import importing
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import Config
@@ -26,6 +27,7 @@ from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, scale_f
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.compilers import Compilers
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
 
@@ -79,6 +81,7 @@ class Loaded(NamedTuple):
     sim: Simulation
     scene: Scene | None
     ahead: Ahead
+    compilers: Compilers  # without helpers
     import_s: float
     compile_s: float
 
@@ -87,16 +90,18 @@ def load(config: Config, render: bool, progress: Progress) -> Loaded:
     """Build the simulation and compile every kernel that its first frames need."""
     start = time.perf_counter()
     progress.say("importing the compiler")
-    from crowd_demo.app.compiling.compilers import Compilers
+    with importing():
+        from crowd_demo.app.compiling.compilers import Compilers
 
     imported = time.perf_counter()
     with Compilers(config) as compilers:
+        compilers.start_early()
         progress.say(building(config))
         sim, scene = build(config, render)
         built = time.perf_counter()
         ahead = compilers.compile_first(render, progress.compiling)
     progress.say("ready")
-    return Loaded(sim, scene, ahead, imported - start, time.perf_counter() - built)
+    return Loaded(sim, scene, ahead, compilers, imported - start, time.perf_counter() - built)
 
 
 def building(config: Config) -> str:
@@ -134,7 +139,7 @@ def show_progress(job: Future[Loaded], progress: Progress, quits: Callable[[pyga
         shown = max(shown, progress.part()) if progress.total else 0.0  # a helper may end before an earlier kernel
         draw_progress(screen(), str(progress), shown, pen, first)
         pygame.display.flip()
-        time.sleep(FRAME_S)
+        wait((job,), timeout=FRAME_S)
 
 
 def first_keys(keys: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:

@@ -13,10 +13,11 @@ from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compilers import compile_beside
+from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
 from crowd_demo.app.compiling.switching import SWITCH_S, lower_priority
 from crowd_demo.app.process.worker import Worker, carry_out
+from crowd_demo.compute.jit import is_on_disk
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 
@@ -76,11 +77,16 @@ class Opening:
         config = load_config(self.name)
         start = time.perf_counter()
         ahead = self._on_worker(lambda: Ahead(config, self._render))
-        compile_beside(config, ahead.missing(config.optimizations), self._tell)
+        calls = ahead.missing(config.optimizations)
+        with Compilers(config) as compilers:
+            if missing := sum(not is_on_disk(call) for call in calls):
+                compilers.start(min(max(helpers_that_fit(), 1), missing))
+            compilers.want(calls, config.optimizations)
+            compilers.work(self._tell, here=False)
         compiled = time.perf_counter()
         self.progress.say(building(config))
         sim, scene = self._on_worker(lambda: build(config, self._render))
-        return Opened(self.name, config, Loaded(sim, scene, ahead, 0.0, compiled - start))
+        return Opened(self.name, config, Loaded(sim, scene, ahead, compilers, 0.0, compiled - start))
 
     def _on_worker(self, job: Callable[[], Result]) -> Result:
         self._go_on()

@@ -1,6 +1,7 @@
 """Switching techniques while the window responds: a thread compiles the kernels, then the value takes effect.
 
-The thread compiles, or loads from the disk cache, and never runs a kernel; it ends when no value is pending.
+The thread compiles, or loads from the disk cache, and never runs a kernel; it ends when no value is pending. A helper compiles
+beside it (compilers.py), since it shares its lock with the frames.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import sys
 import threading
 from contextlib import suppress
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name
+from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.loading import eager_threads
-from crowd_demo.compute.jit import Call, is_compiled
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
 NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
+HELPER_NICENESS = 5  # it shares no lock with the frames, so they need less of an advantage
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 
 
@@ -54,13 +56,11 @@ class Switcher:
     A value takes effect when all of its kernels are there. The values that miss the fewest kernels come first.
     """
 
-    def __init__(self, ahead: Ahead) -> None:
+    def __init__(self, ahead: Ahead, compilers: Compilers) -> None:
         self.pending: dict[str, Value] = {}
         self.text = ""
-        self._ahead = ahead
-        self._wanted: list[Call] = []
+        self._ahead, self._compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
-        self._closed = False
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
 
@@ -86,6 +86,11 @@ class Switcher:
         self._want(with_values(options, found))
         return found
 
+    def stand_by(self) -> None:
+        """Start a process that helps when a value is asked for; it needs a second to start."""
+        if not self._compilers.has_helpers:
+            self._compilers.start(1, HELPER_NICENESS)
+
     @property
     def busy(self) -> bool:
         """Is the compiling thread alive?"""
@@ -93,7 +98,7 @@ class Switcher:
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the present kernel, and wait for that at most so long."""
-        self._closed = True
+        self._compilers.close()
         if self._thread:
             self._thread.join(timeout_s)
 
@@ -107,9 +112,11 @@ class Switcher:
 
     def _want(self, options: Optimizations) -> None:
         """Start compiling what the cheapest of the pending values needs."""
-        lists = [self._ahead.missing(with_values(options, {path: value})) for path, value in self.pending.items()]
-        self._wanted = min(filter(None, lists), key=len, default=[])
-        if not self._wanted:
+        wanted = [with_values(options, {path: value}) for path, value in self.pending.items()]
+        missing = [(calls, asked) for asked in wanted if (calls := self._ahead.missing(asked))]
+        calls, asked = min(missing, key=lambda each: len(each[0]), default=([], options))
+        self._compilers.want(calls, asked)
+        if not calls:
             self.text = ""
         elif not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
@@ -120,13 +127,12 @@ class Switcher:
         lower_priority()
         try:
             with eager_threads(SWITCH_S):
-                while missing := [call for call in self._wanted if not is_compiled(call)]:
-                    if self._closed:
-                        break
-                    self.text = f"compiling {kernel_name(missing[0])}"
-                    compile_one(missing[0])
+                self._compilers.work(self._tell)
         except BaseException as error:
             self._error = error
+
+    def _tell(self, kernel: str, done: int, total: int) -> None:
+        self.text = f"compiling {kernel}"
 
 
 def lower_priority() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.actions import KeyAction, KeyActions
@@ -23,8 +22,8 @@ TOUCHED_FIRST = "stagger.avoidance"  # the number keys change this until the use
 class Techniques:
     """`touched` is the path of the one that was changed last, empty before that; `previous` what a technique had before."""
 
-    def __init__(self, crowd: Crowd, ahead: Ahead, notices: Notices) -> None:
-        self.switcher = Switcher(ahead)
+    def __init__(self, crowd: Crowd, switcher: Switcher, notices: Notices) -> None:
+        self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,12 +14,15 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import loop
+from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compile_process import Helper, Precompiler, all_choices
-from crowd_demo.app.compiling.compilers import compile_all
+from crowd_demo.app.compiling.compilers import Compilers
+from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Call, is_on_disk
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.registry.techniques import TECHNIQUES
 
 
@@ -45,31 +49,37 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
 PRINT_KEYS = """
 from crowd_demo.app.compiling.ahead import Ahead, key_of
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import with_values
 config = load_config("1k")
-print(*map(key_of, Ahead(config).missing(config.optimizations)), sep="\\n")
+ahead, options = Ahead(config), config.optimizations
+other = with_values(options, {"neighbours": "z_grid"})
+print(*dict.fromkeys(map(key_of, [*ahead.missing(options), *ahead.missing(other)])), sep="\\n")
 """
 
 
 def test_a_helper_compiles_what_it_is_told_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
-    keys = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout.splitlines()
-    keys = [key for key in keys if key.startswith("crowd_demo")]
-    wanted, = (key for key in keys if ".find_cells" in key)
+    printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout
+    all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
+    wanted, = (key for key in all_keys if ".find_cells" in key)
     helper = Helper(config)
     try:
-        assert helper.compile(wanted)
-        assert helper.compile("no.such_kernel()"), "what has been compiled to find the others"
+        assert helper.compile(wanted, config.optimizations)
+        assert helper.compile("no.such_kernel()", config.optimizations), "what has been compiled to find the others"
+        other, = (key for key in all_keys if ".take_snapshot" in key)
+        assert helper.compile(other, with_values(config.optimizations, {"neighbours": "z_grid"}))
     finally:
         helper.close()
     written = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
-    assert any("find_cells" in name for name in written) and not any("pose" in name for name in written)
+    assert {name.split(".")[-1] for name in written} >= {"find_cells", "take_snapshot"}
+    assert not any("pose" in name or "see" in name for name in written)
 
 
 def test_a_helper_that_dies_is_no_failure() -> None:
     helper = Helper(load_config("1k"))
     helper.process.kill()
-    assert not helper.compile("anything")
+    assert not helper.compile("anything", load_config("1k").optimizations)
     helper.close()
 
 
@@ -80,6 +90,7 @@ class Slow:
         self.__name__, self.overloads, self.compiled_here = name, dict[object, object](), 0
 
     def compile(self, signature: object) -> None:
+        time.sleep(0.001)
         self.overloads[signature] = True
         self.compiled_here += 1
 
@@ -91,17 +102,24 @@ class Willing:
         self.told: list[str] = []
         self.most = most
 
-    def compile(self, kernel: str) -> bool:
+    def compile(self, kernel: str, options: object) -> bool:
         self.told.append(kernel)
         return len(self.told) <= self.most
+
+    def close(self) -> None:
+        """It is gone already."""
 
 
 @pytest.mark.quick
 @pytest.mark.parametrize("most", [0, 1, 50])
-def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int) -> None:
+def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
     calls, helper, told = [Call(cast(Any, kernel), ()) for kernel in kernels], Willing(most), list[tuple[str, int]]()
-    compile_all(calls, [helper], lambda text, done: told.append((text, done)))  # type: ignore[list-item]
+    with Compilers(config := load_config("1k")) as compilers:
+        compilers.employ(helper)  # type: ignore[arg-type]
+        compilers.want(calls, config.optimizations)
+        compilers.work(lambda text, done, total: told.append((text, done)))
     assert all(kernel.compiled_here == 1 for kernel in kernels)
     numbers = [int(re.findall(r"kernel_([0-9]+)", key)[0]) for key in helper.told]
     assert numbers == sorted(numbers, reverse=True), "helpers begin at the end"
@@ -113,11 +131,12 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int) -> None
 def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
+    monkeypatch.setattr(Switcher, "stand_by", lambda _: started.append("helper"))
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
     monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
     driven.loop.options, driven.loop.frames = RunOptions(), 3
     driven.loop.run()
-    assert started == ["it"] * lasts
+    assert started == ["it", "helper"] * lasts
 
 
 def test_it_ends_with_the_program() -> None:

@@ -15,8 +15,9 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app import main
+from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import opening
-from crowd_demo.app.compiling.compilers import compile_all
+from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.opening import CannotOpenError, Opening
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
@@ -157,9 +158,12 @@ class Idle:
     def __init__(self) -> None:
         self.told: list[str] = []
 
-    def compile(self, kernel: str) -> bool:
+    def compile(self, kernel: str, options: object) -> bool:
         self.told.append(kernel)
         return True
+
+    def close(self) -> None:
+        """It is no process."""
 
 
 class Unneeded:
@@ -173,11 +177,15 @@ class Unneeded:
 
 
 @pytest.mark.quick
-def test_helpers_compile_everything_while_frames_go_on() -> None:
+def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
     calls = [Call(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
-    helper, said = Idle(), list[str]()
-    compile_all(calls, [helper], lambda text, done: said.append(text), here=False)  # type: ignore[list-item]
-    assert len(helper.told) == 7 and set(said) <= {"kernels"}
+    helper = Idle()
+    with Compilers(config := load_config("1k")) as compilers:
+        compilers.employ(helper)  # type: ignore[arg-type]
+        compilers.want(calls, config.optimizations)
+        compilers.work(lambda text, done, total: None, here=False)
+    assert len(helper.told) == 7 and all(call.compiled.overloads for call in calls)
 
 
 # --- whole runs ------------------------------------------------------------------------------------------------------

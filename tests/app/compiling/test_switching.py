@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -10,10 +11,13 @@ from typing import Any, cast
 
 import pytest
 
+from crowd_demo.app.compiling import compilers
+from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.compute.jit import Call
+from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.registry.entries import Range, Technique
+from crowd_demo.registry.entries import Range, Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -46,6 +50,13 @@ class FakeAhead:
         return [Call(kernel, ())] if kernel and not kernel.overloads else []
 
 
+def switcher_of(ahead: Any, *helpers: Any) -> Switcher:
+    compilers = Compilers(load_config("1k"))
+    for helper in helpers:
+        compilers.employ(helper)
+    return Switcher(ahead, compilers)
+
+
 def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
     end = time.monotonic() + 10
     while switcher.busy and time.monotonic() < end:
@@ -55,7 +66,7 @@ def wait_for(switcher: Switcher, options: Any) -> dict[str, Any]:
 
 def test_a_value_waits_for_its_kernel() -> None:
     slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher = switcher_of(FakeAhead(full=slow))
     switcher.request(options, "depth", "full")
     assert switcher.ready(options) == {} and switcher.pending == {"depth": "full"}
     slow.may_go_on.set()
@@ -64,14 +75,14 @@ def test_a_value_waits_for_its_kernel() -> None:
 
 
 def test_what_is_compiled_takes_effect_at_once() -> None:
-    switcher, options = Switcher(FakeAhead()), Optimizations()  # type: ignore[arg-type]
+    switcher, options = switcher_of(FakeAhead()), Optimizations()
     switcher.request(options, "depth", "full")
     assert switcher.ready(options) == {"depth": "full"} and not switcher.busy
 
 
 def test_the_last_wish_counts() -> None:
     slow, options = SlowKernel("sort_all"), Optimizations()
-    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher = switcher_of(FakeAhead(full=slow))
     switcher.request(options, "depth", "full")
     switcher.request(options, "depth", "off")
     slow.may_go_on.set()
@@ -94,7 +105,7 @@ class TwoAhead:
 def test_of_several_pending_values_the_cheap_one_takes_effect_first() -> None:
     ahead, options = TwoAhead(), Optimizations()
     sort_bands, merge, sort_all, test_agents, sort_tested = ahead.slow
-    switcher = Switcher(ahead)  # type: ignore[arg-type]
+    switcher = switcher_of(ahead)
     switcher.request(options, "depth", "full")
     switcher.request(options, "cull", "agents")
     sort_bands.may_go_on.set()  # under way already
@@ -118,7 +129,7 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
 
     slow, options = SlowKernel("sort_all"), Optimizations()
     ahead = Counting(full=slow)
-    switcher = Switcher(ahead)  # type: ignore[arg-type]
+    switcher = switcher_of(ahead)
     switcher.request(options, "depth", "full")
     assert switcher.ready(options) == {}
     switcher.request(options, "cull", "agents")
@@ -131,6 +142,69 @@ def test_what_is_compiled_does_not_wait_for_what_is_not_and_frames_do_not_look_a
     assert wait_for(switcher, options) == {"depth": "full"}
 
 
+class Helping:
+    """A helper that is told what to compile, and has done it when it may go on."""
+
+    def __init__(self, ends: bool = False) -> None:
+        self.told: list[tuple[str, Value]] = []
+        self.may_go_on, self.ends, self.closed = threading.Event(), ends, False
+
+    def compile(self, kernel: str, options: Optimizations) -> bool:
+        self.told.append((re.sub(r".*\.|\(.*", "", kernel), options.get("depth")))
+        return self.may_go_on.wait(10) and not self.ends
+
+    def close(self) -> None:
+        self.closed = True
+        self.may_go_on.set()
+
+
+@pytest.fixture
+def settled(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Helpers begin at once."""
+    monkeypatch.setattr(compilers, "SETTLE_S", 0.0)
+
+
+@pytest.mark.usefixtures("settled")
+@pytest.mark.parametrize("ends", [False, True], ids=["is done", "ends early"])
+def test_a_helper_compiles_from_the_other_end_and_a_value_waits_for_it(ends: bool) -> None:
+    ahead, helper = TwoAhead(), Helping(ends)
+    sort_bands, merge, sort_all, *_ = ahead.slow
+    switcher, options = switcher_of(ahead, helper), Optimizations()
+    switcher.request(options, "depth", "full")
+    assert wait_until(lambda: helper.told == [("sort_all", "full")])
+    for kernel in (sort_bands, merge, sort_all):
+        kernel.may_go_on.set()
+    assert wait_until(lambda: bool(merge.overloads)) and not sort_all.overloads and switcher.ready(options) == {}
+    helper.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"} and sort_all.overloads and len(helper.told) == 1
+
+
+@pytest.mark.usefixtures("settled")
+def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
+    ahead, helper = TwoAhead(), Helping()
+    switcher, options = switcher_of(ahead, helper), Optimizations()
+    switcher.request(options, "depth", "full")
+    assert wait_until(lambda: bool(helper.told))
+    switcher.request(options, "depth", options.depth)
+    switcher.request(options, "cull", "agents")
+    ahead.slow[0].may_go_on.set()  # under way already
+    ahead.slow[3].may_go_on.set()
+    assert wait_for(switcher, options)["cull"] == "agents" and not helper.may_go_on.is_set()
+    switcher.close()
+    assert helper.closed
+
+
+def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
+    ahead, helper = TwoAhead(), Helping()
+    switcher, options = switcher_of(ahead, helper), Optimizations()
+    for kernel in ahead.slow:
+        kernel.may_go_on.set()
+    switcher.request(options, "depth", "full")
+    assert wait_for(switcher, options) == {"depth": "full"} and not helper.told
+    switcher.close()
+
+
 def wait_until(happened: Callable[[], bool]) -> bool:
     end = time.monotonic() + 10
     while not happened() and time.monotonic() < end:
@@ -140,7 +214,7 @@ def wait_until(happened: Callable[[], bool]) -> bool:
 
 def test_a_kernel_that_does_not_compile_is_an_error_of_the_program() -> None:
     slow, options = SlowKernel("sort_all", ZeroDivisionError("in the compiler")), Optimizations()
-    switcher = Switcher(FakeAhead(full=slow))  # type: ignore[arg-type]
+    switcher = switcher_of(FakeAhead(full=slow))
     switcher.request(options, "depth", "full")
     slow.may_go_on.set()
     with pytest.raises(ZeroDivisionError, match="in the compiler"):
