@@ -98,7 +98,7 @@ def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: 
 class Flock(Behaviour):
     """The behaviour *flock* (the interface is in base.py)."""
 
-    seen = ("x", "y", "vx", "vy")
+    seen: tuple[str, ...] = ("x", "y", "vx", "vy")
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
@@ -131,9 +131,9 @@ class Flock(Behaviour):
     def _first_rules(self, world: World) -> FlockRules:
         """The constants of all steps, without keys."""
         settings, walls, f = self.settings, world.terrain.walls, np.float32
-        kind = NearestRules if self.needs.nearest else FlockRules
+        kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
-            eyes=Ahead(f(cosine(settings.blind / 720) ** 2)) if settings.blind > 0 else AllAround(),
+            eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
             sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),

@@ -142,6 +142,8 @@ class Hunt(Stage):
 class Hunters(Flock):
     """The behaviour *hunt* (the interface is in base.py)."""
 
+    seen = (*Flock.seen, "kind")
+
     def __init__(self, config: Config) -> None:
         super().__init__(config)
         self.hunt = settings = config.hunt
