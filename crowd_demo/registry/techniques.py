@@ -79,7 +79,7 @@ BUILT_IN: tuple[Technique, ...] = (
                     " than falls",
               source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"
                      " and others 2008"),
-    Technique("reorder.when", ("off", "every", "drift"), "every", True, "reorder",
+    Technique("reorder.when", ("off", "drift", "every"), "every", True, "reorder",
               "move agents into cell order, so that neighbours in space are neighbours in memory", stage="see", key="3",
               inactive=_unused("reorder.when"), group="memory",
               watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",
