@@ -34,6 +34,7 @@ _KNOWN = (
     StageText("links", "step", "pulls at agents that are tied to each other by springs"),
     StageText("sight", "step", "people who are due look whether their goal is in sight"),
     StageText("paths", "step", "people who are due take a new heading; flow fields are made when they are first needed"),
+    StageText("hunt", "step", "predators look for the densest cell of prey in sight"),
     StageText("move", "step", "each agent takes its next velocity and position, and stays out of walls"),
     StageText("pins", "step", "holds pinned agents in their places"),
     StageText("culling grid", "draw", "sorts agents into cells once more, for culling by cells: they have moved since index"),

@@ -63,6 +63,7 @@ def test_few_blocks_conclude_nothing() -> None:
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
     (["--against", "HEAD", "--no-install", "--extra", "fast"], "--extra: nothing is installed with --no-install"),
     (["--against", "HEAD", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
+    (["--against", "HEAD", "--here", "seed"], "--here:1: seed: must be key.path=value, not 'seed'"),
     (["--against", "HEAD", "--json", "/no/such/a.json"], "--json: there is no folder /no/such"),
 ])
 def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
