@@ -75,7 +75,7 @@ def test_every_number_has_a_range_and_says_it():
 def test_zero_is_legal_for_radius_speed_and_weight(path):
     section, name = path.split(".")
     lowest = FIELDS[path]["minimum"]
-    assert lowest == (1 if name in ("destinations", "crowding") else 0)
+    assert lowest == (1 if name in ("destinations", "crowding", "speed_draws") else 0)
     changes = {name: lowest} if name != "speed_max" else {"speed_min": 0, "speed_max": 0}
     assert getattr(getattr(Config.model_validate({section: changes}), section), name) == lowest
 
