@@ -31,7 +31,7 @@ class Entry(NamedTuple):
 
 def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
     """One a technique, in the order of the registry; `keys` by action."""
-    return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why, technique.exact)
+    return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why, technique.exact or technique.model)
             for technique in TECHNIQUES]
 
 
