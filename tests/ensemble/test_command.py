@@ -20,6 +20,13 @@ from crowd_demo.ensemble.rows import read_rows
 
 SMALL = ("--config", "1k", "--agents", "30", "--set", "map=null", "--set", "world.width=200", "--set", "world.height=200",
          "--steps", "20", "--measure")
+USAGE, SEE = "crowd-demo ensemble: ", "crowd-demo ensemble --help"
+FULL = """
+import resource, sys
+from crowd_demo.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))  # no file may grow beyond: stands for a full disk
+sys.exit(main(sys.argv[1:]))
+"""
 quick = pytest.mark.quick
 
 
@@ -128,9 +135,7 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
 def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
     out = tmp_path / "out"
     asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
-    full = "import resource, sys; from crowd_demo.cli import main; resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000));" \
-           "sys.exit(main(sys.argv[1:]))"  # no file may grow beyond: stands for a full disk
-    done = subprocess.run([sys.executable, "-c", full, "ensemble", *asked], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True, text=True)
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
@@ -140,8 +145,9 @@ def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, en
 
 
 def test_200_runs_give_the_same_table_for_any_number_of_workers(tmp_path, capfd) -> None:
-    plan = api.make_plan("1k", seeds="1-50", vary={"crowd.radius": [20, 40], "optimizations.neighbours": ["sorted", "kd_tree"]},
-                         overrides=["agents=100"], steps=20, measures=["stuck", "speed", "overlap", "neighbours", "step_ms"])
+    plan = api.make_plan("1k", seeds="1-50", overrides=["agents=100"], steps=20,
+                         vary={"crowd.radius": [20, 40], "optimizations.neighbours": ["sorted", "kd_tree"]},
+                         measures=["stuck", "speed", "overlap", "neighbours", "step_ms"])
     tables = []
     for workers in (1, 2, 3):
         rows = list(api.run(plan, tmp_path / str(workers), workers=workers))
@@ -171,10 +177,9 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
         "--set:1: b: must be key.path=value, not 'b'"]),
     (["--measure", "stuk"], ["--measure: no measure 'stuk' (did you mean stuck?)"]),
     (["--config", "20kk"], ["20kk: no such file, nor a shipped configuration (did you mean 20k?)"]),
-    (["--workers", "0"], ["crowd-demo ensemble: argument --workers: must be a whole number of at least 1, not '0'; see crowd-demo "
-                          "ensemble --help"]),
-    (["--workers", "1", "--scheduler", "a"], ["crowd-demo ensemble: argument --scheduler: not allowed with argument --workers; "
-                                              "see crowd-demo ensemble --help"]),
+    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number of at least 1, not '0'; see {SEE}"]),
+    (["--workers", "1", "--scheduler", "a"],
+     [f"{USAGE}argument --scheduler: not allowed with argument --workers; see {SEE}"]),
 ])
 def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
     try:

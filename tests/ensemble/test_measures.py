@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections import Counter
+from itertools import pairwise
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, simulation
 
 from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
-from crowd_demo.ensemble.measures.people import has_near, overlap, speed, stuck
+from crowd_demo.ensemble.measures.people import Speed, densest, overlap, stuck, waiting
 from crowd_demo.ensemble.measures.places import Flow, crosses, density
 from crowd_demo.ensemble.sampling import FOLD, Sampler
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING
+from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 METRE = 26.0
@@ -42,31 +44,32 @@ def test_every_measure_can_be_loaded_and_says_what_it_is() -> None:
 def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
     people: Any = crowd.agents.by_id()
     assert stuck(crowd) == sum(state == STUCK for state in people.state.tolist()) / 500
-    walking = [math.hypot(vx, vy) / pace for vx, vy, pace, state in zip(
-        people.vx.tolist(), people.vy.tolist(), people.speed.tolist(), people.state.tolist(), strict=True) if state != WAITING]
-    assert speed(crowd) == pytest.approx(sum(walking) / len(walking), rel=1e-6)
+    assert waiting(crowd) == sum(state == WAITING for state in people.state.tolist()) / 500
+    squares = Counter((int(x // 48), int(y // 48)) for x, y in zip(people.x.tolist(), people.y.tolist(), strict=True))
+    assert densest(crowd) == max(squares.values())
     body = crowd.config.crowd.body
     apart = np.hypot(people.x[:, None].astype(float) - people.x, people.y[:, None].astype(float) - people.y)
     np.fill_diagonal(apart, np.inf)
     assert overlap(crowd) == np.mean((apart < 2 * body).any(axis=1))
 
 
-@pytest.mark.quick
-@pytest.mark.parametrize("seed", range(20))
-def test_who_has_somebody_near(seed: int) -> None:
-    chance = np.random.default_rng(seed)
-    count, side, distance = int(chance.integers(0, 60)), float(chance.choice([5, 50, 500])), float(chance.choice([0, 1, 7, 90]))
-    x, y = chance.uniform(-side, side, (2, count)).astype(np.float32)
-    apart = np.hypot(x[:, None].astype(float) - x, y[:, None].astype(float) - y)
-    np.fill_diagonal(apart, np.inf)
-    assert has_near(x, y, distance).tolist() == (apart < distance).any(axis=1).tolist()
+def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
+    sim = simulation(**{**CROWD, "crowd__wait_s": 0.2})
+    sim.step(100)
+    measure, before = Speed(sim), cast(PeopleColumns, sim.agents.by_id())
+    sim.step(7)
+    now: Any = sim.agents.by_id()
+    parts = [math.hypot(now.x[i] - before.x[i], now.y[i] - before.y[i]) / (float(now.speed[i]) * 7 * sim.dt)
+             for i in range(500) if WAITING not in (before.state[i], now.state[i])]
+    assert measure(sim) == pytest.approx(sum(parts) / len(parts), rel=1e-5) and 0 < len(parts) < 500
 
 
 def test_a_crowd_of_nobody_has_no_shares() -> None:
     sim = simulation(**{**CROWD, "agents": 0, **PLACES})
-    flow = Flow(sim)
+    flow, speed = Flow(sim), Speed(sim)
     sim.step(2)
-    assert (stuck(sim), speed(sim), overlap(sim), population(sim)) == (None, None, None, 0.0)
+    assert (stuck(sim), waiting(sim), speed(sim), overlap(sim), population(sim)) == (None, None, None, None, 0.0)
+    assert densest(sim) == 0.0
     assert density(sim) == {"middle": 0.0, "corner": 0.0} and flow(sim) == {"down": 0.0, "slope": 0.0}
 
 
@@ -92,7 +95,7 @@ def test_a_path_crosses_a_line_between_its_ends_only() -> None:
 def test_who_is_born_in_the_place_of_another_has_crossed_nothing() -> None:
     sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "life__births_per_s": 3000, "life__deaths_per_s": 3000, **PLACES,
                         "crowd__speed_max": 40})
-    flow, before = Flow(sim), {}
+    flow, before = Flow(sim), dict[tuple[int, int], tuple[float, float]]()
     for _ in range(20):
         sim.step()
         handles, now = sim.agents.handles, sim.agents.by_id()
@@ -140,11 +143,12 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
     from pedpy.methods.method_utils import compute_crossing_frames
 
     sim = simulation(**{**CROWD, "agents": 120, **PLACES})
-    every, frames, densities, flow, flows = 5, [], [], Flow(sim), []
+    every, frames, densities, flow, flows, speed, speeds = 5, [], [], Flow(sim), [], Speed(sim), []
 
     def record(frame: int) -> None:
-        now = sim.agents.by_id()
-        frames.append(pandas.DataFrame({"id": now.id, "frame": frame, "x": now.x / METRE, "y": now.y / METRE}))
+        now: Any = sim.agents.by_id()
+        frames.append(pandas.DataFrame({"id": now.id, "frame": frame, "x": now.x / METRE, "y": now.y / METRE,
+                                        "speed": now.speed / METRE, "waits": now.state == WAITING}))
 
     record(0)
     for frame in range(1, 41):
@@ -152,6 +156,8 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
         record(frame)
         densities.append(density(sim))
         flows.append(flow(sim) or {})
+        if frame % 2 == 0:
+            speeds.append(speed(sim))
     data = pedpy.TrajectoryData(pandas.concat(frames), frame_rate=1 / (every * sim.dt))
     for name, (left, top, right, bottom) in sim.config.measure.areas.items():
         corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
@@ -162,10 +168,18 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
         line = pedpy.MeasurementLine([(x / METRE, y / METRE), (to_x / METRE, to_y / METRE)])
         theirs = compute_crossing_frames(traj_data=data, measurement_line=line)
         ours = set()  # (id, frame in which the step ends)
-        for frame, (before, after) in enumerate(zip(frames, frames[1:], strict=False), 1):
+        for frame, (before, after) in enumerate(pairwise(frames), 1):
             begin, end = (np.stack([table.x, table.y], axis=1) * METRE for table in (before, after))
             who = np.flatnonzero(crosses(begin, end, (x, y, to_x, to_y)))
             ours |= {(int(one), frame) for one in who}
             assert flows[frame - 1][name] == pytest.approx(len(who) / (every * sim.dt))
         but_the_last = {each for each in ours if each[1] < 40}  # which PedPy leaves out
         assert but_the_last == set(zip(theirs.id.tolist(), theirs.frame.tolist(), strict=True)) and len(but_the_last) > 20
+    theirs = pedpy.compute_individual_speed(
+        traj_data=data, frame_step=1, speed_calculation=pedpy.SpeedCalculation.BORDER_EXCLUDE).set_index(["frame", "id"])
+    for number, mean in enumerate(speeds):
+        before, after = frames[2 * number], frames[2 * number + 2]
+        walks = ~before.waits & ~after.waits
+        part = (theirs.speed.loc[2 * number + 1] / after.set_index("id").speed)[walks.to_numpy()].mean()
+        assert mean == pytest.approx(part) if walks.any() else mean is None
+    assert len([mean for mean in speeds if mean]) > 15

@@ -68,7 +68,8 @@ class Experiments:
         else:
             if value == technique.baseline:  # what a technique buys, not what its absence does
                 value, other = other, value
-            title, make = f"{name}: {yaml_word(value)} against {yaml_word(other)}", partial(self._measurement, path, value, other)
+            title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
+            make = partial(self._measurement, path, value, other)
             self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
 
     def ablate(self) -> None:

@@ -2,58 +2,57 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bools, Floats
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING
+from crowd_demo.ensemble.measures.whereabouts import Whereabouts
+from crowd_demo.measure.motion import SQUARE, nearest, people
+from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 
 def stuck(sim: Simulation) -> float | None:
     """Return the share of people who are stuck."""
-    people: Any = sim.agents.by_id()
-    return float(np.mean(people.state == STUCK)) if len(people.id) else None
+    return float(np.mean(people(sim).state == STUCK)) if sim.agents.count else None
 
 
-def speed(sim: Simulation) -> float | None:
-    """Return the mean speed of those who walk, each as a part of what they prefer."""
-    people: Any = sim.agents.by_id()
-    walks = (people.state != WAITING) & (people.speed > 0)
-    if not walks.any():
-        return None
-    return float(np.mean(np.hypot(people.vx[walks], people.vy[walks]) / people.speed[walks], dtype=np.float64))
+def waiting(sim: Simulation) -> float | None:
+    """Return the share of people who wait at a goal."""
+    return float(np.mean(people(sim).state == WAITING)) if sim.agents.count else None
 
 
 def overlap(sim: Simulation) -> float | None:
-    """Return the share of people who are nearer to somebody than both their bodies are wide."""
-    people: Any = sim.agents.by_id()
-    if not len(people.id):
+    """Return the share of people who are nearer to somebody than two bodies."""
+    who, wide = people(sim), 2 * sim.config.crowd.body
+    if not len(who.id) or not wide:
         return None
-    return float(np.mean(has_near(people.x, people.y, 2 * sim.config.crowd.body)))
+    return float(np.mean(nearest(who.x, who.y, wide) < wide))
 
 
-def has_near(x: Floats, y: Floats, distance: float) -> Bools:
-    """Return bool[n]: who has another one nearer than `distance`, world units.
+def densest(sim: Simulation) -> float:
+    """Return the most people in a square of 48 x 48 units."""
+    who = people(sim)
+    columns = int(who.x.max(initial=0) / SQUARE) + 1
+    square = (who.y / SQUARE).astype(np.int64) * columns + (who.x / SQUARE).astype(np.int64)
+    return float(np.bincount(square).max(initial=0))
 
-    People are sorted along x within rows that are `distance` high; each is compared with those that follow in its row and with
-    those of the next row, who are as near along x.
+
+class Speed:
+    """Mean speed of those who do not wait, each as a part of what it prefers.
+
+    That is of the straight way since the last look: who is pushed back gets nowhere, whatever its velocity says.
     """
-    found = np.zeros(len(x), np.bool_)
-    if not len(x) or distance <= 0:
-        return found
-    across = x.astype(np.float64) - float(x.min())
-    row_length = float(across.max()) + 3 * distance
-    place = np.floor(y / distance) * row_length + across
-    order = np.argsort(place, kind="stable")
-    place, x, y = place[order], x[order].astype(np.float64), y[order].astype(np.float64)
-    in_row = np.arange(1, len(x) + 1), np.searchsorted(place, place + distance, "right")
-    in_next = tuple(np.searchsorted(place, place + row_length + side, "left") for side in (-distance, distance))
-    for begin, end in (in_row, in_next):
-        for step in range(int((end - begin).max(initial=0))):
-            one = np.flatnonzero(begin + step < end)
-            other = begin[one] + step
-            near = np.hypot(x[one] - x[other], y[one] - y[other]) < distance
-            found[order[one[near]]] = found[order[other[near]]] = True
-    return found
+
+    def __init__(self, sim: Simulation) -> None:
+        self._before = Whereabouts(sim)
+
+    def __call__(self, sim: Simulation) -> float | None:
+        before, now = self._before, Whereabouts(sim)
+        self._before = now
+        then, same = now.same_since(before)
+        were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
+        preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
+        walks = (were.state[then] != WAITING) & (are.state[same] != WAITING) & (preferred > 0)
+        way = now.places[same] - before.places[then]
+        return float(np.mean(np.hypot(way[walks, 0], way[walks, 1]) / preferred[walks])) if walks.any() else None

@@ -6,6 +6,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles
 from crowd_demo.config.places import Ends
+from crowd_demo.ensemble.measures.whereabouts import Whereabouts
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -28,27 +29,12 @@ class Flow:
     def __call__(self, sim: Simulation) -> dict[str, float] | None:
         before, now = self._before, Whereabouts(sim)
         self._before = now
-        if now.tick == before.tick:
+        seconds = now.seconds_since(before)
+        if not seconds:
             return None
-        begin, end = now.paths_since(before)
-        return {name: int(crosses(begin, end, line).sum()) / ((now.tick - before.tick) * sim.dt)
-                for name, line in sim.config.measure.lines.items()}
-
-
-class Whereabouts:
-    """Where everybody is. An agent is known by its id, and by how often that was given up before."""
-
-    def __init__(self, sim: Simulation) -> None:
-        agents = sim.agents.by_id()
-        self.tick = sim.tick
-        self.places = np.stack([agents.x, agents.y], axis=1).astype(np.float64)
-        self.names = np.stack([agents.id, sim.agents.handles.generations[agents.id]], axis=1)
-
-    def paths_since(self, before: Whereabouts) -> tuple[Doubles, Doubles]:
-        """Return float64[n, 2] twice: where those who lived then and now were, and are."""
-        _, then, now = np.intersect1d(before.names[:, 0], self.names[:, 0], assume_unique=True, return_indices=True)
-        same = before.names[then, 1] == self.names[now, 1]
-        return before.places[then[same]], self.places[now[same]]
+        then, same = now.same_since(before)
+        begin, end = before.places[then], now.places[same]
+        return {name: int(crosses(begin, end, line).sum()) / seconds for name, line in sim.config.measure.lines.items()}
 
 
 def crosses(begin: Doubles, end: Doubles, line: Ends) -> Bools:
