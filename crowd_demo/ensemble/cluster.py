@@ -10,10 +10,13 @@ import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING
 
 from crowd_demo.ensemble.executor import ExecutorError
 from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+
+if TYPE_CHECKING:
+    from distributed import Future
 
 CONNECT_S = 15.0
 POLL_S = 0.2
@@ -25,21 +28,26 @@ class ClusterExecutor:
     """Connects to a scheduler such as tcp://10.0.0.1:8786. Raises ExecutorError where none answers."""
 
     def __init__(self, address: str) -> None:
+        self._workers = 0  # when last heard of
         try:
             from distributed import Client
         except ImportError:
             raise ExecutorError(NO_EXTRA) from None
         try:
-            self._client: Any = Client(address, timeout=CONNECT_S, set_as_default=False)
+            self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
             raise ExecutorError(f"no scheduler answers at {address} ({one_line(error)})") from None
 
     @property
     def workers(self) -> int:
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        with suppress(Exception):  # of any kind, while the scheduler does not answer
+            self._workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return self._workers
 
     def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
-        waiting, given, done = list(reversed(jobs)), dict[Any, Job](), SimpleQueue[Any]()
+        waiting = list(reversed(jobs))
+        given: dict[Future, Job] = {}
+        done: SimpleQueue[Future] = SimpleQueue()
         try:
             while waiting or given:
                 while waiting and len(given) < max(self.workers, 1):  # more would share the blame for a death
@@ -72,7 +80,7 @@ def on_worker(text: str) -> str:
     return carry_out(Job.of(text), get_worker().address).model_dump_json()
 
 
-def _row_of(future: Any, job: Job) -> Row:
+def _row_of(future: Future, job: Job) -> Row:
     if future.status in ("lost", "cancelled"):
         raise ExecutorError(GONE)
     try:

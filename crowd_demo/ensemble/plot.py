@@ -11,12 +11,15 @@ import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo.app.output.files import write_file
 from crowd_demo.ensemble.plan import Cell, Plan, cell_text
 from crowd_demo.ensemble.table import Table
 from crowd_demo.registry.measures import of_column
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PLOT = "plot.png"
 PANEL = 3.6, 2.3  # inches
@@ -53,7 +56,8 @@ def plot(plan: Plan, table: Table) -> bytes:
             groups = groups_of(table, others, setting, measure)
             _draw(panels[row][column], groups, setting != "seed")
             if row == 0 and len(groups) > 1:
-                panels[row][column].legend(title=", ".join(others), title_fontsize=7, fontsize=7, frameon=False, handlelength=1)
+                panels[row][column].legend(title=", ".join(others), title_fontsize=7, fontsize=7, frameon=False,
+                                           handlelength=1)
         unit = of_column(measure).unit.replace("^2", "²")
         panels[row][0].set_ylabel(f"{measure} [{unit}]" if unit else measure)
     for column, setting in enumerate(across):
@@ -78,7 +82,7 @@ def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -
     return [Group(name, colours[name], numbers) for name, numbers in found.items()]
 
 
-def _draw(axes: Any, groups: Sequence[Group], means: bool) -> None:
+def _draw(axes: Axes, groups: Sequence[Group], means: bool) -> None:
     """Numbers stand where they are on the axis; words one after another, and their groups side by side."""
     values = list(dict.fromkeys(value for group in groups for value in group.numbers))
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
@@ -94,7 +98,7 @@ def _draw(axes: Any, groups: Sequence[Group], means: bool) -> None:
     axes.set_axisbelow(True)
 
 
-def _draw_group(axes: Any, group: Group, places: dict[Cell, float], line: bool, means: bool) -> None:
+def _draw_group(axes: Axes, group: Group, places: dict[Cell, float], line: bool, means: bool) -> None:
     dots = [(places[value], number) for value, numbers in group.numbers.items() for number in numbers]
     axes.scatter([x for x, _ in dots], [y for _, y in dots], s=7, color=group.colour, alpha=0.5, linewidths=0)
     if not means:
