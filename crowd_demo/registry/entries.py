@@ -37,6 +37,7 @@ class Situation(NamedTuple):
     structure: frozenset[str]  # paths of the techniques that the present neighbour structure uses
     behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
+    links: bool = False  # springs tie agents to each other
 
 
 def never(situation: Situation) -> bool:
@@ -115,6 +116,12 @@ class OverlayEntry(NamedTuple):
     why: str
     draw: str  # "module:name" of a `render.overlays.base.Draw`
     key: str = ""
+    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.name.removeprefix("show_").replace("_", " ")
 
 
 class Plugin(NamedTuple):
