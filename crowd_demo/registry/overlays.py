@@ -1,4 +1,4 @@
-"""The registry of overlays: what can be drawn over the picture. Keys, menu, help screen and drawing derive from it."""
+"""The registry of overlays: what can be drawn over the picture. Keys, menu, help, legend and documentation derive from it."""
 
 from __future__ import annotations
 
@@ -40,33 +40,45 @@ def _without(technique: str, why: str) -> Callable[[Situation], str]:
 
 
 BUILT_IN: tuple[OverlayEntry, ...] = (
-    OverlayEntry("show_density", "overlay density: how many agents there are on each square of the ground",
+    OverlayEntry("show_density", "how many agents there are on each square of the ground",
                  f"{_FOLDER}.density:draw_density"),
-    OverlayEntry("show_candidates", "overlay candidates: at how many agents one has to look there, by the present structure",
+    OverlayEntry("show_candidates", "at how many agents one has to look there, by the present structure",
                  f"{_FOLDER}.candidates:draw_candidates", inactive=_without_structure),
-    OverlayEntry("show_turns", "overlay turns: bands and agents whose turn it was, where looking is staggered",
+    OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
                  f"{_FOLDER}.turns:draw_turns", inactive=_everybody_looks),
-    OverlayEntry("show_bands", "overlay bands: the bands of the depth order, as this picture was sorted",
+    OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
                  f"{_FOLDER}.bands:draw_bands", inactive=_no_bands),
-    OverlayEntry("show_culling", "overlay culling: cells taken whole, cells tested, and what was left out",
+    OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",
                  f"{_FOLDER}.culling:draw_culling",
                  inactive=lambda situation: "culling is off" if situation.get("cull") == "off" else ""),
-    OverlayEntry("show_cells", "overlay cells: the cells or boxes of the present neighbour structure",
+    OverlayEntry("show_cells", "the cells or boxes of the present neighbour structure",
                  f"{_FOLDER}.cells:draw_cells", inactive=_without_structure),
-    OverlayEntry("show_curve", "overlay curve: the order through the cells in which agents lie in memory",
+    OverlayEntry("show_curve", "the order through the cells in which agents lie in memory",
                  f"{_FOLDER}.curve:draw_curve", inactive=_not_moved),
-    OverlayEntry("show_flow", "overlay flow: the flow field of the destination nearest to the cursor",
+    OverlayEntry("show_flow", "the flow field of the destination nearest to the cursor",
                  f"{_FOLDER}.flow:draw_flow", inactive=_without("stagger.paths", "only people follow flow fields")),
-    OverlayEntry("show_sight", "overlay sight: lines of sight from people to their goals, clear or blocked",
+    OverlayEntry("show_sight", "lines of sight from people to their goals, clear or blocked",
                  f"{_FOLDER}.sight:draw_sight", inactive=_without("stagger.sight", "only people look for their goals")),
-    OverlayEntry("show_links", "overlay links: springs between agents, by how far they are stretched",
+    OverlayEntry("show_links", "springs between agents, by how far they are stretched",
                  f"{_FOLDER}.links:draw_links", inactive=_untied),
-    OverlayEntry("show_bodies", "overlay bodies: hit areas, and how far agents perceive others",
+    OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
                  f"{_FOLDER}.bodies:draw_bodies"),
-    OverlayEntry("show_velocity", "overlay velocity: where agents will be in half a second",
+    OverlayEntry("show_velocity", "where agents will be in half a second",
                  f"{_FOLDER}.velocity:draw_velocity"),
     OverlayEntry("freeze", "freeze the culling frustum: see it from outside", f"{_FOLDER}.frustum:draw_frustum", "f"),
 )
 
 OVERLAYS: dict[str, OverlayEntry] = {
     entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.overlays, lambda entry: entry.name)}
+
+
+def pictures() -> str:
+    """Their pictures for the gallery."""
+    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.why}](pictures/window/overlay-{entry.label}.jpg)"
+                       for entry in BUILT_IN)
+
+
+def table() -> str:
+    """The table of the documentation."""
+    return "\n".join(["| overlay | action | it shows |", "|---|---|---|", *(
+        f"| {entry.label} | `{entry.name}` | {entry.why} |" for entry in BUILT_IN)])

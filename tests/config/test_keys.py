@@ -19,6 +19,7 @@ def test_every_technique_and_action_has_its_key():
     keys = bindings(Config.model_validate({}).keys)
     without = {action for action, (names, _) in PROGRAM.items() if not names}
     assert without == {"theme", "units"}, "the menu has them"
+    without |= {overlay.name for overlay in OVERLAYS.values() if not overlay.key}  # which are in a list
     assert set(keys.values()) | without == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM) | set(OVERLAYS)
     assert {t.key: keys[t.key] for t in TECHNIQUES} == {t.key: t.path for t in TECHNIQUES}
 

@@ -61,10 +61,11 @@ class Looking(NamedTuple):
         return slots[(x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)]
 
     def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
-        """Of many agents one of each 2^k, always the same ones, so that lines can be read; and words that say so."""
+        """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
-        numbers = hash_ids(self.used.shot.agents.id[slots])
-        kept = slots[numbers & np.uint32((1 << halvings) - 1) == 0]
+        ids = self.used.shot.agents.id[slots]
+        few = np.flatnonzero(hash_ids(ids) & np.uint32((1 << halvings) - 1) == 0)
+        kept = slots[few[np.argsort(ids[few])]]
         return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
 

@@ -10,7 +10,7 @@ from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.boxes import extents
 
-MOST, FEW = 1500, 60  # agents with a body, and with a range of perception, which are larger
+MOST, FEW = 300, 20  # agents with a body, and with a range of perception, which are larger
 
 
 def draw_bodies(sketch: Sketch, looking: Looking) -> None:
@@ -22,12 +22,12 @@ def draw_bodies(sketch: Sketch, looking: Looking) -> None:
         side = half[slots].astype(np.float64)
         sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=3)
         sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE))
-        sketch.tell(f"{how_many}", Key(ORANGE, "the square that others may not enter"))
+        sketch.tell(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
         return
     keys = []
     if needs.body > 0:
         sketch.circles(x, y, needs.body, ink(BLACK, 200), width=3)
-        sketch.circles(x, y, needs.body, ink(ORANGE))
+        sketch.circles(x, y, needs.body, ink(ORANGE), width=2)
         keys.append(Key(ORANGE, f"kept clear of walls, {needs.body:g} units {how_many}"))
     few, how_few = looking.some(slots, FEW)
     x, y = looking.places(few)

@@ -14,7 +14,7 @@ from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
 
-WHAT = "candidates an agent looks at there"
+WHAT = "agents in the cells or leaves that one looks at"
 
 
 def draw_candidates(sketch: Sketch, looking: Looking) -> None:

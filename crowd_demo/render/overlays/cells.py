@@ -41,7 +41,7 @@ def draw_cells(sketch: Sketch, looking: Looking) -> None:
 
 def _words(cell: float, columns: int, rows: int, every: int) -> str:
     text = f"{columns} x {rows} cells of {cell:.3g} units"
-    return text if every == 1 else f"{text}; every {every}th line"
+    return text if every == 1 else f"{text}; one line in {every}"
 
 
 def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> int:

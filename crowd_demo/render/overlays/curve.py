@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,7 @@ def _join(sketch: Sketch, place: Longs, x: NDArray[Any], y: NDArray[Any], last: 
 def _draw_leaves(sketch: Sketch, tree: TreeStructure) -> None:
     """From leaf to leaf of a tree, whose order is that of memory."""
     boxes = tree.box[1 << tree.depth:2 << tree.depth].astype(np.float64)
+    boxes = boxes[np.isfinite(boxes[:, 0])]  # a leaf of nobody has no box
     x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
     _join(sketch, np.arange(len(boxes)), x, y, len(boxes) - 1)
     sketch.tell("from leaf to leaf of the tree", *ENDS)
@@ -78,22 +80,31 @@ def _draw_leaves(sketch: Sketch, tree: TreeStructure) -> None:
 
 def _draw_z(sketch: Sketch, grid: ZGrid) -> None:
     """Morton's curve: numbers of squares whose bits are those of column and row in turn."""
-    level = _blocks(sketch, grid.cell)
-    side, bits = grid.cell * (1 << level), max(grid.bits - level, 0)
-    column, row = _in_view(sketch, side, -(-grid.floor.columns >> level), -(-grid.floor.rows >> level))
-    place = sum(((column >> bit & 1) << 2 * bit | (row >> bit & 1) << 2 * bit + 1 for bit in range(bits)), column * 0)
-    _join(sketch, place, (column + 0.5) * side, (row + 0.5) * side, (1 << 2 * bits) - 1)
-    sketch.tell(_words("Morton's curve", level), *ENDS)
+    columns, rows = grid.floor.columns, grid.floor.rows
+    _draw_places(sketch, _z_cells(columns, rows), columns, rows, grid.cell, "Morton's curve")
+
+
+@lru_cache(maxsize=1)
+def _z_cells(columns: int, rows: int) -> Ints:
+    """The cells of a grid in Morton's order, int32[cells]."""
+    row, column = np.divmod(np.arange(columns * rows), columns)
+    bits = range((max(columns, rows) - 1).bit_length())
+    numbers = sum(((column >> bit & 1) << 2 * bit | (row >> bit & 1) << 2 * bit + 1 for bit in bits), column * 0)
+    return np.argsort(numbers).astype(np.int32)
 
 
 def _draw_listed(sketch: Sketch, structure: Sorted, cells: Ints) -> None:
     """The curve along which the last sort has put the cells."""
     grid = structure.domain.grid
-    level = _blocks(sketch, grid.cell)
-    places, side = _places(cells, grid.columns, grid.rows, level), grid.cell * (1 << level)
+    _draw_places(sketch, cells, grid.columns, grid.rows, grid.cell, f"{structure.curve.capitalize()}'s curve")
+
+
+def _draw_places(sketch: Sketch, cells: Ints, columns: int, rows: int, cell: float, name: str) -> None:
+    level = _blocks(sketch, cell)
+    places, side = _places(cells, columns, rows, level), cell * (1 << level)
     column, row = _in_view(sketch, side, places.shape[1], places.shape[0])
     _join(sketch, places[row, column].astype(np.int64), (column + 0.5) * side, (row + 0.5) * side, places.size - 1)
-    sketch.tell(_words(f"{structure.curve.capitalize()}'s curve", level), *ENDS)
+    sketch.tell(_words(name, level), *ENDS)
 
 
 def _places(cells: Ints, columns: int, rows: int, level: int) -> Ints:
@@ -121,4 +132,4 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
     y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
     sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=True)
     sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
-    sketch.tell("row by row" if level == 0 else f"row by row, every {1 << level}th row", *ENDS)
+    sketch.tell("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)

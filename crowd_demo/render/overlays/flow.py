@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, BLUE, VERMILION, ink
+from crowd_demo.render.overlays.inks import BLACK, BLUE, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
@@ -41,7 +41,9 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
     way = ACROSS[step[leads]], DOWN[step[leads]]
     length = 0.36 * every * tile / np.hypot(*way)
     x, y = (column[leads] + 0.5) * tile, (row[leads] + 0.5) * tile
-    sketch.arrows(x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length, ink(BLUE, 225))
+    arrow = x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length
+    sketch.arrows(*arrow, ink(WHITE, 150), width=3)
+    sketch.arrows(*arrow, ink(BLUE))
     there = free & (step == ARRIVED)
     sketch.boxes(column[there] * tile + 2, row[there] * tile + 2, (column[there] + 1) * tile - 2, (row[there] + 1) * tile - 2,
                  ink(BLACK, 220), width=2)
@@ -49,5 +51,6 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
     x, y, half = (column[lost] + 0.5) * tile, (row[lost] + 0.5) * tile, 0.2 * every * tile
     sketch.lines(np.append(x - half, x - half), np.append(y - half, y + half), np.append(x + half, x + half),
                  np.append(y + half, y - half), ink(VERMILION, 225))
-    sketch.tell(f"to destination {goal}, the nearest to the cursor" + (f"; every {every}th tile" if every > 1 else ""),
+    thinned = f"; one tile in {every} x {every}" if every > 1 else ""
+    sketch.tell(f"to destination {goal}, the nearest to the cursor{thinned}",
                 Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))

@@ -162,8 +162,19 @@ def _clipped(ends: Doubles, size: tuple[int, int]) -> tuple[Doubles, Bools]:
 
     Source: Liang and Barsky, "A new concept and method for line clipping" (1984).
     """
+    least, most = -EDGE_PX, np.array((*size, *size)) + EDGE_PX
+    shown: Bools = np.all((ends >= least) & (ends <= most), axis=1)
+    crossing = np.flatnonzero(~shown)
+    if len(crossing):
+        begin, end, meets = _cut(ends[crossing], least, most[:2])
+        ends[crossing], shown[crossing] = np.concatenate((begin, end), axis=1), meets
+    return ends, shown
+
+
+def _cut(ends: Doubles, least: float, most: Doubles) -> tuple[Doubles, Doubles, Bools]:
+    """Both ends of what lies between, and whether there is anything."""
     begin, way = ends[:, :2], ends[:, 2:] - ends[:, :2]
-    low, high = -EDGE_PX - begin, np.array(size) + EDGE_PX - begin
+    low, high = least - begin, most - begin
     still = way == 0
     with np.errstate(divide="ignore", invalid="ignore"):
         enter, leave = np.minimum(low / way, high / way), np.maximum(low / way, high / way)
@@ -172,4 +183,4 @@ def _clipped(ends: Doubles, size: tuple[int, int]) -> tuple[Doubles, Bools]:
     leave = np.where(still, np.where(inside, 1.0, -np.inf), leave).min(axis=1).clip(max=1)
     shown = enter <= leave
     enter, leave = np.where(shown, enter, 0)[:, None], np.where(shown, leave, 0)[:, None]
-    return np.concatenate((begin + way * enter, begin + way * leave), axis=1), shown
+    return begin + way * enter, begin + way * leave, shown

@@ -41,8 +41,9 @@ def _fill_due(sketch: Sketch, looking: Looking) -> None:
     side = 1 / float(turn.inv_band)
     row, column = np.divmod(np.arange(len(wait)), turn.columns)
     wide = side if turn.columns > 1 else float(walls.width)
-    last, coming = wait == (turn.period - 1 or turn.period), wait == turn.period
-    for due, colour, alpha in ((coming, SKY, 60), (last, ORANGE, 90)):
+    last, coming = wait == turn.period - 1, wait == turn.period
+    in_world = (column * wide < float(walls.width)) & (row * side < float(walls.height))
+    for due, colour, alpha in ((coming & in_world, SKY, 60), (last & in_world, ORANGE, 90)):
         left, top = column[due] * wide, row[due] * side
         right, bottom = np.minimum(left + wide, float(walls.width)), np.minimum(top + side, float(walls.height))
         sketch.areas(left, top, right, bottom, ink(colour, alpha))

@@ -8,7 +8,7 @@ from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 
 AHEAD_S = 0.5
-MOST = 1500
+MOST = 800
 
 
 def draw_velocity(sketch: Sketch, looking: Looking) -> None:
@@ -19,4 +19,4 @@ def draw_velocity(sketch: Sketch, looking: Looking) -> None:
     to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
     sketch.arrows(x, y, to_x, to_y, ink(BLACK, 150), width=3)
     sketch.arrows(x, y, to_x, to_y, ink(WHITE))
-    sketch.tell(f"{how_many}", Key(WHITE, f"the way in {AHEAD_S:g} s at the present velocity"))
+    sketch.tell(f"arrows {how_many}", Key(WHITE, f"the way in {AHEAD_S:g} s at the present velocity"))
