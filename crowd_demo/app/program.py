@@ -33,6 +33,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera, Rect
@@ -63,7 +64,8 @@ class Program:
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
         self.dialogs = Dialogs()
-        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, lambda action: self.perform(Do(action)))
+        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, lambda action: self.perform(Do(action)),
+                           self.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
@@ -84,6 +86,7 @@ class Program:
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
             "fit": KeyAction(self.camera.fit),
+            "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
             **{name: KeyAction(partial(self._toggle_overlay, name)) for name in OVERLAYS}, "freeze": KeyAction(self.freeze),
             **{name: KeyAction(partial(self._toggle, flag)) for name, flag in FLAGS.items()},
             "card": KeyAction(self.show_card), "screenshot": KeyAction(self.ask_picture),
@@ -241,6 +244,21 @@ class Program:
         self._toggle_overlay("freeze")
         self.frozen = self.camera.view_rect() if "freeze" in self.overlays else None
 
+    @property
+    def colours(self) -> str:
+        """The name of the colour mode."""
+        return self.crowd.scene.colours if self.crowd.scene else self.config.scene.colours
+
+    def show_colours(self, name: str) -> None:
+        """Choose a colour mode of the registry."""
+        if self.crowd.scene:
+            self.crowd.scene.show_colours(name)
+            self.notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+
+    def next_colours(self, backwards: bool = False) -> None:
+        names = list(COLOURS)
+        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])
+
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
@@ -249,7 +267,8 @@ class Program:
     def moment(self, alpha: float) -> Moment:
         """What cards have to know at the end of a frame's computation."""
         camera, time, scene = self.camera, self.time, self.crowd.scene
-        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.frozen, time.speed, time.paused)
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.colours, self.frozen,
+                time.speed, time.paused)
         view = View(scene, camera, self.frozen, alpha) if scene else None
         return Moment(self.sim, view, seen, time.paused, self.looks.now.hud == "off", self.techniques.switcher.busy)
 
@@ -284,7 +303,8 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
+                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None,
+                     self.colours)
 
     # --- what the HUD is told ----------------------------------------------------------------------------------------
 
@@ -303,4 +323,4 @@ class Program:
         return Status(self.time.paused, self.time.speed, switcher.pending, notices, self.cards.readings,
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
-                      self.guide.view(self), self.cards.card())
+                      self.guide.view(self), self.cards.card(), self.crowd.scene.legend() if self.crowd.scene else None)

@@ -12,12 +12,14 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.legend import draw_legend
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
@@ -35,6 +37,7 @@ STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
+LEGEND_ROOM = 520  # units
 
 
 class Placed(NamedTuple):
@@ -69,6 +72,7 @@ class Hud:
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
         self._tour: tuple[object, Canvas] | None = None
+        self._legend: tuple[object, Canvas] | None = None
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
         self._placed: list[Placed] = []
@@ -85,6 +89,8 @@ class Hud:
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         self._draw_tour(on, status.tour)
+        if status.legend and status.looks.hud != "off":
+            self._draw_legend(on, status.legend)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
@@ -162,6 +168,16 @@ class Hud:
         if self._tour is None or self._tour[0] != drawn_as:
             self._tour = drawn_as, draw_tour(view, on.get_width(), self.pen, self.scale)
         canvas = self._tour[1]
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_legend(self, on: pygame.Surface, legend: Legend) -> None:
+        """Draw what the colours of agents mean in the middle of the lower edge, above timeline and tour."""
+        drawn_as = legend, on.get_width(), self.scale, id(self.pen.theme)
+        if self._legend is None or self._legend[0] != drawn_as:
+            room = min(LEGEND_ROOM, on.get_width() / self.scale - 2 * OUTER)
+            self._legend = drawn_as, draw_legend(legend, room, self.pen, self.scale)
+        canvas = self._legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 

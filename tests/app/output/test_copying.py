@@ -39,7 +39,8 @@ def shown(config: Config, **changes: Any) -> Shown:
     camera = changes.pop("camera", None) or configured_view(config, (config.window.width, config.window.height))
     sim: Any = SimpleNamespace(tick=0, history=[])
     return Shown(config, sim, camera, configured_view(config, camera.size), config.optimizations, config.agents,
-                 config.time.speed, config.window.fullscreen, config.window.hud, False)._replace(**changes)
+                 config.time.speed, config.window.fullscreen, config.window.hud, False,
+                 config.scene.colours)._replace(**changes)
 
 
 def command_parts(text: str) -> list[str]:
