@@ -1,13 +1,14 @@
 """Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
 
-Lengths are world units: one unit is one pixel at zoom 1. Zero is legal for every radius, speed and weight.
+Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people. Zero is legal for every
+radius, speed and weight.
 """
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse
 
@@ -49,20 +50,34 @@ class PeopleSettings(Paced):
     radius: float = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
     body: float = number(6, 0, 1024, LENGTH, "distance kept clear of walls")
     speed_min: float = number(40, 0, 10_000, SPEED, "slowest preferred speed")
+    speed_draws: Whole = number(1, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
     wait_s: float = number(1.0, 0, 3600, "seconds", "pause at a goal")
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
     wiggle: float = number(40, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
     push: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
+    away: float = number(0.7, 0, 100, "", "anticipate: weight of the push of who is near")
+    behind: float = number(0.3, 0, 1, "", "anticipate: how much somebody straight behind counts")
+    ahead_s: float = number(1.5, 0, 60, "seconds", "anticipate: how far people look ahead")
+    gap: float = number(24, 0, 4096, LENGTH, "anticipate: they step aside for whom they would pass nearer than this")
+    aside: float = number(1.0, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
     cap: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_cap: float = number(1.6, 0, 10, "", "the same while stuck")
     arrive: float = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
     response: float = number(6.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
     destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
     destination_spread: float = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
+    room: float = number(0, 0, 1_000_000, "square units", "area of all destinations for each of the agents, at least")
+    goal_draws: Whole = number(0, 0, 64, "draws", "of a goal, until the destination's point sees it; 0: one, seen or not")
 
 
 class FlockSettings(Paced):
     """Birds that align, cohere and separate, and turn away from edges and walls."""
+
+    follow: Literal["radius", "nearest"] = Field("radius", description="whom a bird follows: all in sight, or its nearest")
+    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: so many of those in sight")
+    blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows nobody")
+    separate_by: Literal["contact", "offset"] = Field("contact", description=(
+        "contact: the nearer a neighbour the stronger; offset: the farther, and nothing at contact, as in many boids"))
 
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
     separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
@@ -71,8 +86,28 @@ class FlockSettings(Paced):
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
     crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
+    roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, by how far a bird is outside of it; 0: there is none")
+    roost_radius: float = number(400, 0, 65_536, LENGTH, "the roost reaches so far around the middle of the world")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
+
+
+class HuntSettings(FlockSettings):
+    """Predators and prey: prey flock and flee, predators chase the densest cell that they see."""
+
+    predators: Whole = number(8, 0, 64, "agents", "so many, those with the lowest ids, are predators")
+    predator_sight: float = number(600, 0, 65_536, LENGTH, "a predator sees the cells whose middles are nearer than this")
+    predator_speed_min: float = number(100, 0, 10_000, SPEED, "slowest speed of a predator")
+    predator_speed_max: float = number(180, 0, 10_000, SPEED, "fastest speed of a predator")
+    predator_response: float = number(1.5, 0, 1000, "1/s", "how fast its velocity follows the chase")
+    square: float = number(100, 1, 65_536, LENGTH, "side of the cells in which predators count prey")
+    fear: float = number(120, 0, 4096, LENGTH, "predators nearer than this are fled from")
+    flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, by how far it would have to be")
+
+    @model_validator(mode="after")
+    def _predators_speeds_in_order(self) -> Self:
+        _in_order(self, "predator_speed_min", "predator_speed_max")
+        return self
 
 
 class CratesSettings(BehaviourSettings):

@@ -33,7 +33,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),
     "pan_down": (("s", "down"), "move the camera down"),
-    "colours": (("h",), "what the colours of agents tell"),
+    "colours": (("q",), "what the colours of agents tell"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),

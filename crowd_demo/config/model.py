@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
-from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
+from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 else:
     BehaviourName, ColourName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)]
 
+MOST_AGENTS = 4_000_000
 Side = Annotated[float, Field(ge=0.1, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
@@ -47,7 +48,8 @@ class SceneSettings(Section):
 
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
-    ground: Literal["stone", "grass", "floor", "sky", "water"] = Field("stone", description="what an open tile looks like")
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "water"] = Field("stone", description=(
+        "what an open tile looks like"))
 
 
 class Spawn(Section):
@@ -65,7 +67,7 @@ class Life(Section):
     births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, chosen at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
-    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births while there are so many")
+    most: Whole = number(MOST_AGENTS, 0, MOST_AGENTS, "agents", "no births while there are so many")
     causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are removed in so many passes")
 
 
@@ -139,7 +141,7 @@ class Cache(Section):
 class _Common(Section):
     """What comes before the behaviours."""
 
-    agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
+    agents: Whole = number(20_000, 0, MOST_AGENTS, "agents", "size of the crowd")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))
@@ -158,6 +160,7 @@ if TYPE_CHECKING:
     class _WithBehaviours(_Common):
         crowd: PeopleSettings
         flock: FlockSettings
+        hunt: HuntSettings
         crates: CratesSettings
 else:  # one section for each behaviour of the registry
     _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{

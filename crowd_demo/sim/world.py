@@ -46,9 +46,11 @@ class Needs(NamedTuple):
     band: float  # usual height of a band of staggering
     top_speed: float  # units/s; springs alone can make an agent faster
     body: float = 0.0  # distance kept clear of walls
+    shift: float = 0.0  # farthest that a pass of contact moves an agent
     margin: float = 0.0  # distance from walls at which turning away begins
     destinations: int = 0  # to draw where the map marks none
     paths: bool = False  # flow fields to them
+    nearest: int = 0  # gather so many neighbours and solve (interaction/nearest.py); 0: add up over all
 
 
 class Sizes(NamedTuple):
@@ -100,6 +102,16 @@ class World:
         return 1 / self.config.time.step_hz
 
     @property
+    def cap(self) -> str:
+        """The technique *cap*; none where the behaviour itself says how many it gathers."""
+        return "none" if self.needs.nearest else str(self.options.cap)
+
+    @property
+    def searches_grid(self) -> bool:
+        """Does *see* search the grid, whatever the structure is?"""
+        return self.needs.nearest > 0 or self.cap != "none"
+
+    @property
     def workers(self) -> int:
         threads = self.options.threads
         return max_threads() if threads == "auto" else int(threads)
@@ -127,7 +139,12 @@ class World:
     @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
-        return min(self.top_speed * self.dt, float(self.ground.longest))
+        return min(self.top_speed * self.dt, float(self.ground.longest)) + self.contact_shift
+
+    @property
+    def contact_shift(self) -> float:
+        """Farthest that all passes of contact move an agent in one step."""
+        return self.needs.shift * int(self.options.contact) if self.needs.shift > 0 else 0.0
 
     def stands_for(self, path: str) -> Value:
         """Return a technique's value, or the number that its `auto` stands for."""
@@ -149,7 +166,7 @@ class World:
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
-        self.grid.by_id = options.cap == "first"
+        self.grid.by_id = self.cap == "first"
 
     # --- walls -------------------------------------------------------------------------------------------------------
 

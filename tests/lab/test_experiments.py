@@ -91,7 +91,7 @@ def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instea
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.is_approximate", lambda *_: False)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.changes_crowd", lambda *_: False)
     assert main(["ablate", *SMALL, "--steps", "6", "stagger.avoidance"]) == 1
     out, err = capsys.readouterr()
     assert "DIFFERS" in out and err.endswith("THE CROWD DIFFERS without stagger.avoidance\n")
@@ -155,7 +155,7 @@ def test_ctrl_c_before_anything_was_found_says_so() -> None:
                                    "not '0'; see crowd-demo ablate --help"),
     (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number of at least 1, not 'none'; "
                                     "see crowd-demo ablate --help"),
-    (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 2000000, not -1"),
+    (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 4000000, not -1"),
     (["ablate", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
     (["largest", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
     (["largest", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),

@@ -20,7 +20,7 @@ from crowd_demo.render.scene import Scene
 
 SIZE = 200, 150
 COUNT = 200
-CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
+CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "hunt": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
 HALF_MAX = 30.0
 
 
@@ -55,7 +55,7 @@ class Simulation:
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone", colours="looks"),
-                                      crates=SimpleNamespace(half_max=HALF_MAX))
+                                      crates=SimpleNamespace(half_max=HALF_MAX), hunt=SimpleNamespace(predators=60))
 
 def scene_of(sim: Any, assets: Path) -> Any:
     """A scene of what is no real simulation."""
@@ -106,7 +106,7 @@ def test_scaled_figures_give_one_picture_a_blitter(scene, blitter, zoom):
     assert all(np.array_equal(pictures[0], other) for other in pictures)
 
 
-@pytest.mark.parametrize("behaviour, size", [("crowd", 22.0), ("flock", 14.0)])
+@pytest.mark.parametrize("behaviour, size", [("crowd", 22.0), ("flock", 14.0), ("hunt", 14.0)])
 def test_light_looks_like_sprites_from_afar(assets, behaviour, size, monkeypatch):
     """Where the two cross-fade, each part of the picture is about as bright and as colourful in both."""
     scene, taken = scene_of(Simulation(behaviour), assets), []

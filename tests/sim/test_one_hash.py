@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import FLOCK, Settings, shuffle, simulation
+from crowds import CROWD, FLOCK, Settings, shuffle, simulation
 
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, is_approximate
@@ -98,6 +98,16 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
 
+@pytest.mark.parametrize("avoidance, contact", [("push", 2), ("anticipate", 0), ("anticipate", 3)])
+def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int) -> None:
+    """All other tests have the default, a push without contact."""
+    model: Settings = {"optimizations__avoidance": avoidance, "optimizations__contact": contact, **CROWD}
+    ways: list[Settings] = [
+        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
+        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
+    assert len({run(model, **way).state_hash() for way in ways}) == 1
+
+
 def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:
     one, other = simulation(**crowd), simulation(**{**crowd, "seed": 9})
     for _ in range(STEPS):
@@ -131,13 +141,14 @@ def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str,
 @pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 @pytest.mark.parametrize("settings", [
     {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
-    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0},
+    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0, "flock__roost": 1, "flock__roost_radius": 0},
+    {"hunt__sight": 0, "hunt__separation": 0, "hunt__fear": 0, "hunt__predator_sight": 0},
     {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0, "flock__speed_max": 0},
     {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000, "crates__speed_max": 10000},
-    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000},
+    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000, "hunt__flee": 10000},
     {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024},
     {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0},
-], ids=["tiny", "thin", "no radius", "no speed", "fast", "strong", "huge", "minute"])
+], ids=["tiny", "thin", "no radius", "no fear", "no speed", "fast", "strong", "huge", "minute"])
 def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: dict[str, Any]) -> None:
     sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, "map": "null", "world__width": 300,
                               "world__height": 200, **settings})

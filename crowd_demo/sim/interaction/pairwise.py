@@ -1,5 +1,6 @@
 """See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
 
+There are two contracts: order-free sums over all neighbours, here, and the k nearest in a fixed order (nearest.py).
 Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two
 kernels that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD
 one copies what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each
@@ -28,7 +29,7 @@ from crowd_demo.sim.store.columns import Columns
 
 Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen; each behaviour has its own fields
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
-Strip = tuple[Floats, Ints]  # [4, capacity] each: what can be seen of the candidates, one after the other
+Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
 Scratch = tuple[Ints, Floats, Ints]  # of one register: `members`, `pushes` and `met` of a worker's `Strips`
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
@@ -70,7 +71,10 @@ def finish(rules: Rules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
 
 @generic
 def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    """Return (whether `other` is a neighbour, a measure of its distance that puts neighbours in order); for caps."""
+    """Return (whether `other` is a neighbour, a measure of its distance by which neighbours are put in order).
+
+    Only one agent at a time: for caps, and for behaviours that gather their nearest (nearest.py).
+    """
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -78,8 +82,8 @@ def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 class Strips(NamedTuple):
     """Working memory of all workers; one row of each array (but `queue`) belongs to one worker."""
 
-    floats: Floats  # [workers, 4, capacity]
-    ints: Ints  # [workers, 4, capacity]
+    floats: Floats  # [workers, FLOATS, capacity]
+    ints: Ints  # [workers, INTS, capacity]
     members: Ints  # [workers, 16]: indices into the strip of a register's agents
     pushes: Floats  # [workers, 2, 16]
     met: Ints  # [workers, 16]: number of neighbours
@@ -89,12 +93,13 @@ class Strips(NamedTuple):
 
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
+FLOATS, INTS = 6, 4  # fields of a strip
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
 def strips_of(capacity: int, workers: int) -> Strips:
     capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
-    return Strips(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
+    return Strips(np.zeros((workers, FLOATS, capacity), np.float32), np.zeros((workers, INTS, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))
@@ -104,8 +109,15 @@ def strips_of(capacity: int, workers: int) -> Strips:
 
 @device
 def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:
+    """Write what the sums over an agent's neighbours come to."""
+    push_x, push_y, met = finish(rules, me, sums)
+    keep(columns, slot, push_x, push_y, met, turn, counters)
+
+
+@device
+def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
     """Write the push of an agent's neighbours, and when it is due again."""
-    columns.push_x[slot], columns.push_y[slot], met = finish(rules, me, sums)
+    columns.push_x[slot], columns.push_y[slot] = push_x, push_y
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1

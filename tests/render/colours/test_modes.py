@@ -88,7 +88,7 @@ def test_ages_and_turns_lie_within_the_period(sim):
 def test_headings_go_round_the_wheel():
     turns = [heading.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
     assert turns == [0, 32, 64, 96, 32]
-    colours = heading.HeadingColours().colours(None)
+    colours = heading.HeadingColours().colours(None)  # type: ignore[arg-type]
     assert [colours[turn] for turn in turns[:4]] == list(heading.WHEEL) and len(colours) == heading.TURN
 
 

@@ -1,0 +1,65 @@
+"""Predators and prey: starlings and hawks, who are larger and red, and beat their wings like other birds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Int, Ints
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import device
+from crowd_demo.config.model import Config
+from crowd_demo.render.figures import pose, sprited
+from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.birds import FLAPS, HEADINGS, SHEET_PX, UNITS, number_of
+from crowd_demo.render.figures.pose import Cell
+from crowd_demo.render.figures.sprited import Sprited
+from crowd_demo.render.figures.sprites import Manifest, load_sheet
+from crowd_demo.render.projection import Moving
+
+STARLING, HAWK = range(2)  # looks on the sheet
+
+
+class HuntManner(NamedTuple):
+    """The cell, and what chooses its sprites."""
+
+    anchor_x: int
+    anchor_y: int
+    width: int
+    height: int
+    time_s: np.float64
+    predators: int  # those with the lowest ids
+
+
+@device
+def _look(manner: HuntManner, agents: Moving, slot: Int) -> int:
+    return HAWK if agents.id[slot] < manner.predators else STARLING
+
+
+@implements(pose.sprite_of, HuntManner)
+def sprite_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
+    return number_of(_look(manner, agents, slot), manner.time_s, agents, slot)
+
+
+@implements(sprited.look_of, HuntManner)
+def look_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
+    return _look(manner, agents, slot)
+
+
+class HuntFigures(Sprited):
+    """The figures of the sheet "hunt"."""
+
+    MARKS = False
+
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        about = manifest["hunt"]
+        super().__init__(load_sheet(folder / about["file"], about["cell"], about["centre"]), UNITS, SHEET_PX)
+        self._predators = config.hunt.predators
+
+    def manner(self, shot: Shot, cell: Cell) -> HuntManner:
+        return HuntManner(*cell, shot.time_s, self._predators)
+
+    def looks(self) -> Ints:
+        return (np.arange(len((STARLING, HAWK)) * FLAPS * HEADINGS) // (FLAPS * HEADINGS)).astype(np.int32)
