@@ -61,7 +61,7 @@ def test_an_action_may_have_no_key(nothing):
 @pytest.mark.parametrize(("keys", "action", "both"), [
     ({"restart": "f"}, "restart", "restart and freeze"),
     ({"freeze": "r"}, "freeze", "restart and freeze"),
-    ({"pause": "q", "step": "q"}, "step", "pause and step"),
+    ({"pause": "f14", "step": "f14"}, "step", "pause and step"),
     ({"pause": "3"}, "pause", "reorder.when and pause"),
     ({"pan_left": ["a", "up"]}, "pan_left", "pan_left and pan_up"),
     ({"pause": "ctrl+="}, "pause", "pause and larger"),
