@@ -50,12 +50,17 @@ def test_every_agent_has_a_colour_whoever_computes_it_and_the_legend_explains_th
         assert shown <= set(legend.colours)
 
 
+def kind_of(sim):
+    return {"crowd": "people", "hunt": "hunters"}.get(sim.config.behaviour, "others")
+
+
 def expected_of(sim, name):
     """The number of each slot's colour, the obvious way; None where a test of its own says it."""
     c, count = sim.agents.columns, sim.agents.count
     match name:
         case "state":
-            return c.state[:count] if hasattr(c, "state") else np.zeros(count)
+            column = {"people": "state", "hunters": "kind"}.get(kind_of(sim))
+            return getattr(c, column)[:count] if column else np.zeros(count)
         case "memory":
             return [slot * 256 // count for slot in range(count)]
         case "age":
