@@ -127,12 +127,21 @@ class OverlayEntry(NamedTuple):
         return self.name.removeprefix("show_").replace("_", " ")
 
 
+class ColourEntry(NamedTuple):
+    """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
+
+    name: str
+    why: str
+    code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
+
+
 class Plugin(NamedTuple):
     """What a package adds; `scenarios` is a folder of configurations."""
 
     techniques: tuple[Technique, ...] = ()
     behaviours: tuple[BehaviourEntry, ...] = ()
     overlays: tuple[OverlayEntry, ...] = ()
+    colours: tuple[ColourEntry, ...] = ()
     stages: tuple[StageEntry, ...] = ()
     scenarios: Path | None = None
 

@@ -18,10 +18,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from crowd_demo.registry.entries import GROUPS, BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
+from crowd_demo.registry.entries import GROUPS, BehaviourEntry, ColourEntry, OverlayEntry, Plugin, StageEntry, Technique
 
 GROUP = "crowd_demo"
-RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry}
+RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
+           "stages": StageEntry}
 
 RESERVED = ("get", "set", "prefix")  # what optimizations have beside the techniques
 
