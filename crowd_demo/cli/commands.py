@@ -11,6 +11,7 @@ COMMANDS = {
     "ablate": "switch off each technique in turn: what each one buys",
     "largest": "find the largest crowd at 60 frames a second, also from brute force to all techniques",
     "layout": "measure columns against records",
+    "validate": "hold how people walk against the literature",
     "memory": "compare ways to store components with their formulas",
 }
 
