@@ -5,7 +5,7 @@
     density    people in an area
     flow       who passes a line when; flow, its gaps
     lanes      the order parameter of lanes
-    distance   the nearest that two people come
+    distance   to the nearest other
 
 Where PedPy has the same measure, it gives the same numbers (tests/measure/trajectories).
 """

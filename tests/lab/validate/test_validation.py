@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from crowd_demo.cli import main
+from crowd_demo.lab.validate.crowd_walk import CrowdWalk
 from crowd_demo.lab.validate.experiment import Experiment, Reading, number
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
 from crowd_demo.lab.validate.page import page
 from crowd_demo.lab.validate.results import as_data, terminal
 from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, CrowdWalk, Validation, options_of
+from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
 from crowd_demo.lab.validate.weidmann import weidmann
 from crowd_demo.measure.experiment import no_compiling
 from crowd_demo.measure.trajectories.table import Recorder, Trajectories
@@ -46,7 +47,8 @@ def walker(name: str) -> Straight:
 
 @pytest.fixture(scope="module")
 def found() -> Validation:
-    validation = Validation([EXPERIMENTS["rimea-1"]], [*map(walker, ("broken", "snake", "straight"))], True, no_compiling, None)
+    walkers = [walker(name) for name in ("broken", "snake", "straight")]
+    validation = Validation([EXPERIMENTS["rimea-1"]], walkers, True, no_compiling, None)
     assert [progress.part for progress in validation.run()] == [pytest.approx(1 / 6), pytest.approx(5 / 6)]
     return validation
 

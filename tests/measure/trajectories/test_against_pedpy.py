@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from walks import by_chance
 
 from crowd_demo.lab.validate.by_pedpy import pedpy_measures
 from crowd_demo.lab.validate.experiment import OWN, Measures
 from crowd_demo.measure.trajectories.table import Line, Rectangle
-from measure.trajectories.hand_made import by_chance
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from walks import straight, walked
 
 from crowd_demo.measure.trajectories.density import density
-from crowd_demo.measure.trajectories.distance import nearest_pass
+from crowd_demo.measure.trajectories.distance import nearest
 from crowd_demo.measure.trajectories.flow import crossings, flow, longest_gap, middle
 from crowd_demo.measure.trajectories.lanes import lane_order
 from crowd_demo.measure.trajectories.speed import speeds
 from crowd_demo.measure.trajectories.table import Line, Recorder, Rectangle
-from measure.trajectories.hand_made import straight, walked
 
 pytestmark = pytest.mark.quick
 
@@ -61,9 +61,10 @@ def test_lanes_are_order_1_and_a_mixture_is_near_0() -> None:
     assert lane_order(np.zeros(100), np.arange(100) % 2 == 0, 0.5) == 0
 
 
-def test_the_nearest_that_two_people_come() -> None:
-    assert nearest_pass(walked({0: straight((1, 0), 21), 1: straight((-1, 0), 21, (2, 0.3))})) == pytest.approx(0.3)
-    assert nearest_pass(walked({0: straight((1, 0), 5)})) == np.inf
+def test_how_near_the_nearest_other_is() -> None:
+    found = nearest(walked({0: straight((1, 0), 21), 1: straight((-1, 0), 21, (2, 0.3)), 2: straight((0, 0), 1, (0, 1))}))
+    assert found.min() == pytest.approx(0.3) and found[:3] == pytest.approx([1, np.hypot(2, 0.3), 1])
+    assert nearest(walked({0: straight((1, 0), 5)})).tolist() == [np.inf] * 5
 
 
 def test_a_recorder_sorts_by_id_and_may_be_empty() -> None:

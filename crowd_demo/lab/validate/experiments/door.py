@@ -10,6 +10,7 @@ import numpy as np
 from crowd_demo.lab.validate.experiment import OWN, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.experiments.bottleneck import LEAST, MOST
 from crowd_demo.lab.validate.scene import Group, Scene, right_of
+from crowd_demo.measure.trajectories.distance import nearest
 from crowd_demo.measure.trajectories.flow import flow, longest_gap, middle
 from crowd_demo.measure.trajectories.table import Line, Rectangle
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH, ROOM = 1.0, 12.0
 PEOPLE, SHORT_PEOPLE = 200, 60
+DEPTH = 0.3  # metres from breast to back, about: nobody can be nearer to somebody else
 LASTING = 5.0  # seconds without anybody through the door
 SECONDS = 300.0
 
@@ -47,6 +49,7 @@ def read(runs: Runs, measures: Measures) -> Iterator[Reading]:
     through = times(run, measures)
     yield Reading("people left behind", float(run.scene.people - len(through)), 0, 0, "", measured=True)
     yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MOST, "1/(m s)", measured=True)
+    yield Reading(f"nearer to somebody than {DEPTH:g} m", float(np.mean(nearest(run.walked) < DEPTH) * 100), 0, 1, "%")
     waited = np.inf if len(through) < run.scene.people else longest_gap(through)
     yield Reading("longest time without anybody", waited, 0, LASTING, "s", measured=True)
 

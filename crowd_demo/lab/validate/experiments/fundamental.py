@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 DENSITIES, SHORT_DENSITIES = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0), (0.5, 2.0, 4.0)
 LENGTH, WIDTH = 18.0, 4.0
-SECONDS, SHORT_SECONDS = 60.0, 20.0
+SECONDS, SHORT_SECONDS = 40.0, 20.0
 MEASURED_S = 10.0  # at the end
 SCATTER = 0.25  # m/s, about that of the field data compared by Seyfried and others
 
@@ -57,7 +57,7 @@ FUNDAMENTAL = Experiment(
     name="rimea-4",
     title="Speed against density",
     about="People all walk the same way along a corridor 4 m wide, closed to a ring of 18 m, so that the density stays what"
-          " it is. Speeds are those along the corridor in the last ten seconds of a minute.",
+          " it is. Speeds are those along the corridor in the last ten of forty seconds.",
     source="RiMEA, test 4; the curve of Weidmann (Transporttechnik der Fussgänger, 1993), give or take 0.25 m/s, which is"
            " about the scatter of the field data compared by Seyfried and others (The fundamental diagram of pedestrian"
            " movement revisited, 2005)",

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowd_demo.lab.validate.experiment import Experiment, Measures, Reading, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, left_of, right_of
-from crowd_demo.measure.trajectories.distance import nearest_pass
+from crowd_demo.measure.trajectories.distance import nearest
 from crowd_demo.measure.trajectories.table import Line, Rectangle
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def scenes(short: bool) -> Mapping[float, Scene]:
 
 def read(runs: Runs, measures: Measures) -> Iterator[Reading]:
     walked = runs[SPEED].walked
-    yield Reading("nearest that they come", nearest_pass(walked), BODY, np.inf, "m")
+    yield Reading("nearest that they come", float(nearest(walked).min()), BODY, np.inf, "m")
     begins, ends = (dict(zip(*measures.crossings(walked, Line(x, 0, x, WIDTH)), strict=True)) for x in (0, LENGTH))
     times = [abs(ends[person] - begins[person]) for person in begins.keys() & ends.keys()]
     pace = LENGTH / np.mean(times) / SPEED if len(times) == 2 else 0.0
