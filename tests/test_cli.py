@@ -94,7 +94,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
     (["--tour", "talk", "--config", "1k"], "--tour: not with --config, for a tour brings its own configuration"),
     (["--tour", "talk", "--load", "a.crowd"], "--tour: not with --load, for a tour brings its own configuration"),
     (["--tour", "talk", "--headless", "--no-render"], "--no-render: not with --tour, which also measures the picture"),
-    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 2000000, not 'x'"),
+    (["--tour", "talk", "--set", "agents=x"], "--set:1: agents: must be a whole number from 0 to 4000000, not 'x'"),
 ])
 def test_a_mistake_about_a_tour_is_one_line(started, capsys, tmp_path, monkeypatch, args, line):
     monkeypatch.chdir(tmp_path)
@@ -149,7 +149,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, capsys, tmp_path, monkey
 @pytest.mark.parametrize(("args", "start"), [
     (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
-    (["nothing"], "crowd-demo: unknown command 'nothing'; commands: run, "),
+    (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
     (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
     (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),

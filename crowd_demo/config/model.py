@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 else:
     BehaviourName = Literal[tuple(BEHAVIOURS)]
 
+MOST_AGENTS = 4_000_000
 Side = Annotated[float, Field(ge=0.1, le=65_536)]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
@@ -61,7 +62,7 @@ class Life(Section):
     births_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many are born, at random places")
     deaths_per_s: float = number(0, 0, 1_000_000, "agents a second", "how many die, chosen at random")
     season_s: float = number(0, 0, 3600, "seconds", "a season: more births in its first half, then more deaths; 0: no")
-    most: Whole = number(2_000_000, 0, 2_000_000, "agents", "no births while there are so many")
+    most: Whole = number(MOST_AGENTS, 0, MOST_AGENTS, "agents", "no births while there are so many")
     causes: Whole = number(1, 1, 64, "removals a step", "the dead of a step are removed in so many passes")
 
 
@@ -135,7 +136,7 @@ class Cache(Section):
 class _Common(Section):
     """What comes before the behaviours."""
 
-    agents: Whole = number(20_000, 0, 2_000_000, "agents", "size of the crowd")
+    agents: Whole = number(20_000, 0, MOST_AGENTS, "agents", "size of the crowd")
     seed: Whole = Field(1, ge=0, le=2**63 - 1, description="all randomness comes from it (0 to 2^63 - 1)")
     behaviour: BehaviourName = Field("crowd", description="; ".join(
         f"{name}: {entry.about}" for name, entry in BEHAVIOURS.items()))

@@ -26,7 +26,7 @@ from pydantic import BeforeValidator, Field, ValidationError, create_model, mode
 
 from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.loader import ConfigError, Mistake, load_config, location_of, read_keys
-from crowd_demo.config.model import CameraSettings, Config
+from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
@@ -78,7 +78,7 @@ class Actions(Section):
 
     scenario: str = Field("", max_length=4096, description="open another configuration")
     set: Techniques = section(Techniques)
-    agents: Whole = number(0, 0, 2_000_000, "agents", "be so many")
+    agents: Whole = number(0, 0, MOST_AGENTS, "agents", "be so many")
     speed: float = number(1.0, 0.01, 100, "", "seconds of the crowd's time in a second of the clock")
     pause: bool = Field(False, description="pause, or go on")
     freeze: bool = Field(False, description="go on to cull by the view of this moment, or cull by the camera again")

@@ -16,7 +16,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.memory import too_large
-from crowd_demo.config.model import Config
+from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.crowd import DRAW, STEP, FrameArm, Picture
@@ -26,7 +26,6 @@ from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.search import largest
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.actions import MOST_AGENTS
 from crowd_demo.sim.simulation import Simulation
 
 FPS = 60

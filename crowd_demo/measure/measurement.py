@@ -33,7 +33,8 @@ class Measurement:
         if why := crowds.too_slow(others):
             raise ValueError(f"{BY_PATH[self.path].label.strip()} {hud_word(self.other)}: {why}")
         yield from crowds.build()
-        for text in self._compile_for(crowds.options(others)):
-            yield Progress(text, 0)
+        for values in ({}, others):
+            for text in self._compile_for(crowds.options(values)):
+                yield Progress(text, 0)
         text = f"{hud_word(self.value)} against {hud_word(self.other)}"
         self.found = yield from with_progress(crowds.against(others, self.limits), text)

@@ -86,7 +86,7 @@ BUILT_IN: tuple[Technique, ...] = (
               inactive=_unused("contact"), group="people", model=True,
               watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
               source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
-    Technique("reorder.when", ("off", "every", "drift"), "every", True, "reorder",
+    Technique("reorder.when", ("off", "drift", "every"), "every", True, "reorder",
               "move agents into cell order, so that neighbours in space are neighbours in memory", stage="see", key="3",
               inactive=_unused("reorder.when"), group="memory",
               watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",

@@ -19,10 +19,10 @@ from typing import Annotated, Protocol, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.explain import close_to
+from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
 
-MOST_AGENTS = 2_000_000
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 

@@ -88,7 +88,7 @@ def test_more_and_fewer_agents(driven: Driven) -> None:
 
 
 def test_steps_of_the_population_are_round_and_bounded() -> None:
-    assert [more(0), more(1), more(20_000), more(33_333), more(2_000_000)] == [1, 2, 25_000, 42_000, 2_000_000]
+    assert [more(0), more(1), more(20_000), more(33_333), more(4_000_000)] == [1, 2, 25_000, 42_000, 4_000_000]
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
 
 

@@ -75,13 +75,13 @@ def test_every_number_has_a_range_and_says_it():
 def test_zero_is_legal_for_radius_speed_and_weight(path):
     section, name = path.split(".")
     lowest = FIELDS[path]["minimum"]
-    assert lowest == (1 if name in ("destinations", "crowding") else 0)
+    assert lowest == (1 if name in ("destinations", "crowding", "speed_draws") else 0)
     changes = {name: lowest} if name != "speed_max" else {"speed_min": 0, "speed_max": 0}
     assert getattr(getattr(Config.model_validate({section: changes}), section), name) == lowest
 
 
 @pytest.mark.parametrize("data", [
-    {"agents": True}, {"agents": "5"}, {"agents": 1.5}, {"agents": -1}, {"agents": 2_000_001}, {"seed": 2**63},
+    {"agents": True}, {"agents": "5"}, {"agents": 1.5}, {"agents": -1}, {"agents": 4_000_001}, {"seed": 2**63},
     {"world": {"width": 0}}, {"world": {"width": "9"}}, {"world": {"width": float("nan")}}, {"map": 3},
     {"crowd": {"radius": float("inf")}}, {"crowd": {"radius": False}}, {"window": {"hud": 1}}, {"window": []},
     {"camera": {"center": [1]}}, {"camera": {"center": [1, "2"]}}, {"camera": {"zoom": 0.01}}, {"time": {"step_hz": 0}},

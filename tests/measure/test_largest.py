@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.config.model import Config
+from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.crowd import DRAW, STEP
@@ -32,7 +32,6 @@ from crowd_demo.measure.largest import (
 from crowd_demo.measure.record import largest_json
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.measure.tables import bounds, largest_table
-from crowd_demo.sim.actions import MOST_AGENTS
 
 quick = pytest.mark.quick
 CONFIG = load_config("20k-flock")
@@ -112,7 +111,7 @@ def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monke
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
     list(found.run())
     assert max(config.agents for config in made_up) == MOST_AGENTS
-    assert largest_table(found).rows[0][1] == "2,000,000+" and bounds(found) == [
+    assert largest_table(found).rows[0][1] == "4,000,000+" and bounds(found) == [
         "+: not more, because of the most that the program can have"]
 
 

@@ -102,8 +102,9 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
 def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int) -> None:
     """All other tests have the default, a push without contact."""
     model: Settings = {"optimizations__avoidance": avoidance, "optimizations__contact": contact, **CROWD}
-    ways = [{"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
-            {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
+    ways: list[Settings] = [
+        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
+        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
     assert len({run(model, **way).state_hash() for way in ways}) == 1
 
 

@@ -57,7 +57,7 @@ class Experiments:
     # --- beginning one -----------------------------------------------------------------------------------------------
 
     def measure(self) -> None:
-        """Measure the technique that was touched last: its value against the one before."""
+        """Measure the technique that was touched last: its value against the one before, or that against the baseline."""
         if not (path := self._techniques.touched):
             self._notices.add("switch a technique first: it is measured against the value that it had before", "measure")
             return
@@ -66,7 +66,10 @@ class Experiments:
         if other is None:
             self._notices.add(f"{name}: there is no other value", path)
         else:
-            title, make = f"{name}: {yaml_word(value)} against {yaml_word(other)}", partial(self._measurement, path, other)
+            if value == technique.baseline:  # what a technique buys, not what its absence does
+                value, other = other, value
+            title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
+            make = partial(self._measurement, path, value, other)
             self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
 
     def ablate(self) -> None:
@@ -86,8 +89,9 @@ class Experiments:
             self._dialog = make()
             self._open_dialog(self._dialog)
 
-    def _measurement(self, path: str, other: Value) -> Measurement:
-        return Measurement(self._start(), path, other, self._compile_for)
+    def _measurement(self, path: str, value: Value, other: Value) -> Measurement:
+        start = self._start()
+        return Measurement(start._replace(techniques={**start.techniques, path: value}), path, other, self._compile_for)
 
     def _largest(self) -> Largest:
         config = self._config()

@@ -14,7 +14,7 @@ from crowd_demo.sim.save_format import SaveError, decode, encode
 from crowd_demo.sim.snapshot import Snapshot, differences
 
 SUFFIX = ".crowd"
-MOST_BYTES = 1 << 30  # two million people with their history take 160 MB
+MOST_BYTES = 1 << 30  # four million people with their history take 320 MB
 
 
 def write_save(path: Path, snapshot: Snapshot) -> None:

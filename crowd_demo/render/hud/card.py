@@ -105,7 +105,7 @@ def outcome_text(span: Span) -> str:
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
-        return "no difference here" if is_narrow(span) else "lost in the noise"
+        return "no difference here" if is_narrow(span) else "unclear"
     return "too few to tell"
 
 

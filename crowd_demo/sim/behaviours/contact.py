@@ -219,7 +219,7 @@ class ContactPass(Stage):
         self.contact, self.number = contact, number
 
     def wanted(self, world: World) -> bool:
-        return int(world.options.contact) > self.number and self.contact.rules.reach > 0
+        return int(world.options.contact) > self.number and float(self.contact.rules.reach) > 0
 
     def calls(self, world: World) -> tuple[Call, ...]:
         world.farthest_sq[:] = 0

@@ -93,7 +93,7 @@ class Destinations(NamedTuple):
 
 
 @device
-def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls, draws: int,
+def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls, draws: Int,
                 key: Int) -> None:
     """Choose another destination, and the first of `draws` free positions in its square that its point sees, else the point.
 

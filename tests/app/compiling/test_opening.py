@@ -101,7 +101,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
     (folder / "birds.yaml").write_text("agents: many\n")
     driven.program.open_scenario("birds")
-    line = "birds.yaml:1: agents: must be a whole number from 0 to 2000000, not 'many'"
+    line = "birds.yaml:1: agents: must be a whole number from 0 to 4000000, not 'many'"
     driven.until(lambda: line in driven.program.status().notices)
     assert driven.loop.opening is None and driven.loop.opened is None
     driven.frames(3)

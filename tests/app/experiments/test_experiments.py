@@ -55,8 +55,10 @@ def texts(found: TableView) -> list[list[str]]:
 
 
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
-    driven.press("3")  # reorder: every -> drift
+    driven.press("3")  # reorder: every -> off
+    driven.press("3")  # off -> drift
     driven.settle()
+    driven.program.techniques.previous["reorder.when"] = "every"
     driven.press("m")
     finish(driven)
     line = "drift against every: 3.1x faster (95 %: 2.9-3.3), same crowd"
@@ -70,6 +72,16 @@ def test_m_measures_the_technique_touched_last_against_its_value_before(driven: 
     driven.press("escape")
     assert driven.program.dialogs.top is None and driven.program.running
     assert driven.program.notices.present() == [f"reorder, {line}"]
+
+
+def test_a_technique_that_is_off_is_measured_as_what_it_buys(driven: Driven) -> None:
+    driven.press("3")  # reorder: every -> off
+    driven.settle()
+    driven.press("m")
+    finish(driven)
+    assert view(driven).title == "reorder: every against off"
+    assert driven.program.measured == {"reorder.when": "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"}
+    assert driven.program.techniques.value("reorder.when") == "off"
 
 
 def test_the_crowd_stands_still_while_an_experiment_runs(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
 @pytest.mark.parametrize(("span", "outcome", "interval"), [
     (FASTER, "3.1x faster", "95 %: 2.9 - 3.3"), (SLOWER, "2.0x slower", "95 %: 1.25 - 2.5"),
     (ALIKE, "no difference here", "95 %: 0.90 - 1.10"),
-    (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "lost in the noise", "noise here: 1.31x"),
+    (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "unclear", "noise here: 1.31x"),
     (UNKNOWN, "too few to tell", ""),
     (FASTER._replace(low=-math.inf, high=math.inf, outcome="unknown"), "too few to tell", ""),
     (Span("see", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])

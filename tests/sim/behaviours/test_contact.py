@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from crowds import F, open_world, refresh_rules, shuffle, simulation
+from crowds import F, Settings, open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.lab.motion import nearest
+from crowd_demo.measure.motion import nearest
 from crowd_demo.sim.behaviours.contact import ContactPass
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
@@ -100,7 +100,8 @@ def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
 
 @pytest.mark.quick
 def test_without_bodies_or_passes_there_is_no_contact() -> None:
-    for more in ({"crowd__body": 0, "optimizations__contact": 4}, {"optimizations__contact": 0}):
+    bodiless: Settings = {"crowd__body": 0, "optimizations__contact": 4}
+    for more in (bodiless, {"optimizations__contact": 0}):
         sim = simulation(agents=5, **ROOM, **more)
         assert not any(stage.wanted(sim.world) for stage in sim.stages if isinstance(stage, ContactPass))
 

@@ -1,4 +1,4 @@
-"""How believable a crowd of people moves: distances, crowding, turning, progress. `python -m crowd_demo.lab.motion --help`.
+"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo motion`).
 
 Reads positions between steps and changes nothing. All lengths are world units, all times the crowd's own.
 
@@ -13,14 +13,12 @@ Reads positions between steps and changes nothing. All lengths are world units, 
 
 from __future__ import annotations
 
-import argparse
-import sys
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.config.loader import load_config
+from crowd_demo.measure.text import aligned
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING
 from crowd_demo.sim.simulation import Simulation
 
@@ -96,27 +94,42 @@ def head_on(c: Any) -> set[tuple[int, int]]:
     return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
 
 
+class Watched(NamedTuple):
+    """What takes a while to see."""
+
+    head_on: int
+    changes: float
+    turning: float
+    idle: float
+
+
 class Figures(NamedTuple):
-    """What is measured, in the order of the table."""
+    """All that is measured; `watched` is None when only one step was looked at."""
 
     below_10_5: float
     below_6: float
     below_2: float
     densest: int
     densest_moving: int
-    head_on: int
-    changes: float
-    turning: float
     stuck: float
-    idle: float
-    pace: float
     waiting: float
+    pace: float
+    watched: Watched | None
 
-    def __str__(self) -> str:
-        return (f"nearest {self.below_10_5:.2%} {self.below_6:.3%} {self.below_2:.3%}; densest {self.densest}"
-                f" ({self.densest_moving} moving); head-on {self.head_on}; changes {self.changes:.2f}; turning"
-                f" {self.turning:.0f}; stuck {self.stuck:.2%}; idle {self.idle:.2%}; pace {self.pace:.3f}; waiting"
-                f" {self.waiting:.1%}")
+
+def table(figures: Figures) -> str:
+    """A line for each figure; those of a while are left out where nobody watched."""
+    f = figures
+    rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
+            ("most in a square of 48 units; outside of jams", f"{f.densest}; {f.densest_moving}"),
+            ("stuck; waiting", f"{f.stuck:.2%}; {f.waiting:.1%}"),
+            ("pace, of what is preferred", f"{f.pace:.3f}")]
+    if f.watched is not None:
+        rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{f.watched.head_on:,}"),
+                 ("changes of the drawn direction a second", f"{f.watched.changes:.2f}"),
+                 ("90th percentile of turning, degrees/s", f"{f.watched.turning:.0f}"),
+                 (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{f.watched.idle:.2%}")]
+    return aligned(rows)
 
 
 def watch(sim: Simulation) -> tuple[int, float, float]:
@@ -165,24 +178,7 @@ def measure(sim: Simulation, watched: bool = True) -> Figures:
     pace = np.hypot(c.x - before.x, c.y - before.y) / (c.speed * sim.dt)
     most, moving = densest(c.x, c.y, pace)
     walks = c.state != WAITING
-    passes, changes, turning = watch(sim) if watched else (0, 0.0, 0.0)
-    idle = idle_share(sim) if watched else 0.0
-    return Figures(*(float(np.mean(least < d)) for d in (10.5, 6, 2)), most, moving, passes, changes, turning,
-                   float(np.mean(c.state == STUCK)), idle, float(pace[walks].mean()), float(np.mean(c.state == WAITING)))
-
-
-def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="crowd_demo.lab.motion", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--config", default="20k", help="name or path (default: 20k)")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="change a setting; may be repeated")
-    parser.add_argument("--steps", type=int, default=3000, help="steps before measuring (default: 3000)")
-    parser.add_argument("--no-watch", action="store_true", help="only what one moment shows")
-    args = parser.parse_args(arguments)
-    sim = Simulation(load_config(args.config, args.set))
-    sim.step(args.steps)
-    print(f"{args.config} {' '.join(args.set)} at {sim.tick}: {measure(sim, not args.no_watch)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
+    return Figures(below_10_5, below_6, below_2, most, moving, float(np.mean(c.state == STUCK)),
+                   float(np.mean(c.state == WAITING)), float(pace[walks].mean()) if walks.any() else 0.0,
+                   Watched(*watch(sim), idle_share(sim)) if watched else None)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.lab.motion import close_pairs, densest, drawn_direction, head_on, nearest
+from crowd_demo.cli import main
+from crowd_demo.measure.motion import close_pairs, densest, drawn_direction, head_on, nearest
 
 
 @pytest.mark.quick
@@ -47,3 +50,23 @@ def test_who_hardly_moves_is_drawn_looking_where_it_wants_to_go() -> None:
 def test_head_on_pairs_walk_against_each_other_and_are_near() -> None:
     crowd = people(x=[0, 3, 50, 52, 90, 93], y=[0] * 6, vx=[9, -9, 9, 9, 9, -9], vy=[0] * 6, state=[0, 0, 0, 0, 0, 1])
     assert head_on(crowd) == {(0, 1)}
+
+
+def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    small = ("--config", "1k", "--agents", "60", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300")
+    path = tmp_path / "motion.json"
+    assert main(["motion", *small, "--steps", "20", "--report", str(path)]) == 0
+    head, table = capsys.readouterr().out.split("\n\n")
+    assert head == "1k: 60 people after 20 steps" and len(table.splitlines()) == 8
+    figures = json.loads(path.read_text())["figures"]
+    assert 0 < figures["pace"] <= 2 and 0 <= figures["watched"]["idle"] <= 1
+    assert main(["motion", *small, "--steps", "0", "--at-once"]) == 0
+    assert len(capsys.readouterr().out.split("\n\n")[1].splitlines()) == 4
+
+
+@pytest.mark.quick
+def test_only_people_are_measured(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["motion", "--config", "20k-flock"]) == 2
+    assert capsys.readouterr().err == "motion: 20k-flock has no people, its behaviour is flock\n"
+    assert main(["motion", "--agents", "0"]) == 2
+    assert capsys.readouterr().err == "motion: 20k has no agents\n"
