@@ -20,9 +20,10 @@ ABOUT = """\
 Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
 what is expected: a table with a verdict for each number. All experiments in full also make docs/validation.md.
 
-With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, JuPedSim walks the
-same scenes, and pictures are drawn. The exit code is 1 if something could not be computed, and with --strict also if one of
-this program's models fails a number."""
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
+drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes. The exit code is 1 if something
+could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C prints what was found so
+far."""
 DOCS = Path("docs")
 
 
@@ -101,8 +102,8 @@ def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> i
     from crowd_demo.lab.validate.results import as_data, terminal
     from crowd_demo.measure.record import header
 
-    written = show(terminal(validation) or "nothing was measured",
-                   {**header("validate"), "short": args.short, "experiments": as_data(validation)}, args.report)
+    record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
+    written = show(terminal(validation) or "nothing was measured", record, args.report)
     folder = folder_of(args)
     if folder and not code:
         write_page(validation, folder)

@@ -38,6 +38,7 @@ class Validation:
         self.experiments, self.walkers, self.short = experiments, walkers, short
         self.results: list[Result] = []
         self.pedpy = pedpy
+        self.done = False
         self._compile_for = compile_for
 
     def run(self) -> Iterator[Progress]:
@@ -50,6 +51,7 @@ class Validation:
             if not self.results or self.results[-1].experiment is not experiment:
                 self.results.append(Result(experiment))
             yield from self._walked(self.results[-1], walker, number / len(turns), 1 / len(turns))
+        self.done = True
 
     def _walked(self, result: Result, walker: Walker, done: float, share: float) -> Iterator[Progress]:
         """Have the scenes of one experiment walked by one, and read the results."""
