@@ -94,8 +94,5 @@ class Walker(Protocol):
 
 
 def number(value: float) -> str:
-    """With three digits or so."""
-    if math.isnan(value):
-        return "none"
-    digits = 0 if abs(value) >= 100 or value == round(value) else 1 if abs(value) >= 10 else 2
-    return f"{value:.{digits}f}"
+    """With three digits; a time that nobody has seen the end of is never."""
+    return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"

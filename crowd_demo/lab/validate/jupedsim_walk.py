@@ -10,7 +10,7 @@ from crowd_demo.lab.validate.placing import placed
 from crowd_demo.lab.validate.scene import Scene
 from crowd_demo.measure.trajectories.table import Recorder, Rectangle, Trajectories
 
-FPS, STEPS = 10, 5  # frames a second, steps a frame
+FPS, STEPS = 10, 10  # frames a second, steps a frame
 
 
 class JuPedSimWalk(NamedTuple):

@@ -18,9 +18,9 @@ HEAD = """\
 <!-- made by `crowd-demo validate`; do not edit -->
 
 Do these people walk as people do? Each experiment below lets them walk a scene of the literature and reads numbers from their
-trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page, the same on every machine;
-`crowd-demo validate --short` runs smaller scenes in less than a minute. What fails is printed as failed: this is a list of
-what is left to do as well as of what holds."""
+trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validate` makes this page in some minutes, with the
+same numbers on every machine; `crowd-demo validate --short` runs smaller scenes in less than one. What fails is printed as
+failed: this is a list of what is left to do as well as of what holds."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
 that measure; all others are measured by `crowd_demo/measure/trajectories`."""
@@ -40,7 +40,7 @@ def page(validation: Validation) -> str:
     walkers = [walker.name for walker in validation.walkers]
     parts = [HEAD, *_who(validation), _summary(validation, walkers)]
     for result in validation.results:
-        parts += _section(result, walkers, validation.measured)
+        parts += _section(result, walkers)
     return "\n\n".join(parts) + "\n"
 
 
@@ -59,14 +59,14 @@ def _summary(validation: Validation, walkers: Sequence[str]) -> str:
     return _table(lines)
 
 
-def _section(result: Result, walkers: Sequence[str], measured: str) -> Iterator[str]:
+def _section(result: Result, walkers: Sequence[str]) -> Iterator[str]:
     experiment = result.experiment
     yield f"## {experiment.title}"
     yield experiment.about
     found = rows(result)
-    pedpy = any(row.by_pedpy for row in found)
+    pedpy = any(row.by_pedpy is not None for row in found)
     if found:
-        lines = [_cells(row, walkers, measured) for row in found]
+        lines = [_cells(row, walkers) for row in found]
         head = ["", "expected", *walkers, "PedPy"]
         yield _table([line if pedpy else line[:-1] for line in (head, ["---"] * len(head), *lines)])
     notes = [*(f"{name} could not be computed: {why}." for name, why in result.errors.items()),
@@ -78,8 +78,8 @@ def _section(result: Result, walkers: Sequence[str], measured: str) -> Iterator[
     yield f"Source: {experiment.source}."
 
 
-def _cells(row: Row, walkers: Sequence[str], measured: str) -> list[str]:
-    pedpy = number(row.by_pedpy[measured]) if measured in row.by_pedpy else "-"
+def _cells(row: Row, walkers: Sequence[str]) -> list[str]:
+    pedpy = "-" if row.by_pedpy is None else number(row.by_pedpy)
     return [row.what, row.expected, *(_cell(row, name) for name in walkers), pedpy]
 
 

@@ -19,7 +19,7 @@ class Row(NamedTuple):
     what: str
     expected: str  # with its unit
     found: Mapping[str, Reading]
-    by_pedpy: Mapping[str, float]  # where PedPy has the measure
+    by_pedpy: float | None  # where PedPy has the measure
 
 
 def rows(result: Result) -> list[Row]:
@@ -52,8 +52,7 @@ def as_data(validation: Validation) -> list[dict[str, object]]:
 
 def _row(result: Result, what: str) -> Row:
     found = {name: reading for name, readings in result.readings.items() for reading in readings if reading.what == what}
-    pedpy = {name: reading.value for name, readings in result.by_pedpy.items() for reading in readings
-             if reading.what == what and reading.measured}
+    pedpy = next((reading.value for reading in result.by_pedpy if reading.what == what and reading.measured), None)
     any_of_them = next(iter(found.values()))
     return Row(what, f"{any_of_them.expected} {any_of_them.unit}".rstrip(), found, pedpy)
 
@@ -77,7 +76,7 @@ def _reading_data(row: Row) -> dict[str, object]:
     any_of_them = next(iter(row.found.values()))
     return {"what": row.what, "unit": any_of_them.unit, "low": _finite(any_of_them.low), "high": _finite(any_of_them.high),
             "found": {name: {"value": _finite(each.value), "verdict": verdict(each)} for name, each in row.found.items()},
-            "by_pedpy": {name: _finite(value) for name, value in row.by_pedpy.items()}}
+            "by_pedpy": None if row.by_pedpy is None else _finite(row.by_pedpy)}
 
 
 def _finite(value: float) -> float | None:

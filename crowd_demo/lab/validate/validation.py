@@ -25,7 +25,7 @@ class Result:
     experiment: Experiment
     runs: dict[str, Runs] = field(default_factory=dict)
     readings: dict[str, list[Reading]] = field(default_factory=dict)
-    by_pedpy: dict[str, list[Reading]] = field(default_factory=dict)
+    by_pedpy: list[Reading] = field(default_factory=list)  # of one of them
     errors: dict[str, str] = field(default_factory=dict)  # what could not be computed, and why
     left_out: dict[str, str] = field(default_factory=dict)  # who cannot walk its scenes, and why
 
@@ -68,15 +68,15 @@ class Validation:
                                                   done + turn * part, part)
                 runs[key] = Run(scene, walked)
             result.readings[name] = list(experiment.read(runs, OWN))
-            if self.pedpy:
-                result.by_pedpy[name] = list(experiment.read(runs, self.pedpy))
+            if self.pedpy and name == self.measured:
+                result.by_pedpy = list(experiment.read(runs, self.pedpy))
             result.runs[name] = runs
         except Exception as error:  # another program's, or a scene's: the others go on, and the table says so
             result.errors[name] = " ".join(f"{type(error).__name__}: {error}".split())
 
     @property
     def measured(self) -> str:
-        """Whose trajectories are shown as PedPy measures them: the last of this program's models."""
+        """Whose trajectories PedPy measures too: those of the last of this program's models."""
         return [walker.name for walker in self.walkers if isinstance(walker, CrowdWalk)][-1]
 
     @property

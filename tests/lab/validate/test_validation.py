@@ -58,8 +58,9 @@ def test_a_reading_passes_within_its_bounds() -> None:
     for value, passes in ((1, True), (2, True), (0.99, False), (2.01, False), (math.nan, False)):
         assert Reading("", value, 1, 2).passes == passes
     assert [Reading("", 1, low, high).expected for low, high in ((1, 2), (0.5, math.inf), (0, 5), (3, 3))] == [
-        "1 to 2", "at least 0.50", "at most 5", "3"]
-    assert [number(value) for value in (math.nan, 0.123, 12.34, 123.4, 7.0)] == ["none", "0.12", "12.3", "123", "7"]
+        "1 to 2", "at least 0.5", "at most 5", "3"]
+    assert [number(value) for value in (math.nan, math.inf, 0.1234, 12.34, 7.0)] == [
+        "none", "never", "0.123", "12.3", "7"]
 
 
 @pytest.mark.quick
@@ -84,7 +85,7 @@ def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None
     assert "| time for 40 m at 1.33 m/s | 26 to 34 s | - | - | 30.1 passed |" in markdown
     assert "| [Speed in a corridor](#speed-in-a-corridor) | - | - | 1 of 1 |" in markdown
     assert json.loads(json.dumps(data))["readings"] == [{
-        "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": {},
+        "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
         "found": {"straight": {"value": pytest.approx(30.1), "verdict": "passed"}}}]
 
 

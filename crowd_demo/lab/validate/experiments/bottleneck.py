@@ -42,7 +42,7 @@ def specific_flow(width: float, run: Run, measures: Measures) -> float:
 def read(runs: Runs, measures: Measures) -> Iterator[Reading]:
     found = {width: specific_flow(width, run, measures) for width, run in runs.items()}
     for width, value in found.items():
-        yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, MOST, "1/(m s)", measured=True)
+        yield Reading(f"flow per metre, {width:g} m wide", value, LEAST, MOST, "people/(m s)", measured=True)
     narrow, wide = min(found), max(found)
     yield Reading(f"flow, {wide:g} m over {narrow:g} m", found[wide] * wide / (found[narrow] * narrow),
                   0.8 * wide / narrow, 1.2 * wide / narrow, "times", measured=True)

@@ -48,7 +48,7 @@ def read(runs: Runs, measures: Measures) -> Iterator[Reading]:
     run = runs[WIDTH]
     through = times(run, measures)
     yield Reading("people left behind", float(run.scene.people - len(through)), 0, 0, "", measured=True)
-    yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MOST, "1/(m s)", measured=True)
+    yield Reading("flow per metre of the door", flow(middle(through)) / WIDTH, LEAST, MOST, "people/(m s)", measured=True)
     yield Reading(f"nearer to somebody than {DEPTH:g} m", float(np.mean(nearest(run.walked) < DEPTH) * 100), 0, 1, "%")
     waited = np.inf if len(through) < run.scene.people else longest_gap(through)
     yield Reading("longest time without anybody", waited, 0, LASTING, "s", measured=True)
