@@ -9,6 +9,7 @@
     docs/window.md         the table of overlays
     docs/gallery.md        their pictures' captions
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
+    docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
 `--check` writes nothing and fails where something is not up to date. What is made stands between `<!-- name -->` and
@@ -54,6 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Make again what is derived from the program.")
     parser.add_argument("--check", action="store_true", help="write nothing; fail where something is not up to date")
     parser.add_argument("--pictures", action="store_true", help="the pictures of the docs too")
+    parser.add_argument("--validation", action="store_true", help="the page of crowd-demo validate too")
     args = parser.parse_args()
     if installed():
         print("regenerate: plugins are installed, and would get into the schema and the README", file=sys.stderr)
@@ -67,6 +69,8 @@ def main() -> int:
         make_pictures()
         make_scenario_pictures()
         make_window_pictures()
+    if args.validation and not args.check:
+        subprocess.run([sys.executable, "-m", "crowd_demo", "validate", "--out", str(ROOT / "docs")], check=True)
     return 1 if args.check and outdated else 0
 
 
