@@ -5,6 +5,7 @@
     README.md              the table of techniques, the lists of configurations and of tours
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
+    docs/ensemble.md       the table of measures
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
     docs/window.md         the table of overlays
     docs/gallery.md        their pictures' captions
@@ -31,12 +32,13 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry import overlays, readouts, stages
+from crowd_demo.registry import measures, overlays, readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+ENSEMBLE = ROOT / "docs/ensemble.md"
 GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
 WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
 EXAMPLE = ROOT / "examples/first_behaviour"
@@ -86,7 +88,8 @@ def derived() -> dict[Path, str]:
     return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
             TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
             WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlays.table()),
-            GALLERY: between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures())}
+            GALLERY: between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures()),
+            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measures.table())}
 
 
 def schema(model: type[BaseModel]) -> str:
