@@ -9,10 +9,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING
 
 from crowd_demo.ensemble.executor import ExecutorError
 from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+
+if TYPE_CHECKING:
+    from distributed import Future
 
 CONNECT_S = 15.0
 POLL_S = 0.2
@@ -29,7 +32,7 @@ class ClusterExecutor:
         except ImportError:
             raise ExecutorError(NO_EXTRA) from None
         try:
-            self._client: Any = Client(address, timeout=CONNECT_S, set_as_default=False)
+            self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
             raise ExecutorError(f"no scheduler answers at {address} ({one_line(error)})") from None
 
@@ -40,7 +43,7 @@ class ClusterExecutor:
     def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
         from distributed import wait
 
-        waiting, given = list(reversed(jobs)), dict[Any, Job]()
+        waiting, given = list(reversed(jobs)), dict[Future, Job]()
         try:
             while waiting or given:
                 while waiting and len(given) < AHEAD * max(self.workers, 1):
@@ -70,7 +73,7 @@ def on_worker(text: str) -> str:
     return carry_out(Job.of(text), get_worker().address).model_dump_json()
 
 
-def _row_of(future: Any, job: Job) -> Row:
+def _row_of(future: Future, job: Job) -> Row:
     if future.status in ("lost", "cancelled"):
         raise ExecutorError("the scheduler is gone")
     try:

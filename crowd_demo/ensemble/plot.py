@@ -6,12 +6,15 @@ import io
 import statistics
 from collections import defaultdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from crowd_demo.app.output.files import write_file
 from crowd_demo.ensemble.plan import Cell, Plan, cell_text
 from crowd_demo.ensemble.table import Table
 from crowd_demo.registry.measures import of_column
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PLOT = "plot.png"
 PANEL = 3.4, 2.4  # inches
@@ -47,7 +50,7 @@ def plot(plan: Plan, table: Table) -> bytes:
     return content.getvalue()
 
 
-def _panel(axes: Any, table: Table, setting: str, measure: str) -> None:
+def _panel(axes: Axes, table: Table, setting: str, measure: str) -> None:
     """Numbers stand where they are on the axis, words one after another."""
     found = _by_value(table, setting, measure)
     values = list(found)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.config.model import Config
@@ -18,12 +17,12 @@ def warm(configs: Iterable[Config], tell: Tell) -> None:
             compilers.compile_first(False, tell)
 
 
-def _what_decides(config: Config) -> Any:
+def _what_decides(config: Config) -> object:
     """What decides which kernels there are: techniques and words; of other numbers only whether they are zero."""
     return config.optimizations.model_dump(), _without_numbers(config.model_dump(exclude={"optimizations", "keys", "measure"}))
 
 
-def _without_numbers(value: Any) -> Any:
+def _without_numbers(value: object) -> object:
     if isinstance(value, dict):
         return {name: _without_numbers(child) for name, child in value.items()}
     return value != 0 if isinstance(value, int | float) else value
