@@ -40,6 +40,7 @@ class Situation(NamedTuple):
     behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
+    links: bool = False  # springs tie agents to each other
 
 
 def never(situation: Situation) -> bool:
@@ -119,6 +120,20 @@ class OverlayEntry(NamedTuple):
     why: str
     draw: str  # "module:name" of a `render.overlays.base.Draw`
     key: str = ""
+    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.name.removeprefix("show_").replace("_", " ")
+
+
+class ColourEntry(NamedTuple):
+    """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
+
+    name: str
+    why: str
+    code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
 
 
 class MeasureEntry(NamedTuple):
@@ -144,6 +159,7 @@ class Plugin(NamedTuple):
     techniques: tuple[Technique, ...] = ()
     behaviours: tuple[BehaviourEntry, ...] = ()
     overlays: tuple[OverlayEntry, ...] = ()
+    colours: tuple[ColourEntry, ...] = ()
     stages: tuple[StageEntry, ...] = ()
     measures: tuple[MeasureEntry, ...] = ()
     scenarios: Path | None = None

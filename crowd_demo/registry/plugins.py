@@ -22,6 +22,7 @@ from crowd_demo.registry.entries import (
     FOLDS,
     GROUPS,
     BehaviourEntry,
+    ColourEntry,
     MeasureEntry,
     OverlayEntry,
     Plugin,
@@ -30,8 +31,8 @@ from crowd_demo.registry.entries import (
 )
 
 GROUP = "crowd_demo"
-RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry,
-           "measures": MeasureEntry}
+RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
+           "stages": StageEntry, "measures": MeasureEntry}
 
 RESERVED = ("get", "set", "prefix")  # what optimizations have beside the techniques
 
