@@ -35,6 +35,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pan_down": (("s", "down"), "move the camera down"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
+    "inspect": (("f6",), "inspect who is in the middle, and close; with Shift: count all in view"),
+    "inspect_next": (("'",), "inspect the next agent by id; with Shift the one before"),
     "overlays": (("0",), "overlays: see the machine at work"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
     "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
