@@ -41,7 +41,7 @@ def test_a_click_on_an_agent_rings_it_and_opens_a_panel_and_nothing_changes(runn
     running.tool("mousemove", "--window", running.window, "5", "300")
     time.sleep(0.3)
     assert (pixels(running.picture()) == ringed).all(axis=2).mean() > 0.99, "the same one"
-    running.press("F6", "space", "apostrophe", "apostrophe", "shift+apostrophe")
+    running.press("F6", "space", "semicolon", "semicolon", "shift+semicolon")
     time.sleep(0.5)
     running.press("space")
     assert running.leave() == 0

@@ -51,10 +51,10 @@ def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driv
     x, y = sim.agents.columns.x[:200], sim.agents.columns.y[:200]
     first = inspected(driven)
     assert first == sim.agents.columns.id[np.hypot(x - camera.x, y - camera.y).argmin()]
-    driven.press("'")
+    driven.press(";")
     assert inspected(driven) == (first + 1) % 200
-    driven.press("'", pygame.KMOD_LSHIFT)
-    driven.press("'", pygame.KMOD_LSHIFT)
+    driven.press(";", pygame.KMOD_LSHIFT)
+    driven.press(";", pygame.KMOD_LSHIFT)
     assert inspected(driven) == (first - 1) % 200
     driven.press("f6")
     driven.frames()
@@ -80,7 +80,7 @@ def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None
 def test_one_that_dies_is_said_to_be_gone_and_is_there_again_in_the_past(driven: Driven) -> None:
     driven.press("f6")
     while inspected(driven) != 199:
-        driven.press("'")
+        driven.press(";")
     driven.frames(4)
     tick = driven.program.sim.tick
     driven.program.crowd.apply(Populate(100))
@@ -95,7 +95,7 @@ def test_one_that_dies_is_said_to_be_gone_and_is_there_again_in_the_past(driven:
 def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Driven) -> None:
     driven.press("f6")
     while inspected(driven) != 199:
-        driven.press("'")
+        driven.press(";")
     for count in (100, 200):
         driven.program.crowd.apply(Populate(count))
         driven.frames(2)
