@@ -47,6 +47,7 @@ from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import Target
@@ -79,7 +80,7 @@ class Program:
         self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
-                           lambda action: self.perform(Do(action)))
+                           lambda action: self.perform(Do(action)), self.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
@@ -99,6 +100,7 @@ class Program:
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
             "fit": KeyAction(self.camera.fit),
+            "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
             **{name: KeyAction(partial(self._toggle, flag)) for name, flag in FLAGS.items()},
             "card": KeyAction(self.show_card), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
@@ -254,6 +256,21 @@ class Program:
         self.camera.fit()
         self.camera.show(settings)
 
+    @property
+    def colours(self) -> str:
+        """The name of the colour mode."""
+        return self.crowd.scene.colours if self.crowd.scene else self.config.scene.colours
+
+    def show_colours(self, name: str) -> None:
+        """Choose a colour mode of the registry."""
+        if self.crowd.scene:
+            self.crowd.scene.show_colours(name)
+            self.notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+
+    def next_colours(self, backwards: bool = False) -> None:
+        names = list(COLOURS)
+        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])
+
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
@@ -263,7 +280,8 @@ class Program:
         """What cards have to know at the end of a frame's computation."""
         camera, time, scene = self.camera, self.time, self.crowd.scene
         frozen = self.overlays.frozen
-        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), frozen, time.speed, time.paused)
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.colours, frozen,
+                time.speed, time.paused)
         view = View(scene, camera, frozen, alpha) if scene else None
         return Moment(self.sim, view, seen, time.paused, self.looks.now.hud == "off", self.techniques.switcher.busy)
 
@@ -296,7 +314,7 @@ class Program:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
                      self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
-                     self.overlays.frozen is not None)
+                     self.overlays.frozen is not None, self.colours)
 
     # --- what the HUD is told ----------------------------------------------------------------------------------------
 
@@ -316,4 +334,4 @@ class Program:
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
                       self.guide.view(self), self.cards.card(), self.overlays.told,
-                      self.inspector.found)
+                      self.crowd.scene.legend() if self.crowd.scene else None, self.inspector.found)

@@ -33,6 +33,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),
     "pan_down": (("s", "down"), "move the camera down"),
+    "colours": (("q",), "what the colours of agents tell"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
     "inspect": (("f6",), "inspect who is in the middle, and close; with Shift: count all in view"),

@@ -51,6 +51,12 @@ class Ahead:
                     found[call.kernel, signature] = call
         return list(found.values())
 
+    def missing_colours(self) -> list[Call]:
+        """The same for all colour modes."""
+        with self._lock:
+            calls = self._scene.colour_calls() if self._scene else ()
+            return [call for call in calls if call.signature() not in call.compiled.overloads]
+
     def _calls(self) -> Iterator[Call]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
         yield from self._sim.calls_ahead()

@@ -12,6 +12,7 @@ from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import PROGRAM
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
@@ -26,12 +27,12 @@ class Menus:
     """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
 
     def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
-                 overlays: Overlays, perform: Callable[[str], object]) -> None:
+                 overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
         self.sections: Callable[[], Mapping[str, bool]] = dict
         self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks
         self._overlays = overlays
-        self._perform = perform
+        self._perform, self._show_colours = perform, show_colours
 
     @property
     def actions(self) -> KeyActions:
@@ -42,8 +43,14 @@ class Menus:
         rest = [action for action in PROGRAM if action not in FIRST and action not in HELD]
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
+                 Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
                  *(self._action(action) for action in (*FIRST, *rest))]
         self._dialogs.open(ListDialog("Menu", lambda: items))
+
+    def open_colours(self) -> None:
+        """All colour modes."""
+        items = [Item(Row(name, "", entry.why), partial(self._show_colours, name)) for name, entry in COLOURS.items()]
+        self._dialogs.open(ListDialog("Colours", lambda: items))
 
     def open_techniques(self) -> None:
         """All techniques with their present values."""

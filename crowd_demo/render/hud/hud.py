@@ -12,8 +12,10 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
+from crowd_demo.render.hud.colour_legend import draw_colour_legend
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
@@ -40,6 +42,7 @@ TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
 LEGEND_NEEDS = 300  # units
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
+COLOUR_LEGEND_ROOM = 520  # units
 
 
 class Placed(NamedTuple):
@@ -74,6 +77,7 @@ class Hud:
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
         self._tour: tuple[object, Canvas] | None = None
+        self._colour_legend: tuple[object, Canvas] | None = None
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
@@ -93,6 +97,7 @@ class Hud:
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         self._draw_tour(on, status.tour)
         if status.looks.hud != "off":
+            self._draw_colour_legend(on, status.legend)
             self._draw_legend(on, status.told, now_s)
             self._draw_inspection(on, status.inspection, now_s)
         if status.card and status.looks.hud != "off":
@@ -161,7 +166,7 @@ class Hud:
     def _margin(self, size: tuple[int, int]) -> int:
         return min(round(OUTER * self.scale), size[0] // 50)
 
-    # --- legend, card and tour -----------------------------------------------------------------------------------------------
+    # --- legends, card and tour --------------------------------------------------------------------------------------
 
     def _draw_legend(self, on: pygame.Surface, told: Sequence[Told], now_s: float) -> None:
         """Draw the legend of the overlays above what lies at the lower edge; its numbers change as often as the panels'."""
@@ -207,6 +212,19 @@ class Hud:
         if self._tour is None or self._tour[0] != drawn_as:
             self._tour = drawn_as, draw_tour(view, on.get_width(), self.pen, self.scale)
         canvas = self._tour[1]
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_colour_legend(self, on: pygame.Surface, legend: Legend | None) -> None:
+        """Draw what the colours of agents mean in the middle of the lower edge, above timeline and tour."""
+        if legend is None:
+            self._colour_legend = None
+            return
+        drawn_as = legend, on.get_width(), self.scale, id(self.pen.theme)
+        if self._colour_legend is None or self._colour_legend[0] != drawn_as:
+            room = min(COLOUR_LEGEND_ROOM, on.get_width() / self.scale - 2 * OUTER)
+            self._colour_legend = drawn_as, draw_colour_legend(legend, room, self.pen, self.scale)
+        canvas = self._colour_legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.registry.entries import Value
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
@@ -63,6 +64,7 @@ class Status(NamedTuple):
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave
     told: Sequence[Told] = ()  # what the overlays say of themselves
+    legend: Legend | None = None  # of the colour mode
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
 
 
