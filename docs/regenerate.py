@@ -6,6 +6,8 @@
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
+    docs/window.md         the table of overlays
+    docs/gallery.md        their pictures' captions
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
 
@@ -28,13 +30,14 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry import readouts, stages
+from crowd_demo.registry import overlays, readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
 GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
+WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
     "20k": ["--frames", "400"],
@@ -77,7 +80,9 @@ def derived() -> dict[Path, str]:
     glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
     glossary = between(glossary, "readouts", readouts.table())
     return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
-            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
+            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
+            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlays.table()),
+            GALLERY: between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures())}
 
 
 def schema(model: type[BaseModel]) -> str:

@@ -36,6 +36,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "colours": (("q",), "what the colours of agents tell"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
+    "overlays": (("0",), "overlays: see the machine at work"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
     "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
     "card": (("i",), "what the last switch gave, again"),

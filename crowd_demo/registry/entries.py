@@ -39,6 +39,7 @@ class Situation(NamedTuple):
     behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
+    links: bool = False  # springs tie agents to each other
 
 
 def never(situation: Situation) -> bool:
@@ -118,6 +119,12 @@ class OverlayEntry(NamedTuple):
     why: str
     draw: str  # "module:name" of a `render.overlays.base.Draw`
     key: str = ""
+    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.name.removeprefix("show_").replace("_", " ")
 
 
 class ColourEntry(NamedTuple):

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pygame
@@ -27,7 +28,7 @@ from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
-from crowd_demo.render.cull import Cull, bounds_of
+from crowd_demo.render.cull import CellRange, Cull, bounds_of
 from crowd_demo.render.figures.base import Figures, Shot
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import load_manifest
@@ -39,6 +40,16 @@ from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
 
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
+
+
+class Used(NamedTuple):
+    """What the last picture was made with, for overlays; the slots are right until the next one."""
+
+    shot: Shot
+    slots: Ints  # of the agents that were drawn, in that order
+    cells: CellRange | None  # that culling has visited
+    bands: depth.Scale | None  # of the depth order, where there were any
+    band_starts: Ints  # int32[bands + 1]: the first agent of each
 
 
 class Scene:
@@ -54,6 +65,7 @@ class Scene:
         self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
+        self.used: Used | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
 
@@ -85,6 +97,8 @@ class Scene:
             visible = self._figures.draw(target, shot, slots, self._shades(slots))
             if target is not surface:
                 surface.blit(target, (0, 0))
+        bands = self._scale(shot) if self._by_bands(shot) else None
+        self.used = Used(shot, slots, self._cull.visited, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), visible=visible,
                                 **self._cull.counters, **self._ground.counters)
 
@@ -133,19 +147,23 @@ class Scene:
         return self._cull.calls(how, workers, count, shot.agents, shot.ahead, shot.bounds, world.grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
-        how = self.sim.optimizations.depth
-        if how == "off" or not self._figures.ordered(shot.camera.zoom):
+        if self._by_bands(shot):
+            run(self._depth_calls(shot, slots))
+            return self._depth.ordered(len(slots))
+        if self.sim.optimizations.depth == "off" or not self._figures.ordered(shot.camera.zoom):
             return slots
-        if how == "full":
-            return depth.full(slots, shot.agents, shot.ahead)
-        run(self._depth_calls(shot, slots))
-        return self._depth.ordered(len(slots))
+        return depth.full(slots, shot.agents, shot.ahead)
 
-    def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+    def _by_bands(self, shot: Shot) -> bool:
+        return self.sim.optimizations.depth == "bands" and self._figures.ordered(shot.camera.zoom)
+
+    def _scale(self, shot: Shot) -> depth.Scale:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
-        scale = depth.scale(top, bottom, shot.camera.zoom)
-        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, scale)
+        return depth.scale(top, bottom, shot.camera.zoom)
+
+    def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, self._scale(shot))
 
     # --- colours -----------------------------------------------------------------------------------------------------
 

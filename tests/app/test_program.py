@@ -253,12 +253,12 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
     driven.program.camera.look_at(500, 500, 4.0)
     driven.press("space")
     driven.press("f")
-    frozen = driven.program.frozen
+    frozen = driven.program.overlays.frozen
     driven.press("home")
-    assert driven.program.frozen == frozen
+    assert driven.program.overlays.frozen == frozen
     assert driven.program.sim.profile.counters["drawn"] < 20  # a hundredth of the world, and a margin
     driven.press("f")
-    assert driven.program.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
+    assert driven.program.overlays.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
 
 
 def test_screenshots_are_numbered_and_show_the_picture(

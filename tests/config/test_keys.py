@@ -19,6 +19,7 @@ def test_every_technique_and_action_has_its_key():
     keys = bindings(Config.model_validate({}).keys)
     without = {action for action, (names, _) in PROGRAM.items() if not names}
     assert without == {"theme", "units"}, "the menu has them"
+    without |= {overlay.name for overlay in OVERLAYS.values() if not overlay.key}  # which are in a list
     assert set(keys.values()) | without == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM) | set(OVERLAYS)
     assert {t.key: keys[t.key] for t in TECHNIQUES} == {t.key: t.path for t in TECHNIQUES}
 
@@ -37,7 +38,7 @@ def test_the_keys_of_the_program_are_those_that_are_documented():
 
 
 def test_a_changed_key_frees_the_old_one():
-    keys = bound({"pause": "f14", "stagger.sight": 0, "pan_left": ["[4]", "left"]})
+    keys = bound({"pause": "f14", "stagger.sight": 0, "overlays": None, "pan_left": ["[4]", "left"]})
     assert (keys["f14"], keys["0"], keys["[4]"], keys["left"]) == ("pause", "stagger.sight", "pan_left", "pan_left")
     assert not {"space", "5", "a"} & set(keys)
 

@@ -15,6 +15,7 @@ from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.overlays.marks import call_ahead as overlay_call
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
@@ -58,6 +59,7 @@ class Ahead:
         yield from self._sim.calls_ahead()
         if self._scene:
             yield from self._scene.calls(self._camera)
+            yield overlay_call(self._scene.sim.world.workers)
             yield from calls_ahead(self._sim)
 
 

@@ -13,6 +13,7 @@ from crowd_demo.render.hud.graph import Tick
 from crowd_demo.render.hud.timeline import Past
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
+from crowd_demo.render.told import Told
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -62,6 +63,7 @@ class Status(NamedTuple):
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave
+    told: Sequence[Told] = ()  # what the overlays say of themselves
     legend: Legend | None = None  # of the colour mode
 
 
