@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.places import Places
 from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.colours import COLOURS
@@ -174,6 +175,7 @@ class Config(_WithBehaviours):
     window: WindowSettings = section(WindowSettings)
     camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
+    measure: Places = section(Places)
     keys: Keys = section(Keys)
 
     @model_validator(mode="after")

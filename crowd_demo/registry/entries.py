@@ -21,6 +21,7 @@ GROUPS = {  # of techniques, in the order in which they are shown
     "more": "techniques of plugins",
 }
 NO_GROUP = "more"
+FOLDS = ("mean", "median", "most", "last", "total")  # of what a measure saw to one number
 
 
 class Range(NamedTuple):
@@ -135,6 +136,23 @@ class ColourEntry(NamedTuple):
     code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
 
 
+class MeasureEntry(NamedTuple):
+    """A number about a run: `crowd-demo ensemble` looks every few steps and folds what it sees to one number a run.
+
+    `code` is a function of the simulation; or a class, for what remembers its last look: it is made of the simulation before
+    the first step, and called with it. Either returns a number, numbers by the name of a place, or None where there are none.
+    """
+
+    name: str
+    why: str
+    code: str  # "module:name"
+    unit: str = ""
+    fold: str = "mean"  # one of `FOLDS`
+    behaviours: tuple[str, ...] = ()  # those that have it; none: all
+    places: str = ""  # the key under `measure:` that names the places it is measured at
+    time: bool = False  # it differs from one run to the next, as times do
+
+
 class Plugin(NamedTuple):
     """What a package adds; `scenarios` is a folder of configurations."""
 
@@ -143,6 +161,7 @@ class Plugin(NamedTuple):
     overlays: tuple[OverlayEntry, ...] = ()
     colours: tuple[ColourEntry, ...] = ()
     stages: tuple[StageEntry, ...] = ()
+    measures: tuple[MeasureEntry, ...] = ()
     scenarios: Path | None = None
 
 

@@ -8,7 +8,7 @@ the screen's edge. With a tint the source is multiplied by a colour first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from crowd_demo.compute.jit import device
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Signature
 from numba.extending import intrinsic
 
 ROW = 16
@@ -48,15 +50,15 @@ def frame_of(surface: pygame.Surface) -> Frame:
     return pygame.surfarray.pixels2d(surface).T
 
 
-def _sixteen_at(context: Any, b: Any, call: Any, args: Any, array: int) -> Any:
+def _sixteen_at(context: BaseContext, b: ir.IRBuilder, call: Signature, args: Sequence[ir.Value], array: int) -> ir.Value:
     """Pointer to sixteen pixels of that argument, from the index in the next one on."""
     data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
     return b.bitcast(b.gep(data, [args[array + 1]]), _ROW.as_pointer())
 
 
-def _blend(b: Any, where: Any, above: Any) -> None:
+def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     """Store sixteen pixels over those at a pointer."""
-    def all_of(value: int) -> Any:
+    def all_of(value: int) -> ir.Value:
         return ir.Constant(_ROW, [value] * ROW)
 
     under = b.load(where)

@@ -27,8 +27,7 @@ class Menus:
     """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
 
     def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
-                 overlays: Overlays, perform: Callable[[str], object],
-                 show_colours: Callable[[str], object]) -> None:
+                 overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
         self.sections: Callable[[], Mapping[str, bool]] = dict
         self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks

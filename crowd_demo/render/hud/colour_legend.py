@@ -11,7 +11,7 @@ HEIGHT, SWATCH, GAP = 26.0, 10.0, 12.0
 RAMP = 150.0  # width of all colours of a ramp
 
 
-def draw_colours(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
+def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
     """A panel of one line, at most `room` units wide: texts that do not fit are cut."""
     ruler = Canvas((1, 1), pen, scale, None)
     title = ruler.width(legend.title, NORMAL) + GAP

@@ -15,7 +15,7 @@ import pygame
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
-from crowd_demo.render.hud.colour_legend import draw_colours
+from crowd_demo.render.hud.colour_legend import draw_colour_legend
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
@@ -40,7 +40,7 @@ ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mea
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
 LEGEND_NEEDS = 300  # units
-COLOURS_ROOM = 520
+COLOUR_LEGEND_ROOM = 520  # units
 
 
 class Placed(NamedTuple):
@@ -75,7 +75,7 @@ class Hud:
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
         self._tour: tuple[object, Canvas] | None = None
-        self._colours: tuple[object, Canvas] | None = None
+        self._colour_legend: tuple[object, Canvas] | None = None
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
@@ -93,9 +93,8 @@ class Hud:
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         self._draw_tour(on, status.tour)
-        if status.legend and status.looks.hud != "off":
-            self._draw_colours(on, status.legend)
         if status.looks.hud != "off":
+            self._draw_colour_legend(on, status.legend)
             self._draw_legend(on, status.told, now_s)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
@@ -163,7 +162,7 @@ class Hud:
     def _margin(self, size: tuple[int, int]) -> int:
         return min(round(OUTER * self.scale), size[0] // 50)
 
-    # --- legend, card and tour -----------------------------------------------------------------------------------------------
+    # --- legends, card and tour --------------------------------------------------------------------------------------
 
     def _draw_legend(self, on: pygame.Surface, told: Sequence[Told], now_s: float) -> None:
         """Draw the legend of the overlays above what lies at the lower edge; its numbers change as often as the panels'."""
@@ -198,13 +197,16 @@ class Hud:
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 
-    def _draw_colours(self, on: pygame.Surface, legend: Legend) -> None:
+    def _draw_colour_legend(self, on: pygame.Surface, legend: Legend | None) -> None:
         """Draw what the colours of agents mean in the middle of the lower edge, above timeline and tour."""
+        if legend is None:
+            self._colour_legend = None
+            return
         drawn_as = legend, on.get_width(), self.scale, id(self.pen.theme)
-        if self._colours is None or self._colours[0] != drawn_as:
-            room = min(COLOURS_ROOM, on.get_width() / self.scale - 2 * OUTER)
-            self._colours = drawn_as, draw_colours(legend, room, self.pen, self.scale)
-        canvas = self._colours[1]
+        if self._colour_legend is None or self._colour_legend[0] != drawn_as:
+            room = min(COLOUR_LEGEND_ROOM, on.get_width() / self.scale - 2 * OUTER)
+            self._colour_legend = drawn_as, draw_colour_legend(legend, room, self.pen, self.scale)
+        canvas = self._colour_legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 

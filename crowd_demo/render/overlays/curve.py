@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +57,7 @@ def _in_view(sketch: Sketch, side: float, columns: int, rows: int) -> tuple[Long
     return column.ravel(), row.ravel()
 
 
-def _join(sketch: Sketch, place: Longs, x: NDArray[Any], y: NDArray[Any], last: int) -> None:
+def _join(sketch: Sketch, place: Longs, x: NDArray[np.floating], y: NDArray[np.floating], last: int) -> None:
     """Draw from each place on the curve to the next one, where both are known."""
     order = np.argsort(place)
     place, x, y = place[order], x[order], y[order]
