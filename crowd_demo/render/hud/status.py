@@ -10,6 +10,7 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
+from crowd_demo.render.hud.minimap import Looked
 from crowd_demo.render.hud.timeline import Past
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
@@ -65,6 +66,7 @@ class Status(NamedTuple):
     card: Card | None = None  # what the last switch gave
     told: Sequence[Told] = ()  # what the overlays say of themselves
     legend: Legend | None = None  # of the colour mode
+    looked: Looked | None = None  # where a minimap is shown
 
 
 def speed_text(speed: float) -> str:
