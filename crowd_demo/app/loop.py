@@ -53,6 +53,7 @@ class Loop:
         self.abandoned = False
         self._changes = Changes(program.sim)
         program.time.unpaced, program.cards.on = options.headless, not options.headless
+        program.seeing.smooth = not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()

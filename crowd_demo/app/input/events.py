@@ -19,7 +19,7 @@ PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down":
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 REPEAT_AFTER_S = 0.35
 REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly where a few steps lead far
-    **dict.fromkeys(("lower", "higher", "step", "step_back"), 0.06),
+    **dict.fromkeys(("lower", "higher", "step", "step_back", "zoom_in", "zoom_out"), 0.06),
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
