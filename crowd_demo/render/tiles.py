@@ -3,6 +3,7 @@
 A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0) or
 west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands alone is a
 tree. The shadows are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column.
+A sky has instead of open ground a picture for each row of tiles, and so a colour that changes from top to bottom.
 """
 
 from __future__ import annotations
@@ -27,19 +28,45 @@ NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far i
 FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3
+ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
+MOST_ROWS = 256 - ON_GROUND  # more rows of tiles share pictures
 
 Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind of the manifest."""
+    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest.
 
-    def __init__(self, folder: Path, manifest: TilesSheet, ground: str) -> None:
+    The map has so many rows of tiles.
+    """
+
+    def __init__(self, folder: Path, manifest: TilesSheet, ground: str, rows: int = 1) -> None:
         self.side, self._variants = manifest["cell"], manifest["variants"]
         self._sheet = frame_of(load_surface(folder / manifest["file"]))
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
-        self._names = ground, *NAMES[1:]
+        self._sky = np.array(manifest["skies"].get(ground, ()))
+        self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
+        self._names = "floor" if len(self._sky) else ground, *NAMES[1:]
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
+
+    def numbers(self, kinds: Bytes, marks: Marks) -> Bytes:
+        """The number of each tile's picture, uint8[H, W]."""
+        numbers = tile_numbers(kinds, marks)
+        if self._sky_rows:
+            rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
+            return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.uint8)
+        return numbers
+
+    def picture(self, number: int, side: int) -> pygame.Surface:
+        """A picture at that size."""
+        return self._sky_row(number - ON_GROUND, side) if number >= ON_GROUND else _scale(self.master(number), side)
+
+    def _sky_row(self, row: int, side: int) -> pygame.Surface:
+        down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
+        red, green, blue = (np.interp(down, np.arange(len(self._sky)), part).round().astype(np.uint32) for part in self._sky.T)
+        surface = plain_surface((side, side))
+        frame_of(surface)[:] = (red << 16 | green << 8 | blue)[:, None]
+        return surface
 
     def master(self, number: int) -> Picture:
         """A picture at full size."""
@@ -55,7 +82,7 @@ class TileSet:
     def at(self, side: int) -> Scaled:
         """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
-            self._scaled[side] = Scaled(self.master, side)
+            self._scaled[side] = Scaled(self.picture, ON_GROUND + self._sky_rows, side)
             if len(self._scaled) > KEPT:
                 self._scaled.popitem(last=False)
         self._scaled.move_to_end(side)
@@ -63,18 +90,18 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[numbers, side, side], top byte 0; `ensure` makes each when it is first needed."""
+    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, master: Callable[[int], Picture], side: int) -> None:
-        self._master = master
+    def __init__(self, picture: Callable[[int, int], pygame.Surface], count: int, side: int) -> None:
+        self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((len(NAMES) * SHADES * VARIANTS, side, side), np.uint32)
+        self.pixels = np.zeros((count, side, side), np.uint32)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
         for number in numbers:
             if number not in self._surfaces:
-                surface = self._surfaces[number] = _scale(self._master(number), self.pixels.shape[1])
+                surface = self._surfaces[number] = self._picture(number, self.pixels.shape[1])
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
