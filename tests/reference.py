@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 import numpy as np
+from reference_terrain import reference_sees
 
 F = np.float32
 WALKING, WAITING, STUCK = range(3)
@@ -45,6 +46,65 @@ def crowd_push_ideal(x: Any, y: Any, rules: Any) -> tuple[Any, Any]:
             if 0 < d < 1 / float(rules.inv_radius):
                 push[i] += (1 - d * float(rules.inv_radius)) ** 2 * away / d
     return push[:, 0], push[:, 1]
+
+
+def crowd_anticipate(c: Any, rules: Any) -> tuple[Any, Any, Any]:
+    """(push_x, push_y, neighbours) of every walker that looks ahead, as the model rounds it."""
+    one, half, waits = F(1), F(0.5), c.state == WAITING
+    ahead_x, ahead_y = (np.where(waits, F(0), heading)[:, None] for heading in (c.heading_x, c.heading_y))
+    dx, dy, distance_sq = offsets(c.x, c.y)
+    seen = (distance_sq < rules.radius_sq) & ~np.eye(len(c.x), dtype=bool)
+    apart = seen & (distance_sq > 0)
+    distance = np.sqrt(np.where(apart, distance_sq, one))
+    view = rules.behind + (one - rules.behind) * (half + half * ((dx * ahead_x + dy * ahead_y) / distance))
+    near = one - distance * rules.inv_radius
+    weight = near * near / distance * F(-4096)
+    away = [np.where(apart, weight * d, F(0)).astype(np.int32).sum(axis=1) for d in (dx, dy)]
+    closing_x, closing_y = c.vx[:, None] - c.vx[None, :], c.vy[:, None] - c.vy[None, :]
+    time = (dx * closing_x + dy * closing_y) / (closing_x * closing_x + closing_y * closing_y + one)
+    then_x, then_y = dx - closing_x * time, dy - closing_y * time
+    miss_sq = then_x * then_x + then_y * then_y
+    meets = apart & (time > 0) & (time < rules.ahead) & (miss_sq < rules.gap_sq)
+    miss_sq = np.where(meets, miss_sq, F(0))
+    close = one - np.sqrt(miss_sq) * rules.inv_gap
+    strength = rules.aside * (one - np.where(meets, time, F(0)) * rules.inv_ahead) * (close * close) * view
+    right = np.where(meets, then_y * ahead_x - then_x * ahead_y, F(0)) / np.sqrt(miss_sq + F(16))
+    turns = np.where(meets, strength * (right + F(0.2)) * F(-4096), F(0)).astype(np.int32).sum(axis=1)
+    side = np.clip(turns.astype(F) * F(1 / 4096), F(-1), F(1))
+    scale = one / np.sqrt(one + side * side)
+    ex, ey = ahead_x[:, 0], ahead_y[:, 0]
+    turned_x, turned_y = (ex - ey * side) * scale, (ey + ex * side) * scale
+    share = rules.away * F(1 / 4096)
+    return away[0].astype(F) * share + (turned_x - ex), away[1].astype(F) * share + (turned_y - ey), seen.sum(axis=1)
+
+
+def contact_shift(ids: Any, x: Any, y: Any, body: float) -> tuple[Any, Any]:
+    """One pass of contact: how far everybody moves out of everybody else, walls aside; one pair at a time."""
+    reach, longest = F(2 * body), F(body * (1 / 3))
+    shift_x, shift_y = np.zeros(len(x), F), np.zeros(len(x), F)
+    for i in range(len(x)):
+        count, sum_x, sum_y = 0, 0, 0
+        for j in range(len(x)):
+            dx, dy = x[i] - x[j], y[i] - y[j]
+            distance_sq = dx * dx + dy * dy
+            if i == j or not distance_sq < reach * reach:
+                continue
+            count += 1
+            if distance_sq > 0:
+                distance = np.sqrt(distance_sq)
+                weight = (reach - distance) / distance * F(2048)
+                sum_x, sum_y = sum_x + int(weight * dx), sum_y + int(weight * dy)
+            else:
+                key = scramble(int(ids[i]) ^ int(ids[j]))
+                half = (-longest if ids[i] < ids[j] else longest) * F(4096)
+                sum_x, sum_y = sum_x + int(half * chance(key, 1)), sum_y + int(half * chance(key, 2))
+        scale = F(1 / 4096) / (F(1) + F(0.2) * F(max(count - 1, 0)))
+        to_x, to_y = F(sum_x) * scale, F(sum_y) * scale
+        length = np.sqrt(to_x * to_x + to_y * to_y)
+        if length > longest:
+            to_x, to_y = to_x * (longest / length), to_y * (longest / length)
+        shift_x[i], shift_y[i] = to_x, to_y
+    return shift_x, shift_y
 
 
 def crate_push(x: Any, y: Any, half: Any, rules: Any) -> tuple[Any, Any, Any]:
@@ -150,21 +210,21 @@ def crate_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
         c["vx"][i], c["vy"][i] = vx, vy
 
 
-def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     """One step of every walker, in place: states and goals, wanted velocity, motion, progress."""
     for i in range(len(columns["id"])):
         agent = {name: column[i] for name, column in columns.items()}
-        _change_state(agent, rules, places, ground)
+        _change_state(agent, rules, places, ground, walls)
         _walk(agent, rules, ground)
         for name, column in columns.items():
             column[i] = agent[name]
 
 
-def _change_state(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+def _change_state(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     if a["state"] == WAITING:
         a["timer"] = a["timer"] - rules.dt
         if a["timer"] <= 0:
-            _choose_goal(a, rules, places, ground)
+            _choose_goal(a, rules, places, ground, walls)
             a["state"], a["timer"] = WALKING, F(0)
         return
     dx, dy = a["goal_x"] - a["x"], a["goal_y"] - a["y"]
@@ -172,20 +232,32 @@ def _change_state(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> No
         a["state"], a["timer"] = WAITING, rules.wait
 
 
-def _choose_goal(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+def _choose_goal(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
     count = len(places.x)
     if count == 0:
         return
     draw = scramble(int(a["id"]) ^ int(rules.goal_key)) & 0xFFFFFFFF
     goal = (int(a["goal"]) + 1 + draw % max(count - 1, 1)) % count
-    x, y = places.x[goal], places.y[goal]
-    key = scramble(int(rules.goal_key))
-    place_x = x + places.spread[goal] * chance(a["id"], key)
-    place_y = y + places.spread[goal] * chance(a["id"], scramble(key))
-    inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
-    if inside and not ground.solid[tile_under(ground, place_x, place_y)]:
-        x, y = place_x, place_y
+    x, y = point = places.x[goal], places.y[goal]
+    key = int(rules.goal_key)
+    for _ in range(max(int(rules.goal_draws), 1)):
+        key = scramble(key)
+        place_x = point[0] + places.spread[goal] * chance(a["id"], key)
+        key = scramble(key)
+        place_y = point[1] + places.spread[goal] * chance(a["id"], key)
+        inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
+        if not inside or ground.solid[tile_under(ground, place_x, place_y)]:
+            continue
+        if rules.goal_draws == 0 or is_seen(walls, point, (place_x, place_y)):
+            x, y = place_x, place_y
+            break
     a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, x, y, 0
+
+
+def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Line of sight between two points, both rounded down to 1/256 unit."""
+    a, b = ((math.floor(float(x) * 256), math.floor(float(y) * 256)) for x, y in (one, other))
+    return reference_sees(walls.blocked, int(float(walls.tile) * 256), a, b)
 
 
 def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:

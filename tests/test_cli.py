@@ -149,7 +149,7 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, capsys, tmp_path, monkey
 @pytest.mark.parametrize(("args", "start"), [
     (["swep"], "crowd-demo: unknown command 'swep' (did you mean sweep?); commands: run, replay, sweep, "),
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
-    (["nothing"], "crowd-demo: unknown command 'nothing'; commands: run, "),
+    (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
     (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
     (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),

@@ -237,6 +237,15 @@ def count_set(context, lanes):
     return types.int64(mask), code
 
 
+@intrinsic
+def any_set(context, condition):
+    """Is a condition true, or that of any lane?"""
+    if isinstance(condition, Lanes):
+        return types.boolean(condition), lambda c, b, s, a: b.icmp_unsigned(
+            "!=", b.bitcast(a[0], ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), 0))
+    return types.boolean(types.boolean), lambda c, b, s, a: a[0]
+
+
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 def _pointer(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value], position: int,

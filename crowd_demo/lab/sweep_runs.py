@@ -18,7 +18,7 @@ from crowd_demo.measure.crowd import CrowdArm, Picture
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import block_lengths, collect, interleave
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import is_approximate, yaml_word
+from crowd_demo.registry.techniques import changes_crowd, yaml_word
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.locality import locality
 
@@ -93,4 +93,4 @@ def _swept(technique: Technique, contender: Contender, result: Result) -> Swept:
     picture = arm.picture.hash() if arm.picture else ""
     near, misses, _ = locality(arm.sim)
     measures = {**result.counters, "near_reads": near, "l1_misses": misses}
-    return Swept(value, is_approximate(technique, value, arm.sim.optimizations.get), result, measures, picture)
+    return Swept(value, changes_crowd(technique, value, arm.sim.optimizations.get), result, measures, picture)

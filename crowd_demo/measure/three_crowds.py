@@ -25,7 +25,7 @@ from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import BY_PATH, is_approximate
+from crowd_demo.registry.techniques import BY_PATH, changes_crowd
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
@@ -164,7 +164,7 @@ class ThreeCrowds:
         if one_hash:
             return "same"
         before, after = self.options({}), self.options(others)
-        approximate = any(is_approximate(BY_PATH[path], options.get(path), options.get)
+        approximate = any(changes_crowd(BY_PATH[path], options.get(path), options.get)
                           for path in others for options in (before, after))
         return "approximate" if approximate else "DIFFERS"
 

@@ -14,6 +14,7 @@ Value = str | int | float | bool
 
 GROUPS = {  # of techniques, in the order in which they are shown
     "search": "who may be near whom, and how many are met",
+    "people": "how people avoid each other: other models, not other ways to compute one",
     "memory": "where agents lie in memory",
     "time": "who works when: threads, and work that is not done in every step",
     "drawing": "what is drawn, in which order, and by what",
@@ -72,6 +73,7 @@ class Technique(NamedTuple):
     group: str = NO_GROUP  # one of `GROUPS`
     watch: str = ""  # what to look at when it is switched, in the HUD's words
     source: str = ""  # whose idea it is
+    model: bool = False  # neither exact nor approximate: each value is another model, with a crowd of its own
     off: Value | None = None  # the baseline, if that is not the first choice
 
     @property

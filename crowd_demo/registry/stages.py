@@ -36,6 +36,7 @@ _KNOWN = (
     StageText("paths", "step", "people who are due take a new heading; flow fields are made when they are first needed"),
     StageText("hunt", "step", "predators look for the densest cell of prey in sight"),
     StageText("move", "step", "each agent takes its next velocity and position, and stays out of walls"),
+    StageText("contact", "step", "moves people apart whose bodies overlap; one or more passes"),
     StageText("pins", "step", "holds pinned agents in their places"),
     StageText("culling grid", "draw", "sorts agents into cells once more, for culling by cells: they have moved since index"),
     StageText("cull", "draw", "finds the agents that the camera sees"),

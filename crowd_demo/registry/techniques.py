@@ -3,8 +3,9 @@
 Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
 entry here and one file that implements it. The techniques of a group stand together.
 
-A technique is *exact* if switching it cannot change the crowd: the state hash stays the same. An approximate one changes the
-motion, and the program says so wherever it shows the technique.
+A technique is *exact* if switching it cannot change the crowd: the state hash stays the same. An *approximate* one changes the
+motion, and the program says so wherever it shows the technique. One of the *model* chooses among ways to move, none of which
+is the truth of another: each value is one crowd, whatever the exact techniques do.
 """
 
 from __future__ import annotations
@@ -79,6 +80,17 @@ BUILT_IN: tuple[Technique, ...] = (
                     " than falls",
               source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"
                      " and others 2008"),
+    Technique("avoidance", ("push", "anticipate"), "push", False, "avoidance",
+              "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
+              stage="see", key="h", inactive=_unused("avoidance"), group="people", model=True,
+              watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes"
+                    " longer",
+              source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
+    Technique("contact", (0, 1, 2, 3, 4), 0, False, "contact",
+              "passes a step that move people apart whose bodies overlap", stage="contact", key="j",
+              inactive=_unused("contact"), group="people", model=True,
+              watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
+              source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
     Technique("reorder.when", ("off", "drift", "every"), "every", True, "reorder",
               "move agents into cell order, so that neighbours in space are neighbours in memory", stage="see", key="3",
               inactive=_unused("reorder.when"), group="memory",
@@ -154,12 +166,19 @@ BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
     """Does the technique, set to that value, change the motion? `get` returns the present value of any other."""
-    return (not technique.exact or value in technique.approximate_choices
-            or (get is not None and any(get(path) == other for path, other in technique.approximate_with)))
+    with_others = get is not None and any(get(path) == other for path, other in technique.approximate_with)
+    return not technique.model and (not technique.exact or value in technique.approximate_choices or with_others)
+
+
+def changes_crowd(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
+    """May the technique, set to that value, have a crowd of its own, as another model or an approximate one?"""
+    return technique.model or is_approximate(technique, value, get)
 
 
 def exactness(technique: Technique) -> str:
-    """In words: exact, approximate, or exact but for some choices."""
+    """In words: exact, approximate, model, or exact but for some choices."""
+    if technique.model:
+        return "model"
     some = ", ".join([*map(yaml_word, technique.approximate_choices),
                       *(f"with {path} {yaml_word(value)}" for path, value in technique.approximate_with)])
     return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"

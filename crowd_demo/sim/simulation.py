@@ -82,7 +82,7 @@ class Simulation:
         self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
         self.stages: Sequence[Stage] = with_plugin_stages([
             self.life, Compact(), self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.see,
-            self.links, *self.behaviour.stages(world), HoldPins(self.links)])
+            self.links, *self.behaviour.stages(world, self.index), HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._shared = Shared()

@@ -46,6 +46,7 @@ class Needs(NamedTuple):
     band: float  # usual height of a band of staggering
     top_speed: float  # units/s; springs alone can make an agent faster
     body: float = 0.0  # distance kept clear of walls
+    shift: float = 0.0  # farthest that a pass of contact moves an agent
     margin: float = 0.0  # distance from walls at which turning away begins
     destinations: int = 0  # to draw where the map marks none
     paths: bool = False  # flow fields to them
@@ -138,7 +139,12 @@ class World:
     @property
     def max_step(self) -> float:
         """Farthest that an agent moves along an axis in one step, world units."""
-        return min(self.top_speed * self.dt, float(self.ground.longest))
+        return min(self.top_speed * self.dt, float(self.ground.longest)) + self.contact_shift
+
+    @property
+    def contact_shift(self) -> float:
+        """Farthest that all passes of contact move an agent in one step."""
+        return self.needs.shift * int(self.options.contact) if self.needs.shift > 0 else 0.0
 
     def stands_for(self, path: str) -> Value:
         """Return a technique's value, or the number that its `auto` stands for."""

@@ -76,7 +76,7 @@ def test_every_number_has_a_range_and_says_it():
 def test_zero_is_legal_for_radius_speed_and_weight(path):
     section, name = path.split(".")
     lowest = FIELDS[path]["minimum"]
-    assert lowest == (1 if name in ("destinations", "crowding", "follow_nearest", "square") else 0)
+    assert lowest == (1 if name in ("destinations", "crowding", "follow_nearest", "square", "speed_draws") else 0)
     changes = {name: lowest, name.replace("speed_max", "speed_min"): lowest}
     assert getattr(getattr(Config.model_validate({section: changes}), section), name) == lowest
 

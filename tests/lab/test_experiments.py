@@ -91,7 +91,7 @@ def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instea
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.is_approximate", lambda *_: False)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.changes_crowd", lambda *_: False)
     assert main(["ablate", *SMALL, "--steps", "6", "stagger.avoidance"]) == 1
     out, err = capsys.readouterr()
     assert "DIFFERS" in out and err.endswith("THE CROWD DIFFERS without stagger.avoidance\n")

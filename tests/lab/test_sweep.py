@@ -62,7 +62,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.sweep_runs.is_approximate", lambda technique, value, get: not technique.exact)
+    monkeypatch.setattr("crowd_demo.lab.sweep_runs.changes_crowd", lambda technique, value, get: not technique.exact)
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 

@@ -49,7 +49,7 @@ def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = crowds_of(simulation(**{**CROWD, **SMALL}))
     assert against(crowds, stagger__avoidance=1).crowd == "approximate"
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.is_approximate", lambda *_: False)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.changes_crowd", lambda *_: False)
     assert against(crowds, stagger__avoidance=1).crowd == "DIFFERS"
 
 

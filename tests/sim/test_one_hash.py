@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import FLOCK, Settings, shuffle, simulation
+from crowds import CROWD, FLOCK, Settings, shuffle, simulation
 
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, is_approximate
@@ -96,6 +96,16 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
                             {"reorder__every": 1}]
     hashes = {run(crowd, neighbours="field", **way).state_hash() for way in ways}
     assert len(hashes) == 1 and (hashes == {plain}) != flock
+
+
+@pytest.mark.parametrize("avoidance, contact", [("push", 2), ("anticipate", 0), ("anticipate", 3)])
+def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int) -> None:
+    """All other tests have the default, a push without contact."""
+    model: Settings = {"optimizations__avoidance": avoidance, "optimizations__contact": contact, **CROWD}
+    ways: list[Settings] = [
+        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
+        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
+    assert len({run(model, **way).state_hash() for way in ways}) == 1
 
 
 def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:

@@ -17,7 +17,7 @@ from crowd_demo.measure.proof.twins import Twins
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, is_approximate
+from crowd_demo.registry.techniques import BY_PATH, changes_crowd
 from crowd_demo.sim.simulation import Simulation
 
 FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
@@ -45,7 +45,7 @@ class Switched(NamedTuple):
         def exact(values: Values) -> bool:
             def get(path: str) -> Value:
                 return values.get(path, options.get(path))
-            return not any(is_approximate(BY_PATH[path], value, get) for path, value in values.items())
+            return not any(changes_crowd(BY_PATH[path], value, get) for path, value in values.items())
         return exact(self.old) and exact(self.new)
 
 

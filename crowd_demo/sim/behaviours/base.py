@@ -18,6 +18,7 @@ from crowd_demo.registry.entries import load
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.stages import Index
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
@@ -36,8 +37,11 @@ class Behaviour(Protocol):
 
     def __init__(self, config: Config) -> None: ...
 
-    def stages(self, world: World) -> Sequence[Stage]:
-        """Return its stages, which follow the interaction in each step; called once, after the world is made."""
+    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+        """Return its stages, which follow the interaction in each step; called once, after the world is made.
+
+        `index` has the neighbour structure of the step, for stages that ask who is near once more.
+        """
         return (Glide(),)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:

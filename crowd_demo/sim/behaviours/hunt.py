@@ -27,6 +27,7 @@ from crowd_demo.sim.behaviours.flock import Flock
 from crowd_demo.sim.behaviours.hunt_rules import MOST_PREDATORS, PREDATOR, PREY, HuntColumns, HuntRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import World
@@ -152,7 +153,7 @@ class Hunters(Flock):
         self.structures = {}  # no field: it would mix the kinds
         self._places = np.full((2, MOST_PREDATORS), np.inf, np.float32)
 
-    def stages(self, world: World) -> Sequence[Stage]:
+    def stages(self, world: World, index: Index) -> Sequence[Stage]:
         return Hunt(world, self.hunt), Glide()
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:

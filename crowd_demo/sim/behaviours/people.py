@@ -12,6 +12,7 @@ progress its speed would give; WAITING ends after `wait_s` with a new goal; STUC
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import cast
 
@@ -24,13 +25,16 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
+from crowd_demo.sim.behaviours.anticipate import AnticipateRules
 from crowd_demo.sim.behaviours.base import Behaviour
+from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
 from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
 from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.line_of_sight import sees
@@ -174,8 +178,8 @@ class Walk(Move):
         walk, ns = (walk_lanes, LIGHT_NS) if world.options.simd else (walk_scalar, SCALAR_NS)
         workers = world.workers_for(ns)
         agents = people_of(world)
-        return call(walk, workers, agents.columns, agents.count, rules_of(world), self.destinations, world.ground,
-                    world.farthest_sq)
+        return call(walk, workers, agents.columns, agents.count, PeopleRules(*rules_of(world)), self.destinations,
+                    world.ground, world.terrain.walls, world.farthest_sq)
 
 
 def people_of(world: World) -> Agents[PeopleColumns]:
@@ -193,24 +197,29 @@ class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
     states: tuple[str, ...] = ("walking", "waiting", "stuck")
-    techniques = frozenset({"stagger.sight", "stagger.paths"})
+    techniques = frozenset({"stagger.sight", "stagger.paths", "contact", "avoidance"})
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
         self.settings = settings = config.crowd
+        self.room = config.agents * settings.room  # of all destinations together, square units
         self._rules: PeopleRules | None = None
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
-                           body=settings.body, destinations=settings.destinations, paths=True)
+                           body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
+                           paths=True)
 
-    def stages(self, world: World) -> Sequence[Stage]:
-        walk = Walk(destinations_of(world.terrain, self.settings.destination_spread))
-        return CheckSight(), MakeFlowFields(), TakeHeadings(), walk
+    def stages(self, world: World, index: Index) -> Sequence[Stage]:
+        walk = Walk(with_room(destinations_of(world.terrain, self.settings.destination_spread), self.room))
+        return CheckSight(), MakeFlowFields(), TakeHeadings(), walk, *contact_passes(index, self.settings.body)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
         low, high = self.settings.speed_min, self.settings.speed_max
-        speed = low + (high - low) * hashing.unit(ids, hashing.key(seed, 0, hashing.SPEED)).astype(np.float64)
+        parts, key = np.zeros(len(ids)), hashing.key(seed, 0, hashing.SPEED)
+        for _ in range(self.settings.speed_draws):
+            parts, key = parts + hashing.unit(ids, key), hashing.next_key(key)
+        speed = low + (high - low) * (parts / self.settings.speed_draws)
         goal = hashing.scramble(ids.astype(np.uint32)) % np.uint32(max(len(terrain.destinations), 1))
         return {"speed": speed, "goal": goal.astype(np.int32), "state": WAITING}
 
@@ -222,9 +231,10 @@ class People(Behaviour):
 
     def rules(self, world: World) -> PeopleRules:
         self._rules = self._rules or self._first_rules(world)
+        kind = AnticipateRules if world.options.avoidance == "anticipate" else PeopleRules
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
-        return self._rules._replace(goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
-                                    wiggle_key_y=hashing.next_key(wiggle))
+        return kind(*self._rules._replace(goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
+                                          wiggle_key_y=hashing.next_key(wiggle)))
 
     def _first_rules(self, world: World) -> PeopleRules:
         """The constants of all steps, without keys."""
@@ -235,6 +245,9 @@ class People(Behaviour):
             stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s),
             patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
+            ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
+            gap_sq=f(settings.gap) ** 2, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
+            behind=f(settings.behind), away=f(settings.away), goal_draws=np.int32(settings.goal_draws),
             goal_key=none, wiggle_key_x=none, wiggle_key_y=none)
 
 
@@ -243,3 +256,9 @@ def destinations_of(terrain: Terrain, spread: float) -> Destinations:
     table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
     table = table.reshape(-1, 3)
     return Destinations(*(np.ascontiguousarray(column) for column in table.T))
+
+
+def with_room(destinations: Destinations, room: float) -> Destinations:
+    """Return destinations that share so many square units evenly: each as wide as its part asks for, at least as marked."""
+    side = np.float32(math.sqrt(room / max(len(destinations.x), 1)) / 2)
+    return destinations._replace(spread=np.maximum(destinations.spread, side))

@@ -26,6 +26,8 @@ from crowd_demo.compute.simd import (
 )
 from crowd_demo.sim.behaviours.positions import sees_positions
 from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
+from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.sim.terrain.tiles import Walls
 
 WALKING, WAITING, STUCK = range(3)
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
@@ -69,6 +71,14 @@ class PeopleRules(NamedTuple):
     patience: np.float32
     follow: np.float32  # min(1, response * dt)
     dt: np.float32
+    ahead: np.float32  # what follows is used by those who look ahead (anticipate.py)
+    inv_ahead: np.float32
+    gap_sq: np.float32
+    inv_gap: np.float32
+    aside: np.float32
+    behind: np.float32
+    away: np.float32
+    goal_draws: np.int32
     goal_key: np.int32
     wiggle_key_x: np.int32
     wiggle_key_y: np.int32
@@ -83,21 +93,30 @@ class Destinations(NamedTuple):
 
 
 @device
-def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, key: Int) -> None:
-    """Choose another destination, and a free position somewhere in its square."""
+def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls, draws: Int,
+                key: Int) -> None:
+    """Choose another destination, and the first of `draws` free positions in its square that its point sees, else the point.
+
+    With no draws it is one position, in sight or not.
+    """
     count = destinations.x.shape[0]
     if count == 0:
         return
     identity = columns.id[slot]
     draw = np.uint32(scramble(bits_xor(identity, key)))
     goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
-    x, y = destinations.x[goal], destinations.y[goal]
-    key = scramble(key)
-    spot_x = x + destinations.spread[goal] * chance(identity, key)
-    spot_y = y + destinations.spread[goal] * chance(identity, scramble(key))
-    inside = 0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y
-    if inside and not is_solid(ground, spot_x, spot_y):
-        x, y = spot_x, spot_y
+    point_x, point_y, spread = destinations.x[goal], destinations.y[goal], destinations.spread[goal]
+    x, y = point_x, point_y
+    for _ in range(max(draws, 1)):
+        key = scramble(key)
+        spot_x = point_x + spread * chance(identity, key)
+        key = scramble(key)
+        spot_y = point_y + spread * chance(identity, key)
+        if not (0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y) or is_solid(ground, spot_x, spot_y):
+            continue
+        if draws == 0 or not ground.any_solid or sees(walls, point_x, point_y, spot_x, spot_y):
+            x, y = spot_x, spot_y
+            break
     columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
     columns.sees[slot] = 0
 
@@ -179,12 +198,12 @@ def stride(a: Walker, rules: PeopleRules, ground: Ground, leaves: Mask) -> tuple
 
 @kernel
 def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-                ground: Ground, farthest_sq: Floats) -> None:
+                ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
     """Update goal, state, velocity and position of all agents."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
         if leaves:
-            choose_goal(c, slot, destinations, ground, rules.goal_key)
+            choose_goal(c, slot, destinations, ground, walls, rules.goal_draws, rules.goal_key)
         walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
                         c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.heading_x[slot], c.heading_y[slot], c.state[slot],
                         c.timer[slot])
@@ -195,7 +214,7 @@ def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
 
 @kernel
 def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-               ground: Ground, farthest_sq: Floats) -> None:
+               ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -204,7 +223,7 @@ def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: 
         if count_set(leaves) > 0:  # rare, so one agent at a time
             for slot in range(at, min(at + LANES, agents)):
                 if _leaves(c.state[slot], c.timer[slot], rules):
-                    choose_goal(c, slot, destinations, ground, rules.goal_key)
+                    choose_goal(c, slot, destinations, ground, walls, rules.goal_draws, rules.goal_key)
         walker = Walker(load(c.id, at), load(c.x, at), load(c.y, at), load(c.vx, at), load(c.vy, at),
                         load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
                         load(c.goal_y, at), load(c.heading_x, at), load(c.heading_y, at), load(c.state, at), load(c.timer, at))

@@ -27,8 +27,13 @@ class ListLayout(NamedTuple):
     start: Ints  # [workers, cells of the rows that a block reaches, and one more]
 
 
+def rows_of(lists: Lists) -> int:
+    """Return how many rows of cells a block reaches."""
+    return min(BLOCK + 2 * lists.reach, lists.rows)
+
+
 def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
-    cells = min(BLOCK + 2 * lists.reach, lists.rows) * lists.columns
+    cells = rows_of(lists) * lists.columns
     return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1), np.int32))
 
 

@@ -29,7 +29,7 @@ from crowd_demo.sim.store.columns import Columns
 
 Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen; each behaviour has its own fields
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
-Strip = tuple[Floats, Ints]  # [4, capacity] each: what can be seen of the candidates, one after the other
+Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
 Scratch = tuple[Ints, Floats, Ints]  # of one register: `members`, `pushes` and `met` of a worker's `Strips`
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
@@ -82,8 +82,8 @@ def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 class Strips(NamedTuple):
     """Working memory of all workers; one row of each array (but `queue`) belongs to one worker."""
 
-    floats: Floats  # [workers, 4, capacity]
-    ints: Ints  # [workers, 4, capacity]
+    floats: Floats  # [workers, FLOATS, capacity]
+    ints: Ints  # [workers, INTS, capacity]
     members: Ints  # [workers, 16]: indices into the strip of a register's agents
     pushes: Floats  # [workers, 2, 16]
     met: Ints  # [workers, 16]: number of neighbours
@@ -93,12 +93,13 @@ class Strips(NamedTuple):
 
 
 DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
+FLOATS, INTS = 6, 4  # fields of a strip
 BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
 
 
 def strips_of(capacity: int, workers: int) -> Strips:
     capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
-    return Strips(np.zeros((workers, 4, capacity), np.float32), np.zeros((workers, 4, capacity), np.int32),
+    return Strips(np.zeros((workers, FLOATS, capacity), np.float32), np.zeros((workers, INTS, capacity), np.int32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))

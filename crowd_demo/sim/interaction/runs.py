@@ -17,6 +17,8 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
+    FLOATS,
+    INTS,
     Scratch,
     Seen,
     Strip,
@@ -46,12 +48,12 @@ GROUPS = 16  # that a worker takes at a time
 class Snapshot(NamedTuple):
     """What others can see of all agents, in the order of the structure."""
 
-    floats: Floats  # [4, n + 32]
-    ints: Ints  # [4, n + 32]
+    floats: Floats  # [FLOATS, n + 32]
+    ints: Ints  # [INTS, n + 32]
 
 
 def snapshot_of(agents: int) -> Snapshot:
-    return Snapshot(np.zeros((4, agents + 2 * LANES), np.float32), np.zeros((4, agents + 2 * LANES), np.int32))
+    return Snapshot(np.zeros((FLOATS, agents + 2 * LANES), np.float32), np.zeros((INTS, agents + 2 * LANES), np.int32))
 
 
 # --- one group, scalar and by registers ------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.capped import Caps, Few, Kept, cap_counters, kept_of, see_few
-from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, see_lists_lanes, see_lists_scalar
+from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, rows_of, see_lists_lanes, see_lists_scalar
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
     CANDIDATES,
@@ -84,7 +84,7 @@ class Interact(Stage):
         if world.options.neighbours == "none":
             ns = world.agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
         memory = self.memory(world).for_workers(self._workers(world, ns))
-        return memory.calls(structure.candidates(), world.agents, rules, world.turn, simd)
+        return memory.calls(structure.candidates(), world.agents.columns, world.agents.count, rules, world.turn, simd)
 
     def _workers(self, world: World, ns: float) -> int:
         """How many share the work, which takes so many nanoseconds an agent that is due."""
@@ -134,41 +134,43 @@ class Memory:
         self.workers = min(workers, self.most_workers)
         return self
 
-    def calls(self, candidates: Candidates, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call,
-              ...]:
+    def calls(self, candidates: Candidates, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[
+              Call, ...]:
         """Return the interaction of all agents that are due with the candidates; resets the counters."""
         self._reset()
         match candidates:
             case Runs():
-                return self._run_calls(candidates, agents, rules, turn, simd)
+                return self._run_calls(candidates, columns, count, rules, turn, simd)
             case Lists():
-                return self._list_calls(candidates, agents, rules, turn, simd)
+                return self._list_calls(candidates, columns, rules, turn, simd)
             case Cells():
                 blocks = blocks_of(candidates, self.workers)
                 if simd:
                     self._make_room(largest(blocks, candidates))
                 see = see_lanes if simd else see_scalar
-                return (call(see, self.workers, candidates, agents.columns, rules, turn, blocks, self.strips),)
+                return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
 
     def few_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
         """Return the same with those whom `caps` lets an agent keep, one agent at a time."""
         self._reset()
         return (call(see_few, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
-    def _run_calls(self, runs: Runs, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
-        columns, strips = agents.columns, self.strips
+    def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+        strips = self.strips
         if not simd:
             return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strips),)
         snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (call(take_snapshot, self.workers, runs.order, agents.count, columns, rules, snapshot, strips),
+        return (call(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips),
                 call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strips))
 
-    def _list_calls(self, lists: Lists, agents: Agents[Columns], rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
+    def _list_calls(self, lists: Lists, columns: Columns, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         if not simd:
-            return (call(see_lists_scalar, self.workers, lists, agents.columns, rules, turn, self.strips),)
+            return (call(see_lists_scalar, self.workers, lists, columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
-        layout = self._layout = self._layout or layout_of_lists(lists, self.capacity, self.most_workers)
-        return (call(see_lists_lanes, self.workers, lists, agents.columns, rules, turn, layout, self.strips),)
+        layout = self._layout
+        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns:
+            layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
+        return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
 
     def _reset(self) -> None:
         self.strips.queue[0] = 0

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.compute.jit import Call
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import TECHNIQUES, is_approximate
+from crowd_demo.registry.techniques import TECHNIQUES, changes_crowd
 from crowd_demo.sim.metrics import locality as near
 from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
 from crowd_demo.sim.metrics.locality import Locality
@@ -70,7 +70,7 @@ MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if not one.exact or one.approx
 def approximations(sim: Simulation) -> Settings:
     """Return the techniques that change the motion at present."""
     get = sim.optimizations.get
-    return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if is_approximate(one, get(one.path), get))
+    return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if changes_crowd(one, get(one.path), get))
 
 
 def memory_order(sim: Simulation) -> Settings:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from crowd_demo.compute.jit import Call
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.neighbours.schedule import Turn
+from crowd_demo.sim.neighbours.structure import Near, Structure
 
 
 class Buckets(Structure):
@@ -23,3 +24,6 @@ class Buckets(Structure):
 
     def candidates(self) -> Cells:
         return self.domain.grid.view()
+
+    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
+        return Near((), self.domain.grid.view()._replace(reach=self.domain.grid.reach_of(distance)))

@@ -46,6 +46,11 @@ def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, flo
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
+def reach_of(distance: float, cell: float, width: float, height: float) -> int:
+    """Return how many cells to search on each side for all within a distance."""
+    return max(1, math.ceil((distance + ROUNDING * (distance + max(width, height))) / cell))
+
+
 def fitted(width: float, height: float, radius: float, cell: float, smallest: float = 1e-3) -> tuple[float, int]:
     """Return the side of a cell of about `cell` units (0: fit the radius), and how many cells to search on each side.
 
@@ -64,6 +69,7 @@ class Grid:
     def __init__(self, agents: Agents[Columns], width: float, height: float, radius: float, cell: float, workers: int) -> None:
         self.agents = agents
         self.workers = workers
+        self.width, self.height = width, height
         smallest = max(math.sqrt(width * height / MAX_CELLS), 1e-3)
         self.cell, self.reach = fitted(width, height, radius, cell, smallest)
         self.columns = max(1, math.ceil(width / self.cell))
@@ -104,6 +110,9 @@ class Grid:
     @property
     def start(self) -> Ints:
         return self.space.start
+
+    def reach_of(self, distance: float) -> int:
+        return min(reach_of(distance, self.cell, self.width, self.height), max(self.columns, self.rows))
 
     def view(self) -> Cells:
         return Cells(self.order, self.space.start, self.columns, self.rows, self.reach)

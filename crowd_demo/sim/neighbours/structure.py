@@ -34,6 +34,13 @@ class Domain(NamedTuple):
     workers: int
 
 
+class Near(NamedTuple):
+    """Candidates for another distance than the radius, and the kernels that find them."""
+
+    calls: tuple[Call, ...]
+    candidates: Candidates
+
+
 class Structure(Protocol):
     """The interface and its defaults. A structure is made again when a setting of its `Domain` changes."""
 
@@ -83,6 +90,13 @@ class Structure(Protocol):
         return rules
 
     def candidates(self) -> Candidates:
+        raise NotImplementedError
+
+    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
+        """Return all that were within `distance` of each agent along both axes when they were indexed, and how to find them.
+
+        For the stages after *see*: what `candidates` gave is not touched.
+        """
         raise NotImplementedError
 
     def counters(self) -> dict[str, float]:

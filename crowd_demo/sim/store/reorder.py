@@ -36,6 +36,10 @@ class Drift:
         self.steps += 1
         self.units += math.sqrt(farthest_sq.max())
 
+    def pushed(self, farthest_sq: Floats) -> None:
+        """Call after agents were moved once more within the same step."""
+        self.units += math.sqrt(farthest_sq.max())
+
     def reset(self) -> None:
         """Call after a sort."""
         self.sorts += 1

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
-from crowd_demo.sim.behaviours.people import destinations_of
+from crowd_demo.sim.behaviours.people import destinations_of, with_room
 from crowd_demo.sim.terrain.ground import slide
 
 examples = settings(max_examples=20, deadline=None)
@@ -67,7 +67,9 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     elif behaviour == "crates":
         reference.crate_move(want, rules, sim.world.ground)
     else:
-        reference.crowd_move(want, rules, destinations_of(sim.terrain, sim.config.crowd.destination_spread), sim.world.ground)
+        settings = sim.config.crowd
+        destinations = with_room(destinations_of(sim.terrain, settings.destination_spread), agents * settings.room)
+        reference.crowd_move(want, rules, destinations, sim.world.ground, sim.terrain.walls)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 

@@ -33,6 +33,9 @@ def scatter(sim: Any, kind: str, seed: int) -> None:
     np.minimum(c.x[:n], np.nextafter(F(640), F(0)), out=c.x[:n])
     np.minimum(c.y[:n], np.nextafter(F(400), F(0)), out=c.y[:n])
     c.vx[:n], c.vy[:n] = rng.uniform(-120, 120, (2, n))
+    if sim.config.behaviour == "crowd":
+        angle = rng.uniform(0, 7, n)
+        c.state[:n], c.heading_x[:n], c.heading_y[:n] = rng.integers(0, 3, n), np.cos(angle), np.sin(angle)
 
 
 def pushes(sim: Any) -> tuple[Any, Any]:
@@ -49,18 +52,22 @@ def expected(sim: Any) -> tuple[Any, Any, Any]:
         return reference_flock.flock_push(columns.x, columns.y, columns.vx, columns.vy, rules)
     if sim.config.behaviour == "crates":
         return reference.crate_push(columns.x, columns.y, columns.half, rules)
+    if sim.optimizations.avoidance == "anticipate":
+        return reference.crowd_anticipate(columns, rules)
     return reference.crowd_push(columns.x, columns.y, rules)
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
+@pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
+                                                  ("crates", "push")])
 @pytest.mark.parametrize("simd", ["true", "false"])
 @examples
 @given(n=st.integers(0, 150), kind=crowding, seed=st.integers(0, 99),
        neighbours=st.sampled_from([name for name in STRUCTURES if name != "field"]),
        cell=st.sampled_from(["auto", "9", "17", "64", "500"]))
-def test_every_path_equals_brute_force(behaviour: str, simd: str, n: int, kind: str, seed: int, neighbours: str,
-                                       cell: str) -> None:
-    sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
+def test_every_path_equals_brute_force(behaviour: str, avoidance: str, simd: str, n: int, kind: str, seed: int,
+                                       neighbours: str, cell: str) -> None:
+    sim = simulation(agents=n, behaviour=behaviour, optimizations__avoidance=avoidance, optimizations__simd=simd,
+                     optimizations__neighbours=neighbours,
                      optimizations__cell_size=cell, optimizations__stagger__avoidance=1, **ROOM)
     scatter(sim, kind, seed)
     shuffle(sim, seed)
@@ -103,7 +110,8 @@ def test_every_kind_of_flock_equals_brute_force(flock: str, n: int, kind: str, s
 @given(n=st.integers(1, 60), kind=st.sampled_from(["loose", "dense", "lattice"]), seed=st.integers(0, 99))
 def test_rounding_stays_within_its_proven_bound(behaviour: str, n: int, kind: str, seed: int) -> None:
     """Against the rules in float64: each neighbour may round by one step of fixed point, float32 by its own precision."""
-    sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, **ROOM)
+    sim = simulation(agents=n, behaviour=behaviour, optimizations__stagger__avoidance=1, optimizations__avoidance="push",
+                     **ROOM)
     scatter(sim, kind, seed)
     c: Any = sim.agents.by_id()
     rules = refresh_rules(sim)

@@ -1,0 +1,187 @@
+"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo motion`).
+
+Reads positions between steps and changes nothing. All lengths are world units, all times the crowd's own.
+
+    nearest     share of people whose nearest neighbour is nearer than 10.5, 6 and 2 units (bodies are 12 wide)
+    densest     most people in an aligned square of 48 x 48 units; and in one whose people keep half of their speed
+    head-on     pairs walking against each other that come nearer than 4 units, within five seconds
+    changes     how often the drawn direction, one of eight, changes in a second of walking
+    turning     90th percentile of how fast velocities turn, degrees/s
+    stuck       share in that state;  idle: share that wants to walk and moved less than 24 units in 20 seconds
+    pace        mean speed of those who walk, as a part of what they prefer
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
+from crowd_demo.measure.text import aligned
+from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.simulation import Simulation
+
+SQUARE = 48.0
+JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
+HEAD_ON = -0.5  # cosine of the angle between two velocities
+NEAR = 4.0
+WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
+SLOWEST_DRAWN = 8.0  # units/s: slower people are drawn looking where they want to go
+
+
+class Pairs(NamedTuple):
+    """Pairs of people, each once."""
+
+    one: Longs  # [p]
+    other: Longs
+    distance: Doubles  # [p]
+
+
+def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
+    """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
+    columns = int(x.max(initial=0) / within) + 3
+    cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
+    order = np.argsort(cell, kind="stable")
+    sorted_cell, rank = cell[order], np.empty(len(x), np.int64)
+    rank[order] = np.arange(len(x))
+    ones, others = [], []
+    for first, last, start in ((0, 1, rank + 1), (columns - 1, columns + 1, None)):  # the rest of a row, and the row below
+        begin = np.searchsorted(sorted_cell, cell + first, "left") if start is None else start
+        end = np.searchsorted(sorted_cell, cell + last, "right")
+        for step in range(int((end - begin).max(initial=0))):
+            one = np.flatnonzero(begin + step < end)
+            ones.append(one)
+            others.append(order[begin[one] + step])
+    none = np.zeros(0, np.int64)
+    one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
+    distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
+    near = distance < within
+    return Pairs(one[near], other[near], distance[near])
+
+
+def nearest(x: Floats, y: Floats, within: float = 13.0) -> Doubles:
+    """Return the distance of each to the nearest other, or `within`."""
+    pairs, least = close_pairs(x, y, within), np.full(len(x), within)
+    np.minimum.at(least, pairs.one, pairs.distance)
+    np.minimum.at(least, pairs.other, pairs.distance)
+    return least
+
+
+def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
+    """Return the most people in a square, and in a square without a jam."""
+    columns = int(x.max(initial=0) / SQUARE) + 1
+    square = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
+    count, total = np.bincount(square), np.bincount(square, weights=pace)
+    return int(count.max()), int(count[total >= JAM * count].max(initial=0))
+
+
+def people(sim: Simulation) -> PeopleColumns:
+    """Return a copy of all columns in id order."""
+    return cast(PeopleColumns, sim.agents.by_id())
+
+
+def drawn_direction(c: PeopleColumns) -> Longs:
+    """Return which of eight directions a figure looks in."""
+    fast = c.vx * c.vx + c.vy * c.vy > SLOWEST_DRAWN**2
+    x, y = np.where(fast, c.vx, c.heading_x), np.where(fast, c.vy, c.heading_y)
+    return np.rint(np.arctan2(y, x) / (np.pi / 4)).astype(int) % 8
+
+
+def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
+    """Return the pairs that walk against each other within NEAR of each other."""
+    i, j, _ = close_pairs(c.x, c.y, NEAR)
+    dot = c.vx[i] * c.vx[j] + c.vy[i] * c.vy[j]
+    lengths = np.hypot(c.vx[i], c.vy[i]) * np.hypot(c.vx[j], c.vy[j])
+    chosen = (dot < HEAD_ON * lengths) & (c.state[i] != WAITING) & (c.state[j] != WAITING)
+    return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
+
+
+class Watched(NamedTuple):
+    """What takes a while to see."""
+
+    head_on: int
+    changes: float
+    turning: float
+    idle: float
+
+
+class Figures(NamedTuple):
+    """All that is measured; `watched` is None when only one step was looked at."""
+
+    below_10_5: float
+    below_6: float
+    below_2: float
+    densest: int
+    densest_moving: int
+    stuck: float
+    waiting: float
+    pace: float
+    watched: Watched | None
+
+
+def table(figures: Figures) -> str:
+    """A line for each figure; those of a while are left out where nobody watched."""
+    f = figures
+    rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
+            ("most in a square of 48 units; outside of jams", f"{f.densest}; {f.densest_moving}"),
+            ("stuck; waiting", f"{f.stuck:.2%}; {f.waiting:.1%}"),
+            ("pace, of what is preferred", f"{f.pace:.3f}")]
+    if f.watched is not None:
+        rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{f.watched.head_on:,}"),
+                 ("changes of the drawn direction a second", f"{f.watched.changes:.2f}"),
+                 ("90th percentile of turning, degrees/s", f"{f.watched.turning:.0f}"),
+                 (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{f.watched.idle:.2%}")]
+    return aligned(rows)
+
+
+def watch(sim: Simulation) -> tuple[int, float, float]:
+    """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
+    pairs: set[tuple[int, int]] = set()
+    steps = round(WATCHED_S / sim.dt)
+    before = people(sim)
+    changes = walked = 0
+    turns = []
+    for _ in range(steps):
+        sim.step()
+        now = people(sim)
+        pairs |= head_on(now)
+        walks = (now.state == 0) & (before.state == 0)
+        changes += int((drawn_direction(now) != drawn_direction(before))[walks].sum())
+        walked += int(walks.sum())
+        fast = walks & (np.hypot(now.vx, now.vy) > SLOWEST_DRAWN) & (np.hypot(before.vx, before.vy) > SLOWEST_DRAWN)
+        cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
+        turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
+        before = now
+    turned = np.concatenate(turns) if turns else np.zeros(1)
+    return len(pairs), changes / max(walked * sim.dt, 1e-9), float(np.percentile(turned, 90)) if len(turned) else 0.0
+
+
+def idle_share(sim: Simulation) -> float:
+    """Run for IDLE_S; return the share that wanted to walk throughout, to the same goal, and has hardly moved."""
+    before = people(sim)
+    wants = before.state != WAITING
+    for _ in range(8):
+        sim.step(round(IDLE_S / 8 / sim.dt))
+        wants &= people(sim).state != WAITING
+    now = people(sim)
+    moved = np.hypot(now.x - before.x, now.y - before.y)
+    return float(np.mean(wants & (moved < IDLE)))
+
+
+def measure(sim: Simulation, watched: bool = True) -> Figures:
+    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
+
+    Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
+    """
+    before = people(sim)
+    sim.step()
+    c = people(sim)
+    least = nearest(c.x, c.y)
+    pace = np.hypot(c.x - before.x, c.y - before.y) / (c.speed * sim.dt)
+    most, moving = densest(c.x, c.y, pace)
+    walks = c.state != WAITING
+    below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
+    return Figures(below_10_5, below_6, below_2, most, moving, float(np.mean(c.state == STUCK)),
+                   float(np.mean(c.state == WAITING)), float(pace[walks].mean()) if walks.any() else 0.0,
+                   Watched(*watch(sim), idle_share(sim)) if watched else None)

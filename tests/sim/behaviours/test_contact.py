@@ -1,0 +1,113 @@
+"""Contact: bodies that overlap are moved apart, as the oracle says, by every structure, and never into a wall."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from crowds import F, Settings, open_world, refresh_rules, shuffle, simulation
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.compute.jit import run
+from crowd_demo.measure.motion import nearest
+from crowd_demo.sim.behaviours.contact import ContactPass
+from crowd_demo.sim.neighbours.structures import STRUCTURES
+
+ROOM = open_world(640, 400)
+examples = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+def settle(sim: Any) -> None:
+    """Index the crowd, then run the passes of contact alone."""
+    refresh_rules(sim)
+    sim.reindex()
+    for stage in sim.stages:
+        if isinstance(stage, ContactPass) and stage.wanted(sim.world):
+            run(stage.calls(sim.world))
+            stage.commit(sim.world)
+
+
+def crowded(side: float, agents: int, seed: int, **more: Any) -> Any:
+    sim = simulation(agents=agents, **ROOM, **more)
+    rng, c = np.random.default_rng(seed), sim.agents.columns
+    c.x[:agents], c.y[:agents] = rng.uniform(200, 200 + side, (2, agents)).round(1)
+    shuffle(sim, seed)
+    return sim
+
+
+@pytest.mark.parametrize("simd", ["true", "false"])
+@examples
+@given(agents=st.integers(0, 90), side=st.sampled_from([0.0, 20.0, 90.0]), seed=st.integers(0, 99),
+       neighbours=st.sampled_from(list(STRUCTURES)), cell=st.sampled_from(["auto", "9", "64"]), passes=st.integers(1, 4))
+def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents: int, side: float, seed: int, neighbours: str,
+                                                               cell: str, passes: int) -> None:
+    sim = crowded(side, agents, seed, optimizations__simd=simd, optimizations__neighbours=neighbours,
+                  optimizations__cell_size=cell, optimizations__contact=passes)
+    before: Any = sim.agents.by_id()
+    x, y = before.x.copy(), before.y.copy()
+    for _ in range(passes):
+        shift_x, shift_y = reference.contact_shift(before.id, x, y, sim.config.crowd.body)
+        for i in range(agents):
+            x[i], y[i] = reference.slide(sim.world.ground, x[i], y[i], shift_x[i], shift_y[i])
+    settle(sim)
+    after: Any = sim.agents.by_id()
+    assert np.array_equal(after.x, x) and np.array_equal(after.y, y)
+
+
+def test_those_who_came_near_since_the_index_are_met_too() -> None:
+    """The structure is asked for all who may have come into touch: everybody moves as far as a step goes."""
+    for neighbours in STRUCTURES:
+        sim = crowded(300, 80, 1, optimizations__contact=1, optimizations__neighbours=neighbours, optimizations__cell_size=5)
+        sim.reindex()
+        rng, c = np.random.default_rng(2), sim.agents.columns
+        most = sim.world.max_step - sim.world.contact_shift
+        c.x[:80] += rng.choice([-most, most], 80)
+        before: Any = sim.agents.by_id()
+        shift_x, _ = reference.contact_shift(before.id, before.x, before.y, sim.config.crowd.body)
+        first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
+        run(first.calls(sim.world))
+        after: Any = sim.agents.by_id()
+        assert np.array_equal(after.x, before.x + shift_x), neighbours
+
+
+def test_people_on_one_spot_come_apart() -> None:
+    sim = crowded(0, 12, 1, optimizations__contact=4)
+    for _ in range(60):
+        settle(sim)
+    c: Any = sim.agents.by_id()
+    assert nearest(c.x, c.y).min() > 10.5
+
+
+def test_nobody_is_moved_into_a_wall() -> None:
+    sim = crowded(120, 150, 3, optimizations__contact=2)
+    sim.set_walls((3, 2, 4, 5), True)
+    for _ in range(30):
+        settle(sim)
+        c, n, ground = sim.agents.columns, sim.agents.count, sim.world.ground
+        tiles = (c.y[:n] * ground.inv_tile).astype(int) * ground.columns + (c.x[:n] * ground.inv_tile).astype(int)
+        assert not ground.solid[tiles].any()
+
+
+def test_nobody_lies_upon_another_in_a_walking_crowd() -> None:
+    sim = simulation(agents=300, optimizations__contact=2, optimizations__avoidance="anticipate", **open_world(500, 400))
+    sim.step(300)
+    c: Any = sim.agents.by_id()
+    assert (nearest(c.x, c.y) < 6).mean() <= 0.01
+
+
+@pytest.mark.quick
+def test_without_bodies_or_passes_there_is_no_contact() -> None:
+    bodiless: Settings = {"crowd__body": 0, "optimizations__contact": 4}
+    for more in (bodiless, {"optimizations__contact": 0}):
+        sim = simulation(agents=5, **ROOM, **more)
+        assert not any(stage.wanted(sim.world) for stage in sim.stages if isinstance(stage, ContactPass))
+
+
+@pytest.mark.quick
+def test_lengths_are_float32() -> None:
+    sim = simulation(agents=2, **ROOM)
+    rules = next(stage for stage in sim.stages if isinstance(stage, ContactPass)).contact.rules
+    assert rules.reach == F(12) and rules.longest == F(2)
