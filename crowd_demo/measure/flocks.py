@@ -1,10 +1,10 @@
-"""How birds keep together: order, crowding and edges of flocks, splits and merges (`crowd-demo flocks`).
+"""How birds keep together: order, crowding, edges of flocks, splits and merges (`crowd-demo flocks`).
 
 Reads positions and velocities between steps and changes nothing. Predators do not count.
 
     order       how much a bird and its seven nearest fly alike: the length of their mean direction, 0 to 1, mean of the birds
     densest     share of the birds in the densest twentieth of the map's tiles
-    edge        median distance to the nearest other at the edges of flocks, over that inside; about 1 if edges are sharp
+    strays      share of the birds whose seventh neighbour is twice as far away as the median, or more; few if edges are sharp
     flocks      those of at least a hundredth of the birds; birds in squares that touch, as wide as their sight, are together
     largest     share of the birds in the largest one
     splits      flocks from each of which two have come at the next look, a second later; merges: those that have come from two
@@ -27,7 +27,7 @@ NEAREST = 7
 ASKED = 1000  # birds whose neighbours are looked for, evenly by id
 AT_ONCE = 1 << 24  # distances that are computed together
 DENSEST = 0.05
-EDGE = 0.5  # at the edge the mean offset of the nearest is more than so much of their mean distance: they lie on one side
+STRAY = 2.0  # at the edge of birds that are equally dense everywhere it is the root of 2
 FLOCK = 0.01
 LOOK_S = 1.0
 
@@ -38,7 +38,7 @@ class Look(NamedTuple):
     tick: int
     order: float
     densest: float
-    edge: float
+    strays: float
     flocks: int
     largest: float
 
@@ -79,15 +79,10 @@ def order_of(vx: Array, vy: Array, groups: Array) -> float:
     return float(np.hypot((vx / speed)[groups].mean(1), (vy / speed)[groups].mean(1)).mean())
 
 
-def edge_of(x: Array, y: Array, asked: Array, near: Array) -> float:
-    """Return the median distance to the nearest at the edges over that inside; 1 where there is only one of them."""
-    dx, dy = x[near] - x[asked, None], y[near] - y[asked, None]
-    distance = np.hypot(dx, dy)
-    at_edge = np.hypot(dx.mean(1), dy.mean(1)) > EDGE * distance.mean(1)
-    if at_edge.all() or not at_edge.any():
-        return 1.0
-    inside = float(np.median(distance[~at_edge, 0]))
-    return float(np.median(distance[at_edge, 0])) / inside if inside else 1.0
+def strays_of(x: Array, y: Array, asked: Array, near: Array) -> float:
+    """Return the share of those asked whose last neighbour is more than STRAY times as far away as it usually is."""
+    farthest = np.hypot(x[near[:, -1]] - x[asked], y[near[:, -1]] - y[asked])
+    return float((farthest > STRAY * np.median(farthest)).mean())
 
 
 def densest_share(x: Array, y: Array, tile: float, shape: tuple[int, int]) -> float:
@@ -127,7 +122,7 @@ def look(sim: Simulation, birds: Birds, flock: Array) -> Look:
     near = nearest_of(x, y, asked)
     members = np.unique(flock, return_counts=True)[1] / len(x)
     return Look(sim.tick, order_of(vx, vy, np.column_stack((asked, near))),
-                densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape), edge_of(x, y, asked, near),
+                densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape), strays_of(x, y, asked, near),
                 int((members >= FLOCK).sum()), float(members.max()))
 
 
@@ -162,9 +157,9 @@ def table(flight: Flight) -> str:
     """A line for each figure: mean, least and most of the looks."""
     def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
         return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
-    _, order, densest, edge, flocks, largest = zip(*flight.looks, strict=True)
+    _, order, densest, strays, flocks, largest = zip(*flight.looks, strict=True)
     rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
             row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
-            row("distance to the nearest, at edges over inside", edge, ".2f"), row("flocks", flocks, ".1f"),
+            row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
             row("share of the birds in the largest", largest, ".1%")]
     return f"{aligned(rows)}\n\nflocks that came apart: {flight.splits}; that came together: {flight.merges}"
