@@ -11,7 +11,9 @@ COMMANDS = {
     "ablate": "switch off each technique in turn: what each one buys",
     "flocks": "measure how birds keep together, come apart and come together",
     "largest": "find the largest crowd at 60 frames a second, also from brute force to all techniques",
+    "ensemble": "make many runs, seeds times settings, here or on a cluster; one table",
     "motion": "measure how people move: how near, how crowded, how often they turn, who is stuck",
+    "validate": "hold how people walk against the literature",
     "layout": "measure columns against records",
     "memory": "compare ways to store components with their formulas",
 }
