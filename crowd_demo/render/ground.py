@@ -17,7 +17,7 @@ from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.tiles import TileSet, tile_numbers
+from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 OUTSIDE = 18, 20, 26
@@ -170,7 +170,7 @@ class TileLayer:
         if terrain is not self._seen[0] or terrain.version != self._seen[1]:
             self._seen = terrain, terrain.version
             marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
-            self._numbers = tile_numbers(terrain.kinds, marks)
+            self._numbers = self._set.numbers(terrain.kinds, marks)
             self._used = np.unique(self._numbers).tolist()
 
 
