@@ -1,4 +1,4 @@
-"""Draws all the artwork: `python assets/draw.py [FOLDER]` writes people, birds, tiles and sprites.json (default: here).
+"""Draws all the artwork: `python assets/draw.py [FOLDER]` writes people, birds, hunt, tiles and sprites.json (default: here).
 
 The same files come out every time, byte for byte. Takes about 12 s and needs no display.
 """
@@ -20,6 +20,8 @@ SPRITES = {
                "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.LOOKS)},
     "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
               "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.LOOKS)},
+    "hunt": {"file": "hunt.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
+             "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.HUNT)},
     "tiles": {"file": "tiles.png", "cell": TILE, "variants": draw_tiles.VARIANTS, "kinds": list(draw_tiles.KINDS)},
     "colours": {"walking": draw_people.WALKING, "waiting": draw_people.WAITING, "stuck": draw_people.STUCK,
                 "flock": draw_birds.FLOCK},
@@ -29,7 +31,8 @@ SPRITES = {
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
     save(draw_people.draw_people(), folder / "people.png")
-    save(draw_birds.draw_birds(), folder / "birds.png")
+    save(draw_birds.draw_birds(draw_birds.LOOKS), folder / "birds.png")
+    save(draw_birds.draw_birds(draw_birds.HUNT), folder / "hunt.png")
     save(draw_tiles.draw_tiles(), folder / "tiles.png")
     entries = [f'  "{name}": {json.dumps(entry)}' for name, entry in SPRITES.items()]
     (folder / "sprites.json").write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8", newline="\n")

@@ -1,4 +1,4 @@
-"""Birds from above and a little behind the vertical: three looks, four beats of the wings, thirty-two headings.
+"""Birds from above and a little behind the vertical: five looks, four beats of the wings, thirty-two headings.
 
 A wing is an outline in (forward, outward) pixels that folds at the wrist; lifting it moves it up the screen, shortens
 it and turns it to or from the sun, which is what makes the beat readable at ten pixels.
@@ -64,7 +64,24 @@ ORIOLE = Plumage(
     body=[(8.6, 0.0), (7.4, 1.7), (3.0, 2.5), (-2.6, 2.1), (-6.6, 1.0), (-7.4, 0.0)],
     head=7.0, back=(240, 172, 40), bar_colour=(255, 226, 122), tip_colour=(138, 84, 50), tail_colour=(186, 112, 36),
     body_colour=(252, 196, 56), head_colour=(255, 214, 84), throat=(255, 236, 150), beak=(206, 84, 40))
+STARLING = Plumage(
+    wing=[(4.2, 0.6), (5.6, 4.8), (3.4, 9.0), (-4.4, 15.0), (-2.6, 9.6), (-1.4, 5.4), (-2.6, 0.6)],
+    bar=[(1.0, 0.6), (1.6, 5.2), (-1.4, 9.8), (-2.6, 9.6), (-1.4, 5.4), (-2.6, 0.6)],
+    tip=[(0.8, 10.8), (-4.4, 15.0), (-2.0, 9.8)],
+    tail=[(-4.0, 0.0), (-5.0, 1.4), (-9.6, 2.4), (-9.2, 0.0)],
+    body=[(8.0, 0.0), (6.8, 1.6), (2.8, 2.4), (-2.4, 2.0), (-6.0, 1.0), (-6.8, 0.0)],
+    head=6.4, back=(62, 58, 84), bar_colour=(92, 86, 116), tip_colour=(40, 38, 58), tail_colour=(52, 50, 74),
+    body_colour=(56, 54, 80), head_colour=(76, 80, 110), throat=(96, 110, 128), beak=(226, 190, 90))
+HAWK = Plumage(
+    wing=[(6.0, 0.8), (9.4, 7.0), (8.0, 14.0), (2.6, 21.4), (-2.0, 20.4), (-3.6, 13.6), (-3.0, 7.4), (-4.4, 0.8)],
+    bar=[(1.6, 0.8), (2.8, 8.0), (1.0, 14.8), (-3.2, 15.2), (-3.0, 7.4), (-4.4, 0.8)],
+    tip=[(5.8, 16.8), (2.6, 21.4), (-2.0, 20.4), (-2.4, 17.0), (1.6, 15.4)],
+    tail=[(-5.6, 0.0), (-6.4, 2.0), (-15.6, 4.6), (-16.4, 0.0)],
+    body=[(10.4, 0.0), (9.0, 2.4), (3.6, 3.6), (-3.6, 3.0), (-8.6, 1.6), (-9.6, 0.0)],
+    head=8.6, back=(168, 72, 44), bar_colour=(214, 128, 78), tip_colour=(78, 32, 30), tail_colour=(186, 92, 52),
+    body_colour=(190, 84, 50), head_colour=(216, 112, 66), throat=(250, 222, 180), beak=(250, 200, 60))
 LOOKS = (GULL, SWALLOW, ORIOLE)
+HUNT = (STARLING, HAWK)
 FLOCK: tuple[Colour, ...] = ((244, 246, 250), (104, 160, 232), (250, 196, 64))
 
 
@@ -118,7 +135,7 @@ def draw_bird(look: Plumage, beat: tuple[float, float, float], heading: int) -> 
     return bird.paper.outlined(0.5, 0.55)
 
 
-def draw_birds() -> Floats:
-    """The whole sheet: row = look * 4 + beat, column = heading."""
-    rows = [[draw_bird(look, beat, heading) for heading in range(HEADINGS)] for look in LOOKS for beat in BEATS]
+def draw_birds(looks: Sequence[Plumage]) -> Floats:
+    """A whole sheet: row = look * 4 + beat, column = heading."""
+    rows = [[draw_bird(look, beat, heading) for heading in range(HEADINGS)] for look in looks for beat in BEATS]
     return np.concatenate([np.concatenate(row, axis=1) for row in rows], axis=0)

@@ -112,6 +112,14 @@ def sky(variant: int) -> Torus:
     return tile
 
 
+def dusk(variant: int) -> Torus:
+    """The sky after sunset, pale: dark birds stand out."""
+    tile = Torus((226, 198, 178), variant)
+    clouds = tile.varied(71, 3) + 0.5 * tile.varied(72, 7)
+    tile.colour += (clouds * 2.2)[..., None] * np.array((1.0, 1.2, 1.5))
+    return tile
+
+
 def water(variant: int) -> Torus:
     """A calm harbour, dark so that what floats on it stands out."""
     tile = Torus((22, 54, 64), variant)
@@ -198,10 +206,11 @@ def _leaves(tile: Torus, share: float, radius: float, lift: float, dark: Colour,
 KINDS: dict[str, Callable[[int], Torus]] = {
     "stone": stone, "grass": grass, "wall": wall, "pond": pond, "swamp": swamp, "sky": sky, "floor": floor,
     "mark": mark, "wall_front": wall_front, "tree": tree,
-    "water": water}
+    "water": water, "dusk": dusk,
+}
 
 
 def draw_tiles() -> Floats:
-    """The whole sheet, float (11 * 64, 4 * 64, 3): row = kind, column = variant."""
+    """The whole sheet, float (12 * 64, 4 * 64, 3): row = kind, column = variant."""
     rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
     return np.concatenate(rows, axis=0)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from crowd_demo import Simulation
 
 Draw = Callable[[], object]
+DEPTH = 32  # bits a pixel
 
 
 def main() -> None:
@@ -44,21 +45,26 @@ def main() -> None:
 
 def drawing(sim: Simulation) -> Draw:
     """A function that draws the configuration's first view."""
-    from crowd_demo.app.screen.window import open_window, screen
+    import pygame
+
     from crowd_demo.config.resources import assets_folder
     from crowd_demo.render.camera import Camera
     from crowd_demo.render.scene import Scene
 
     config, walls = sim.config, sim.terrain.walls
-    open_window(config.window, headless=True)
+    os.environ["SDL_VIDEODRIVER"] = "dummy"
+    pygame.display.init()
+    pygame.font.init()
+    size = (config.window.width, config.window.height)
+    screen = pygame.display.set_mode(size, depth=DEPTH)
     scene = Scene(sim, config, assets_folder())
-    camera = Camera((float(walls.width), float(walls.height)), (config.window.width, config.window.height))
+    camera = Camera((float(walls.width), float(walls.height)), size)
     camera.look_at(*(config.camera.center or (camera.x, camera.y)), config.camera.zoom or camera.zoom)
     prepare: Draw = getattr(sim, "prepare_picture", lambda: None)  # older programs prepared it in the step
 
     def draw() -> None:
         prepare()
-        scene.draw(screen(), camera)
+        scene.draw(screen, camera)
     return draw
 
 

@@ -1,6 +1,6 @@
 """This repository against another commit of it: frames, steps, pictures and every stage, in interleaved blocks.
 
-    python benchmarks/compare.py --against COMMIT [--config NAME]... [--set KEY.PATH=VALUE]...
+    python benchmarks/compare.py --against COMMIT [--config NAME]... [--set KEY.PATH=VALUE]... [--here KEY.PATH=VALUE]...
 
 Each of the two is installed into an environment of its own and runs in a process of its own; the other commit runs twice, and
 what lies within the difference of its two copies is no difference. The exit code is 1 if the crowds differ. `--cold` measures
@@ -31,6 +31,7 @@ from crowd_demo.profile import HISTORY
 
 WARM_UP = 64  # frames: each kernel runs once, also that of a sort every 60 steps
 Pair = tuple[Install, Install]  # the base, and the other
+Overrides = tuple[Mapping[str, object], Mapping[str, object]]  # of each of the two
 Found = dict[str, Comparison]  # by what was compared
 Blocks = dict[str, list[Block]]
 
@@ -45,6 +46,8 @@ def _parser() -> Parser:
     made.add_argument("--against", metavar="COMMIT", required=True, help="the commit to compare with")
     made.add_argument("--config", metavar="NAME|PATH", action="append", dest="configs", help="one or several (20k)")
     made.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides", help="as crowd-demo's")
+    made.add_argument("--here", metavar="KEY.PATH=VALUE", action="append", default=[], dest="own_overrides",
+                      help="the same of this repository alone, for what the other commit does not know")
     made.add_argument("--blocks", metavar="N", type=count, default=12, help="blocks of each (default: %(default)s)")
     made.add_argument("--frames", metavar="N", type=count, default=40, help="frames of a block (default: %(default)s)")
     made.add_argument("--no-picture", action="store_true", help="steps only")
@@ -58,18 +61,22 @@ def _parser() -> Parser:
 def _main(args: argparse.Namespace) -> int:
     configs = [str(Path(name).resolve()) if Path(name).is_file() else name for name in args.configs or ["20k"]]
     try:
-        overrides = {".".join(map(str, each.path)): each.value for each in parse_overrides(args.overrides, "--set")}
+        shared, own = _by_path(args.overrides, "--set"), _by_path(args.own_overrides, "--here")
         for line in mistakes(args):
             raise InstallError(line)
         installs = at_commit(args.against, not args.no_install, args.extra), here(not args.no_install, args.extra)
         measure = measured_cold if args.cold else measured
-        found = {config: measure(args, installs, config, overrides) for config in configs}
+        found = {config: measure(args, installs, config, (shared, {**shared, **own})) for config in configs}
     except (ConfigError, InstallError, ArmError) as error:
         print(error, file=sys.stderr)
         return MISTAKEN
     if args.json:
         _write(args.json, args.against, found)
     return CRASHED if any(each.differing() for kinds in found.values() for each in kinds.values()) else FINE
+
+
+def _by_path(overrides: Sequence[str], option: str) -> dict[str, object]:
+    return {".".join(map(str, each.path)): each.value for each in parse_overrides(overrides, option)}
 
 
 def mistakes(args: argparse.Namespace) -> Iterator[str]:
@@ -81,13 +88,13 @@ def mistakes(args: argparse.Namespace) -> Iterator[str]:
         yield from unwritable("--json", args.json)
 
 
-def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
+def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
     """Frames and stages, once printed. Raises ArmError."""
     base, other = installs
     repeat = f"{base.name} again"
     with ExitStack() as running:
-        arms = {name: running.enter_context(ChildArm(install, config, overrides, not args.no_picture))
-                for name, install in ((base.name, base), (repeat, base), (other.name, other))}
+        arms = {name: running.enter_context(ChildArm(install, config, overrides[which], not args.no_picture))
+                for name, install, which in ((base.name, base, 0), (repeat, base, 0), (other.name, other, 1))}
         turns = interleave(arms, [args.frames] * args.blocks, WARM_UP)
         timed = collect(arms, watched(turns, config, (args.blocks + 1) * len(arms)))
         ends = {name: arm.end() for name, arm in arms.items()}
@@ -105,10 +112,10 @@ def compared(timed: Mapping[str, Sequence[Timed]], hashes: Mapping[str, str], ba
     return {kind: compare(blocks, hashes, base, repeat) for kind, blocks in (("frame", frames), ("stages", stages))}
 
 
-def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Mapping[str, object]) -> Found:
+def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
     """First starts, once printed. Raises ArmError."""
     base, other = installs
-    arms = {install.name: ColdArm(install, config, overrides) for install in installs}
+    arms = {install.name: ColdArm(install, config, own) for install, own in zip(installs, overrides, strict=True)}
     starts = collect(arms, watched(interleave(arms, [1] * args.blocks), config, args.blocks * len(arms)))
     found = {kind: compare({name: [each[kind] for each in of_arm] for name, of_arm in starts.items()},
                            dict.fromkeys(arms, ""), base.name, base.name) for kind in ("wall", "cpu")}

@@ -2,10 +2,11 @@
 
     python benchmarks/limit.py [--agents N]... [--threads N]... [--blocks N]
 
-`20k-flock` with the density of the C program: a square world of side sqrt(agents pi 24**2 / 12.6), `flock.crowding` 40, every
-bird in every step, sorted every 60 steps, where the C program sorts in every step and adds up floats. Idle OpenMP threads
-sleep in both. Blocks are interleaved; the C program starts anew in each, and its first three steps do not count. The ratio is
-that of the least step of all blocks; beside it the median of the ratios of the least steps, block by block.
+`20k-flock` with the density and rules of the C program: a square world of side sqrt(agents pi 24**2 / 12.6), `flock.crowding`
+40, separation by offset, no blind angle. Every bird in every step, sorted every 60 steps, where the C program sorts in every
+step and adds up floats. Idle OpenMP threads sleep in both. Blocks are interleaved; the C program starts anew in each, and its
+first three steps do not count. The ratio is that of the least step of all blocks; beside it the median of the ratios of the
+least steps, block by block.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ def settings(agents: int, threads: int) -> dict[str, object]:
     """What makes `20k-flock` the flock of the C program."""
     side = math.sqrt(agents * math.pi * RADIUS**2 / NEIGHBOURS)
     return {"agents": agents, "world.width": side, "world.height": side, "flock.crowding": CROWDING,
+            "flock.separate_by": "offset", "flock.blind": 0,
             "optimizations.stagger.avoidance": 1, "optimizations.reorder.when": "every", "optimizations.reorder.every": 60,
             "optimizations.threads": threads}
 

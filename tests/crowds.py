@@ -1,7 +1,8 @@
 """Crowds small enough to be checked by brute force, and what tests do with them.
 
 A crowd is the arguments of `simulation`: CROWD, FLOCK and CRATES are close enough together for everybody to have neighbours;
-ROPE hangs on springs. CROWDS has one for each behaviour of the registry; the fixture `crowd` (conftest.py) is each in turn.
+ROPE hangs on springs. CROWDS has one for each behaviour of the registry, and those that gather their nearest; the
+fixture `crowd` (conftest.py) is each in turn.
 """
 
 from __future__ import annotations
@@ -26,10 +27,13 @@ def open_world(width: float, height: float) -> Settings:
 
 CROWD: Settings = {"name": "1k", "agents": 500, **open_world(500, 400)}
 FLOCK: Settings = {"name": "20k-flock", "agents": 500, **open_world(500, 400)}
+NEAREST: Settings = {**FLOCK, "flock__follow": "nearest", "flock__roost": 0.5, "flock__roost_radius": 150}
+HUNT: Settings = {"behaviour": "hunt", "agents": 500, "hunt__follow": "nearest", **open_world(500, 400)}
 CRATES: Settings = {"name": "crates", "agents": 500, "crates__rarity": 9, **open_world(500, 400)}
 TUNED = {"crowd": CROWD, "flock": FLOCK, "crates": CRATES}
 CROWDS: dict[str, Settings] = {
-    name: TUNED.get(name, {"behaviour": name, "agents": 500, **open_world(500, 400)}) for name in BEHAVIOURS}
+    **{name: TUNED.get(name, {"behaviour": name, "agents": 500, **open_world(500, 400)}) for name in BEHAVIOURS},
+    "flock by nearest": NEAREST, "hunt by nearest": HUNT}
 ROPE: Settings = {"name": "rope", "agents": 160, "links__length": 16, **open_world(700, 500)}
 BIRTHS_AND_DEATHS: Settings = {"life__births_per_s": 500, "life__deaths_per_s": 400, "life__causes": 3}
 

@@ -22,6 +22,8 @@ from crowd_demo.sim.simulation import Simulation
 FILE = Path(__file__).parent / "pins.json"
 WORKERS = 2
 MANY = 100_000  # agents: no quick test
+OLDER: dict[str, tuple[str, dict[str, Any], int]] = {  # the flock of commit 1fe08e2, with which its speed is compared
+    "20k-flock as it was": ("20k-flock", {"flock.separate_by": "offset", "flock.blind": 0}, 300)}
 TIMED = "imbalance"  # the one counter that depends on which worker was faster
 
 
@@ -33,7 +35,7 @@ def cases() -> dict[str, tuple[str, dict[str, Any], int]]:
         f"{behaviour.name}/{structure}/{simd}": (
             "1k", {"behaviour": behaviour.name, "optimizations.neighbours": structure, "optimizations.simd": simd}, 60)
         for behaviour, structure, simd in itertools.product(BEHAVIOURS, structures, (True, False))}
-    return shipped | small
+    return shipped | OLDER | small
 
 
 def is_large(name: str) -> bool:

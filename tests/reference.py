@@ -24,41 +24,6 @@ def offsets(x: Any, y: Any) -> tuple[Any, Any, Any]:
     return dx, dy, dx * dx + dy * dy
 
 
-def flock_push(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any, Any, Any]:
-    """(push_x, push_y, neighbours) of every bird, as the model rounds it."""
-    _, _, distance_sq = offsets(x, y)
-    others = ~np.eye(len(x), dtype=bool)
-    seen, near = (distance_sq < rules.sight_sq) & others, (distance_sq < rules.separation_sq) & others
-    px, py, qx, qy = ((column * F(256)).astype(np.int32).astype(np.int64) for column in (x, y, vx, vy))
-    n = seen.sum(axis=1)
-    inverse = F(1 / 256) / np.maximum(n, 1).astype(F)
-    room = np.maximum(F(1) - n.astype(F) * rules.inv_crowding, F(-1))
-    pushes = []
-    for p, q in ((px, qx), (py, qy)):
-        mean = (seen @ p - n * p).astype(F) * inverse
-        turn = (seen @ q).astype(F) * inverse - q.astype(F) * F(1 / 256)
-        away = (near.sum(axis=1) * p - near @ p).astype(F) * F(1 / 256)
-        push = rules.align * turn + rules.cohere * room * mean + rules.separate * away
-        pushes.append(np.where(n > 0, push, F(0)))
-    return pushes[0], pushes[1], n
-
-
-def flock_push_ideal(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any, Any]:
-    """The rules of the flock in float64, one bird at a time; who is a neighbour is decided as the model says."""
-    _, _, distance_sq = offsets(x, y)
-    position, velocity = np.stack((x, y), 1).astype(float), np.stack((vx, vy), 1).astype(float)
-    push = np.zeros((len(x), 2))
-    for i in range(len(x)):
-        others = np.arange(len(x)) != i
-        seen, near = (distance_sq[i] < rules.sight_sq) & others, (distance_sq[i] < rules.separation_sq) & others
-        if seen.any():
-            room = max(1 - seen.sum() * float(rules.inv_crowding), -1)
-            push[i] = (float(rules.align) * (velocity[seen].mean(0) - velocity[i])
-                       + float(rules.cohere) * room * (position[seen].mean(0) - position[i])
-                       + float(rules.separate) * (position[i] - position[near]).sum(0))
-    return push[:, 0], push[:, 1]
-
-
 def crowd_push(x: Any, y: Any, rules: Any) -> tuple[Any, Any, Any]:
     """(push_x, push_y, neighbours) of every walker, as the model rounds it."""
     dx, dy, distance_sq = offsets(x, y)
@@ -219,31 +184,6 @@ def slide(ground: Any, x: Any, y: Any, dx: Any, dy: Any) -> tuple[Any, Any]:
     if ground.solid[tile_under(ground, to_x, ahead)]:
         to_y = y
     return to_x, to_y
-
-
-def _edge(position: Any, length: Any, rules: Any) -> Any:
-    low, high = F(1) - position * rules.inv_margin, F(1) - (length - position) * rules.inv_margin
-    return max(low, F(0)) - max(high, F(0))
-
-
-def flock_move(columns: dict[str, Any], rules: Any, ground: Any) -> None:
-    """One step of every bird, in place."""
-    c = columns
-    for i in range(len(c["id"])):
-        x, y = c["x"][i], c["y"][i]
-        tile = tile_under(ground, x, y)
-        turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
-        if ground.any_solid:
-            turn_x, turn_y = turn_x + ground.away_x[tile], turn_y + ground.away_y[tile]
-        ax = c["push_x"][i] + rules.wander * chance(c["id"][i], rules.wander_key_x) + rules.border * turn_x
-        ay = c["push_y"][i] + rules.wander * chance(c["id"][i], rules.wander_key_y) + rules.border * turn_y
-        vx, vy = c["vx"][i] + rules.dt * ax, c["vy"][i] + rules.dt * ay
-        speed_sq = vx * vx + vy * vy
-        speed = np.sqrt(speed_sq) if speed_sq > F(1e-12) else F(1)
-        scale = min(max(speed, rules.speed_min), rules.speed_max) / speed
-        vx, vy = vx * scale, vy * scale
-        c["x"][i], c["y"][i] = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-        c["vx"][i], c["vy"][i] = vx, vy
 
 
 def _wave(turns: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import reference
+import reference_flock
 
 
 def perceived(columns: Any, i: int, j: int, radius: Any, gap: Any) -> Any:
@@ -38,7 +39,7 @@ def push_of(columns: Any, i: int, kept: list[int], rules: Any, behaviour: str) -
     """What a crowd of nobody but the agent and those it keeps would ask of it."""
     some = [i, *kept]
     names = {"flock": ("x", "y", "vx", "vy"), "crowd": ("x", "y"), "crates": ("x", "y", "half")}[behaviour]
-    push: Any = {"flock": reference.flock_push, "crowd": reference.crowd_push, "crates": reference.crate_push}[behaviour]
+    push: Any = {"flock": reference_flock.flock_push, "crowd": reference.crowd_push, "crates": reference.crate_push}[behaviour]
     x, y, _ = push(*(getattr(columns, name)[some] for name in names), rules)
     return x[0], y[0]
 

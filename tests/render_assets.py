@@ -8,13 +8,14 @@ import pygame
 from crowd_demo.render.figures.sprites import argb
 from crowd_demo.render.pixels import frame_of
 
+KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water", "dusk"]
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
                "poses": ["walk0", "walk1", "walk2", "walk3", "wait", "stuck"], "looks": 8},
     "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
+    "hunt": {"file": "hunt.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
     "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
-              "kinds": ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front",
-                        "tree", "water"]},
+              "kinds": KINDS},
     "colours": {"walking": [20, 124, 220], "waiting": [52, 16, 72], "stuck": [222, 64, 0],
                 "flock": [[244, 246, 250], [104, 160, 232], [250, 196, 64]]},
 }
@@ -42,10 +43,12 @@ def _bird(sheet, cell, number):
 
 
 def draw_assets(folder):
-    """The manifest and its three sheets, into `folder`."""
+    """The manifest and its sheets, into `folder`."""
     (folder / "sprites.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
     _sheet(folder / "people.png", (48, 64), 48, 8, _person)
     _sheet(folder / "birds.png", (48, 48), 32, 12, _bird)
-    tiles = argb((256, 11 * 64))
-    frame_of(tiles)[:] = np.random.default_rng(4).integers(0, 1 << 24, (11 * 64, 256)) | 0xFF000000
+    _sheet(folder / "hunt.png", (48, 48), 32, 8, _bird)
+    height = len(KINDS) * 64
+    tiles = argb((256, height))
+    frame_of(tiles)[:] = np.random.default_rng(4).integers(0, 1 << 24, (height, 256)) | 0xFF000000
     pygame.image.save(tiles, folder / "tiles.png")

@@ -19,7 +19,7 @@ sys.path.insert(0, str(ASSETS))
 
 import draw  # noqa: E402  (the drawing scripts stand beside the files that they make)
 from canvas import to_bytes  # noqa: E402
-from draw_birds import BEATS, draw_bird  # noqa: E402
+from draw_birds import BEATS, HUNT, draw_bird  # noqa: E402
 from draw_birds import LOOKS as BIRDS  # noqa: E402
 from draw_people import LOOKS as PEOPLE  # noqa: E402
 from draw_people import POSES, draw_person  # noqa: E402
@@ -28,7 +28,7 @@ from draw_tiles import KINDS  # noqa: E402
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
 from crowd_demo.render.figures.people import values_of  # noqa: E402
 
-FILES = ("people.png", "birds.png", "tiles.png")
+FILES = ("people.png", "birds.png", "hunt.png", "tiles.png")
 Pixels = NDArray[np.uint8]
 
 # How the world looks without one kind of cone, on linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)
@@ -71,6 +71,11 @@ def birds() -> Pixels:
 
 
 @pytest.fixture(scope="module")
+def hunt() -> Pixels:
+    return cells("hunt.png", 48, 48)
+
+
+@pytest.fixture(scope="module")
 def tiles() -> Pixels:
     return cells("tiles.png", 64, 64)
 
@@ -84,30 +89,33 @@ def test_the_script_draws_the_committed_files_exactly(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_one_cell_of_each_look_and_kind_is_drawn_as_committed(people: Pixels, birds: Pixels, tiles: Pixels) -> None:
+def test_one_cell_of_each_look_and_kind_is_drawn_as_committed(people: Pixels, birds: Pixels, hunt: Pixels,
+                                                              tiles: Pixels) -> None:
     for row, look in enumerate(PEOPLE):
         pose = row % len(POSES)
         assert np.array_equal(to_bytes(draw_person(look, row, POSES[pose])), people[row, row * len(POSES) + pose])
-    for row, plumage in enumerate(BIRDS):
-        assert np.array_equal(to_bytes(draw_bird(plumage, BEATS[row], 9 * row)), birds[row * 5, 9 * row])
+    for sheet, looks in ((birds, BIRDS), (hunt, HUNT)):
+        for row, plumage in enumerate(looks):
+            assert np.array_equal(to_bytes(draw_bird(plumage, BEATS[row], 9 * row)), sheet[row * 5, 9 * row])
     for row, kind in enumerate(KINDS.values()):
         assert np.array_equal(to_bytes(kind(row % 4).pixels()), tiles[row, row % 4])
 
 
 @pytest.mark.quick
 def test_the_description_is_the_scripts_and_fits_the_sheets(sprites: dict[str, Any], people: Pixels, birds: Pixels,
-                                                           tiles: Pixels) -> None:
+                                                           hunt: Pixels, tiles: Pixels) -> None:
     assert sprites == json.loads(json.dumps(draw.SPRITES))
     person, bird, tile = sprites["people"], sprites["birds"], sprites["tiles"]
     assert people.shape == (person["looks"], person["directions"] * len(person["poses"]), *person["cell"][::-1], 4)
-    assert birds.shape == (bird["looks"] * bird["flaps"], bird["headings"], *bird["cell"], 4)
+    for sheet, about in ((birds, bird), (hunt, sprites["hunt"])):
+        assert sheet.shape == (about["looks"] * about["flaps"], about["headings"], *about["cell"], 4)
     assert tiles.shape == (len(tile["kinds"]), tile["variants"], tile["cell"], tile["cell"], 3)
     assert len(sprites["colours"]["flock"]) == bird["looks"]
 
 
 @pytest.mark.quick
-def test_no_figure_is_empty_or_cut_off(people: Pixels, birds: Pixels) -> None:
-    for sheet, least in ((people, 350), (birds, 110)):
+def test_no_figure_is_empty_or_cut_off(people: Pixels, birds: Pixels, hunt: Pixels) -> None:
+    for sheet, least in ((people, 350), (birds, 110), (hunt, 100)):
         alpha = sheet[..., 3]
         assert ((alpha > 200).sum(axis=(2, 3)) >= least).all()
         assert not alpha[:, :, [0, -1], :].any()
@@ -137,8 +145,8 @@ def test_the_state_of_a_person_shows_in_the_shape(people: Pixels) -> None:
 
 
 @pytest.mark.quick
-def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, tiles: Pixels) -> None:
-    for sheet in (people, birds, tiles):
+def test_every_cell_of_a_sheet_is_its_own(people: Pixels, birds: Pixels, hunt: Pixels, tiles: Pixels) -> None:
+    for sheet in (people, birds, hunt, tiles):
         drawings = {cell.tobytes() for row in sheet for cell in row}
         assert len(drawings) == sheet.shape[0] * sheet.shape[1]
 
@@ -150,7 +158,7 @@ def test_tiles_of_a_kind_meet_without_a_seam(sprites: dict[str, Any], tiles: Pix
     Laid stones may have a joint there, the strongest line inside; grown ground only what its strongest tenth shows.
     Trees stand alone.
     """
-    grown = ("grass", "pond", "swamp", "sky", "water")
+    grown = ("grass", "pond", "swamp", "sky", "dusk", "water")
     for kind, row in zip(sprites["tiles"]["kinds"], tiles.astype(np.int64), strict=True):
         if kind == "tree":
             continue

@@ -52,10 +52,10 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
     return function
 
 
-def implements(function: Callable[..., object], rules: type) -> Callable[[Body], Body]:
-    """Make the decorated function the body of a generic one, for a first argument of this type."""
+def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
+    """Make the decorated function the body of a generic one, for a first argument of one of these types."""
     def define(body: Body) -> Body:
-        _bodies[function][rules] = inlined(body)
+        _bodies[function].update(dict.fromkeys(kinds, inlined(body)))
         return body
     return define
 

@@ -175,6 +175,30 @@ def root(context, value):
 
 
 @intrinsic
+def _guess_inverse_root(context, value):
+    """A first guess: the number whose bits are 0x5f3759df less half of those of the value."""
+    def code(c, b, s, a):
+        wide = isinstance(a[0].type, ir.VectorType)
+        integer = i32v.llvm if wide else _I32
+
+        def constant(n):
+            return ir.Constant(integer, [n] * LANES if wide else n)
+        bits = b.lshr(b.bitcast(a[0], integer), constant(1))
+        return b.bitcast(b.sub(constant(0x5F3759DF), bits), a[0].type)
+    return value(value), code
+
+
+@device
+def inverse_root(value: Float) -> Float:
+    """1 / sqrt(value), less by 0.18 % at most, by one step of Newton's: a root and a division take lanes longer.
+
+    Of 0 it is a number around 2e19, not infinity.
+    """
+    guess = _guess_inverse_root(value)
+    return guess * (np.float32(1.5) - np.float32(0.5) * value * guess * guess)
+
+
+@intrinsic
 def scramble(context, value):
     """The integer hash `lowbias32` (hashing.py): int32 -> int32."""
     def code(c, b, s, a):

@@ -6,9 +6,9 @@ for every radius, speed and weight.
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from crowd_demo.config.metres import Area, Length, Speed
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse
@@ -75,6 +75,12 @@ class PeopleSettings(Paced):
 class FlockSettings(Paced):
     """Birds that align, cohere and separate, and turn away from edges and walls."""
 
+    follow: Literal["radius", "nearest"] = Field("radius", description="whom a bird follows: all in sight, or its nearest")
+    follow_nearest: Whole = number(7, 1, 64, "neighbours", "follow nearest: so many of those in sight")
+    blind: float = number(90, 0, 180, "degrees", "blind angle behind a bird, in which it follows nobody")
+    separate_by: Literal["contact", "offset"] = Field("contact", description=(
+        "contact: the nearer a neighbour the stronger; offset: the farther, and nothing at contact, as in many boids"))
+
     sight: float = number(24, 0, 4096, LENGTH, "perception: others nearer than this are neighbours")
     separation: float = number(16, 0, 4096, LENGTH, "neighbours nearer than this are too near")
     align: float = number(2.0, 0, 1000, "1/s", "how fast a bird takes its neighbours' mean velocity")
@@ -82,8 +88,28 @@ class FlockSettings(Paced):
     separate: float = number(12.0, 0, 10_000, "1/s^2", "push away from neighbours too near")
     crowding: Whole = number(7, 1, 10_000, "neighbours", "count at which cohesion vanishes, so that flocks stay loose")
     wander: float = number(80, 0, 10_000, FORCE, "random turning")
+    roost: float = number(0, 0, 1000, "1/s^2", "pull back to the roost, by how far a bird is outside of it; 0: there is none")
+    roost_radius: float = number(400, 0, 65_536, LENGTH, "the roost reaches so far around the middle of the world")
     border: float = number(200, 0, 100_000, FORCE, "turning away from edges and walls")
     margin: float = number(60, 0, 65_536, LENGTH, "distance from edges and walls at which turning begins")
+
+
+class HuntSettings(FlockSettings):
+    """Predators and prey: prey flock and flee, predators chase the densest cell that they see."""
+
+    predators: Whole = number(8, 0, 64, "agents", "so many, those with the lowest ids, are predators")
+    predator_sight: float = number(600, 0, 65_536, LENGTH, "a predator sees the cells whose middles are nearer than this")
+    predator_speed_min: float = number(100, 0, 10_000, SPEED, "slowest speed of a predator")
+    predator_speed_max: float = number(180, 0, 10_000, SPEED, "fastest speed of a predator")
+    predator_response: float = number(1.5, 0, 1000, "1/s", "how fast its velocity follows the chase")
+    square: float = number(100, 1, 65_536, LENGTH, "side of the cells in which predators count prey")
+    fear: float = number(120, 0, 4096, LENGTH, "predators nearer than this are fled from")
+    flee: float = number(8, 0, 10_000, "1/s^2", "push away from a predator, by how far it would have to be")
+
+    @model_validator(mode="after")
+    def _predators_speeds_in_order(self) -> Self:
+        _in_order(self, "predator_speed_min", "predator_speed_max")
+        return self
 
 
 class CratesSettings(BehaviourSettings):

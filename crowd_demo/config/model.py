@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
 from crowd_demo.config import metres
-from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, PeopleSettings
+from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
@@ -46,7 +46,8 @@ class WorldSettings(Section):
 class SceneSettings(Section):
     """Looks only."""
 
-    ground: Literal["stone", "grass", "floor", "sky", "water"] = Field("stone", description="what an open tile looks like")
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "water"] = Field("stone", description=(
+        "what an open tile looks like"))
 
 
 class Spawn(Section):
@@ -157,6 +158,7 @@ if TYPE_CHECKING:
     class _WithBehaviours(_Common):
         crowd: PeopleSettings
         flock: FlockSettings
+        hunt: HuntSettings
         crates: CratesSettings
 else:  # one section for each behaviour of the registry
     _WithBehaviours = create_model("_WithBehaviours", __base__=_Common, __module__=__name__, **{

@@ -13,16 +13,14 @@ Reads positions between steps and changes nothing. All lengths are world units, 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Doubles, Floats, Longs
 from crowd_demo.measure.text import aligned
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING
+from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
-
-Array = NDArray[Any]
 
 SQUARE = 48.0
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
@@ -35,12 +33,12 @@ SLOWEST_DRAWN = 8.0  # units/s: slower people are drawn looking where they want 
 class Pairs(NamedTuple):
     """Pairs of people, each once."""
 
-    one: Array  # int64[p]
-    other: Array
-    distance: Array  # float64[p]
+    one: Longs  # [p]
+    other: Longs
+    distance: Doubles  # [p]
 
 
-def close_pairs(x: Array, y: Array, within: float) -> Pairs:
+def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
     """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
     columns = int(x.max(initial=0) / within) + 3
     cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
@@ -62,7 +60,7 @@ def close_pairs(x: Array, y: Array, within: float) -> Pairs:
     return Pairs(one[near], other[near], distance[near])
 
 
-def nearest(x: Array, y: Array, within: float = 13.0) -> Array:
+def nearest(x: Floats, y: Floats, within: float = 13.0) -> Doubles:
     """Return the distance of each to the nearest other, or `within`."""
     pairs, least = close_pairs(x, y, within), np.full(len(x), within)
     np.minimum.at(least, pairs.one, pairs.distance)
@@ -70,7 +68,7 @@ def nearest(x: Array, y: Array, within: float = 13.0) -> Array:
     return least
 
 
-def densest(x: Array, y: Array, pace: Array) -> tuple[int, int]:
+def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     """Return the most people in a square, and in a square without a jam."""
     columns = int(x.max(initial=0) / SQUARE) + 1
     square = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
@@ -78,14 +76,19 @@ def densest(x: Array, y: Array, pace: Array) -> tuple[int, int]:
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
 
 
-def drawn_direction(c: Any) -> Array:
+def people(sim: Simulation) -> PeopleColumns:
+    """Return a copy of all columns in id order."""
+    return cast(PeopleColumns, sim.agents.by_id())
+
+
+def drawn_direction(c: PeopleColumns) -> Longs:
     """Return which of eight directions a figure looks in."""
     fast = c.vx * c.vx + c.vy * c.vy > SLOWEST_DRAWN**2
     x, y = np.where(fast, c.vx, c.heading_x), np.where(fast, c.vy, c.heading_y)
     return np.rint(np.arctan2(y, x) / (np.pi / 4)).astype(int) % 8
 
 
-def head_on(c: Any) -> set[tuple[int, int]]:
+def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
     """Return the pairs that walk against each other within NEAR of each other."""
     i, j, _ = close_pairs(c.x, c.y, NEAR)
     dot = c.vx[i] * c.vx[j] + c.vy[i] * c.vy[j]
@@ -136,12 +139,12 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
     """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
     pairs: set[tuple[int, int]] = set()
     steps = round(WATCHED_S / sim.dt)
-    before: Any = sim.agents.by_id()
+    before = people(sim)
     changes = walked = 0
     turns = []
     for _ in range(steps):
         sim.step()
-        now: Any = sim.agents.by_id()
+        now = people(sim)
         pairs |= head_on(now)
         walks = (now.state == 0) & (before.state == 0)
         changes += int((drawn_direction(now) != drawn_direction(before))[walks].sum())
@@ -156,12 +159,12 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
 
 def idle_share(sim: Simulation) -> float:
     """Run for IDLE_S; return the share that wanted to walk throughout, to the same goal, and has hardly moved."""
-    before: Any = sim.agents.by_id()
+    before = people(sim)
     wants = before.state != WAITING
     for _ in range(8):
         sim.step(round(IDLE_S / 8 / sim.dt))
-        wants &= (sim.agents.by_id().state != WAITING)  # type: ignore[attr-defined]
-    now: Any = sim.agents.by_id()
+        wants &= people(sim).state != WAITING
+    now = people(sim)
     moved = np.hypot(now.x - before.x, now.y - before.y)
     return float(np.mean(wants & (moved < IDLE)))
 
@@ -171,9 +174,9 @@ def measure(sim: Simulation, watched: bool = True) -> Figures:
 
     Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
     """
-    before: Any = sim.agents.by_id()
+    before = people(sim)
     sim.step()
-    c: Any = sim.agents.by_id()
+    c = people(sim)
     least = nearest(c.x, c.y)
     pace = np.hypot(c.x - before.x, c.y - before.y) / (c.speed * sim.dt)
     most, moving = densest(c.x, c.y, pace)

@@ -10,6 +10,8 @@ BUILT_IN: tuple[BehaviourEntry, ...] = (
                    "crowd_demo.sim.behaviours.people:People", "crowd_demo.render.figures.people:PeopleFigures"),
     BehaviourEntry("flock", "birds", "crowd_demo.config.behaviours:FlockSettings",
                    "crowd_demo.sim.behaviours.flock:Flock", "crowd_demo.render.figures.birds:BirdFigures"),
+    BehaviourEntry("hunt", "predators and prey", "crowd_demo.config.behaviours:HuntSettings",
+                   "crowd_demo.sim.behaviours.hunt:Hunters", "crowd_demo.render.figures.hunt:HuntFigures"),
     BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
 )

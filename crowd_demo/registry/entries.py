@@ -38,6 +38,7 @@ class Situation(NamedTuple):
     structure: frozenset[str]  # paths of the techniques that the present neighbour structure uses
     behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
+    nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
 
 
 def never(situation: Situation) -> bool:

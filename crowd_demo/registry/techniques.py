@@ -24,8 +24,12 @@ def _unused(path: str, *needed: tuple[str, Value]) -> Callable[[Situation], bool
     return inactive
 
 
+def _searches_grid(situation: Situation) -> bool:
+    return situation.nearest or situation.get("cap") != "none"
+
+
 def _no_cells(situation: Situation) -> bool:
-    needed = situation.get("cull") == "grid" or situation.get("cap") != "none"
+    needed = situation.get("cull") == "grid" or _searches_grid(situation)
     return "cell_size" not in situation.structure and not needed
 
 
@@ -34,8 +38,8 @@ def _sorted_by_nothing(situation: Situation) -> bool:
 
 
 def _lanes_left(situation: Situation) -> str:
-    """A cap takes the agents one at a time; only the stage that moves them uses lanes then."""
-    return "move only" if situation.get("simd") and situation.get("cap") != "none" else ""
+    """Who keeps only some neighbours is taken one at a time; only the stage that moves agents uses lanes then."""
+    return "move only" if situation.get("simd") and _searches_grid(situation) else ""
 
 
 BUILT_IN: tuple[Technique, ...] = (
@@ -70,7 +74,8 @@ BUILT_IN: tuple[Technique, ...] = (
               source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
     Technique("cap", ("none", "first", "nearest"), "none", True, "cap",
               "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
-              stage="see", key="k", approximate_choices=("first", "nearest"), group="search",
+              stage="see", key="k", approximate_choices=("first", "nearest"), inactive=lambda situation: situation.nearest,
+              group="search",
               watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather"
                     " than falls",
               source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"

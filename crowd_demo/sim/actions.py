@@ -23,6 +23,7 @@ from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
 
+Coordinate = Annotated[float, Field(ge=-2**31, le=2**31)]
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
 
 
@@ -35,6 +36,8 @@ class Crowd(Protocol):
     def populate(self, count: int) -> None: ...
 
     def set_walls(self, rectangle: tuple[int, int, int, int], wall: bool) -> None: ...
+
+    def place(self, identity: int, x: float, y: float) -> None: ...
 
 
 class Action(Protocol):
@@ -91,6 +94,19 @@ class SetWalls:
 
     def apply(self, sim: Crowd) -> None:
         sim.set_walls(self.rectangle, self.wall)
+
+
+@action("place")
+@dataclass(frozen=True)
+class Place:
+    """Put the agent with that id at a place, such as a hawk under the pointer. Raises ValueError if nobody has it."""
+
+    id: Annotated[int, Field(ge=0, le=2**31 - 1)]
+    x: Coordinate
+    y: Coordinate
+
+    def apply(self, sim: Crowd) -> None:
+        sim.place(self.id, self.x, self.y)
 
 
 # --- as plain data ---------------------------------------------------------------------------------------------------

@@ -167,6 +167,17 @@ class Simulation:
         self.world.set_walls(rectangle, wall)
         step_out(self.terrain, self.agents.columns.x[:self.agents.count], self.agents.columns.y[:self.agents.count])
 
+    def place(self, identity: int, x: float, y: float) -> None:
+        """Put the agent with an id at a place, out of walls and into the world. Raises ValueError if nobody has that id."""
+        slot = int(self.agents.handles.slots_of(np.array([identity]))[0])
+        if slot < 0:
+            raise ValueError(f"there is no agent {identity}")
+        columns, ground = self.agents.columns, self.world.ground
+        columns.x[slot] = min(float(ground.limit_x), max(0.0, x))
+        columns.y[slot] = min(float(ground.limit_y), max(0.0, y))
+        step_out(self.terrain, columns.x[slot:slot + 1], columns.y[slot:slot + 1])
+        self.world.grid.outdated()
+
     # --- the state, for reading --------------------------------------------------------------------------------------
 
     @property
@@ -219,7 +230,8 @@ class Simulation:
     def situation(self) -> Situation:
         """What decides which techniques are inactive; makes no structure."""
         structure = self.index.structures[self.optimizations.neighbours]
-        return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active)
+        return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active,
+                         self.world.needs.nearest > 0)
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""
@@ -250,7 +262,7 @@ class Simulation:
             call.run()
             yield
         self.index.commit(self.world)
-        if self.optimizations.cap != "none" and not self.structure.USES_GRID:
+        if self.world.searches_grid and not self.structure.USES_GRID:
             self.refresh_grid()
 
     def refresh_grid(self) -> None:

@@ -76,7 +76,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Where the structure is not the grid: build the grid if caps or culling need it, else mark it as outdated."""
+    """Where the structure is not the grid: build the grid if *see* or culling searches it, else mark it as outdated."""
 
     name = "index"
 
@@ -96,7 +96,7 @@ class SharedGrid(Stage):
             world.grid.outdated()
 
     def _needed(self, world: World) -> bool:
-        return bool(world.options.cap != "none" or world.options.cull == "grid")
+        return bool(world.searches_grid or world.options.cull == "grid")
 
 
 class CullingGrid(Stage):

@@ -50,6 +50,7 @@ class Needs(NamedTuple):
     margin: float = 0.0  # distance from walls at which turning away begins
     destinations: int = 0  # to draw where the map marks none
     paths: bool = False  # flow fields to them
+    nearest: int = 0  # gather so many neighbours and solve (interaction/nearest.py); 0: add up over all
 
 
 class Sizes(NamedTuple):
@@ -99,6 +100,16 @@ class World:
     def dt(self) -> float:
         """Simulated seconds in a step."""
         return 1 / self.config.time.step_hz
+
+    @property
+    def cap(self) -> str:
+        """The technique *cap*; none where the behaviour itself says how many it gathers."""
+        return "none" if self.needs.nearest else str(self.options.cap)
+
+    @property
+    def searches_grid(self) -> bool:
+        """Does *see* search the grid, whatever the structure is?"""
+        return self.needs.nearest > 0 or self.cap != "none"
 
     @property
     def workers(self) -> int:
@@ -155,7 +166,7 @@ class World:
             self.domain = Domain(self.agents, self.grid, width, height, radius, self.needs.contact, cell,
                                  options.leaf_size, options.rebuild, self.workers)
             self.farthest_sq = np.zeros((self.workers, LANES), np.float32)
-        self.grid.by_id = options.cap == "first"
+        self.grid.by_id = self.cap == "first"
 
     # --- walls -------------------------------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from crowd_demo.measure.record import comparison_json
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
 BLOCKS = 10
+OLDEST = "1fe08e2"  # that can be compared
 
 
 def timed(step_ms: float, see: str = "see") -> list[Timed]:
@@ -61,6 +63,7 @@ def test_few_blocks_conclude_nothing() -> None:
     (["--against", "HEAD", "--frames", "1024"], "--frames: a block has at most 1023, not 1024"),
     (["--against", "HEAD", "--no-install", "--extra", "fast"], "--extra: nothing is installed with --no-install"),
     (["--against", "HEAD", "--set", "seed"], "--set:1: seed: must be key.path=value, not 'seed'"),
+    (["--against", "HEAD", "--here", "seed"], "--here:1: seed: must be key.path=value, not 'seed'"),
     (["--against", "HEAD", "--json", "/no/such/a.json"], "--json: there is no folder /no/such"),
 ])
 def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -141,3 +144,19 @@ def test_the_c_program_is_asked_for_the_steps_that_it_does_not_count(tmp_path: P
 
     monkeypatch.setattr(subprocess, "run", run)
     assert limit.LimitArm(Path("limit"), 20_000, 2).run(40) == (0.5, 0.75)
+
+
+def test_the_child_imports_only_what_the_oldest_commit_has() -> None:
+    folder = Path(compare.__file__).parent
+    child = ast.parse((folder / "child.py").read_text(encoding="utf-8"))
+    modules = {node.module for node in ast.walk(child) if isinstance(node, ast.ImportFrom) and node.module}
+    ours = [module.replace(".", "/") for module in modules if module.startswith("crowd_demo.")]
+    assert ours
+    if not _git(folder, f"{OLDEST}:crowd_demo"):
+        pytest.skip(f"commit {OLDEST} is not in this clone")
+    assert [path for path in ours if not _git(folder, f"{OLDEST}:{path}.py")] == []
+
+
+def _git(folder: Path, what: str) -> bool:
+    """Is it in the repository?"""
+    return subprocess.run(["git", "-C", str(folder), "cat-file", "-e", what], capture_output=True, check=False).returncode == 0

@@ -72,12 +72,13 @@ def test_every_number_has_a_range_and_says_it():
             assert " to " in schema["description"] or path.startswith("optimizations."), path
 
 
-@pytest.mark.parametrize("path", [path for path in FIELDS if path.startswith(("crowd.", "flock."))])
+@pytest.mark.parametrize("path", [path for path, schema in FIELDS.items()
+                                  if path.startswith(("crowd.", "flock.", "hunt.")) and "minimum" in schema])
 def test_zero_is_legal_for_radius_speed_and_weight(path):
     section, name = path.split(".")
     lowest = FIELDS[path]["minimum"]
-    assert lowest == (1 if name in ("destinations", "crowding", "speed_draws") else 0)
-    changes = {name: lowest} if name != "speed_max" else {"speed_min": 0, "speed_max": 0}
+    assert lowest == (1 if name in ("destinations", "crowding", "follow_nearest", "square", "speed_draws") else 0)
+    changes = {name: lowest, name.replace("speed_max", "speed_min"): lowest}
     assert getattr(getattr(Config.model_validate({section: changes}), section), name) == lowest
 
 

@@ -19,7 +19,7 @@ from crowd_demo.render.scene import Scene
 
 SIZE = 200, 150
 COUNT = 200
-CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
+CUT_OUT = {"crowd": 2.0, "flock": 34 / 14, "hunt": 34 / 14, "crates": 3.0}  # zooms at which the sheet's own pixels are drawn
 HALF_MAX = 30.0
 
 
@@ -54,7 +54,7 @@ class Simulation:
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"),
-                                      crates=SimpleNamespace(half_max=HALF_MAX))
+                                      crates=SimpleNamespace(half_max=HALF_MAX), hunt=SimpleNamespace(predators=60))
 
 def scene_of(sim: Any, assets: Path) -> Any:
     """A scene of what is no real simulation."""

@@ -5,13 +5,27 @@ from __future__ import annotations
 import pytest
 from crowds import open_world, simulation
 
-from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
+from crowd_demo.sim.actions import Action, Place, Populate, SetWalls, Switch, as_data, from_data
+
+
+@pytest.mark.quick
+def test_an_agent_is_put_where_it_is_wanted_within_the_world_and_out_of_walls() -> None:
+    sim = simulation(agents=5, **open_world(640, 640))
+    sim.set_walls((0, 0, 2, 2), True)
+    for x, y in ((300.25, 17.5), (-7, 9000), (5, 5)):
+        sim.apply(from_data(as_data(Place(3, x, y))))
+        at = sim.agents.by_id()
+        assert (at.x[3], at.y[3]) == (x, y) if x == 300.25 else 0 <= at.x[3] < 640 > at.y[3] >= 0
+    assert max(at.x[3], at.y[3]) > 128
+    with pytest.raises(ValueError, match="there is no agent 5"):
+        sim.apply(Place(5, 1, 1))
+    assert len(sim.history) == 3
 
 
 @pytest.mark.quick
 def test_actions_replay_a_run() -> None:
     script: dict[int, Action] = {3: Populate(260), 8: Switch("stagger.avoidance", 1), 12: SetWalls((1, 1, 4, 3), True),
-                                 20: Populate(90)}
+                                 20: Populate(90), 22: Place(3, 1.5, 599.0)}
     runs = [simulation(agents=200, **open_world(600, 600)) for _ in range(2)]
     for tick in range(30):
         if tick in script:

@@ -213,11 +213,12 @@ def test_response_and_dt_are_one_constant(response: float, step_hz: float) -> No
 
 FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
 CRATES = FLOCK + ", half"
+HUNT = FLOCK + ", kind"
 CROWD = FLOCK + ", speed, goal, goal_x, goal_y, heading_x, heading_y, sees, state, timer"
-WHOLE = {"id", "look_at", "goal", "sees", "state"}
+WHOLE = {"id", "look_at", "goal", "sees", "state", "kind"}
 
 
-@pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES)])
+@pytest.mark.parametrize("behaviour, names", [("flock", FLOCK), ("crowd", CROWD), ("crates", CRATES), ("hunt", HUNT)])
 def test_the_hash_is_made_as_the_page_says(behaviour: str, names: str) -> None:
     sim = simulation(**{**PAGE, "agents": 3, "behaviour": behaviour})
     sim.step(2)

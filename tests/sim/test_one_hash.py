@@ -141,13 +141,14 @@ def test_degenerate_crowds_stay_sound(behaviour: str, agents: int, pattern: str,
 @pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 @pytest.mark.parametrize("settings", [
     {"world__width": 3, "world__height": 2}, {"world__width": 0.5, "world__height": 60000},
-    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0},
+    {"crowd__radius": 0, "flock__sight": 0, "flock__separation": 0, "flock__roost": 1, "flock__roost_radius": 0},
+    {"hunt__sight": 0, "hunt__separation": 0, "hunt__fear": 0, "hunt__predator_sight": 0},
     {"crowd__speed_min": 0, "crowd__speed_max": 0, "flock__speed_min": 0, "flock__speed_max": 0},
     {"crowd__speed_max": 10000, "crowd__cap": 10, "flock__speed_max": 10000, "crates__speed_max": 10000},
-    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000},
+    {"crowd__push": 100, "flock__separate": 10000, "flock__border": 100000, "crates__push": 1000, "hunt__flee": 10000},
     {"crates__half_min": 1024, "crates__half_max": 1024, "crates__gap": 1024},
     {"crates__half_min": 0.1, "crates__half_max": 0.1, "crates__gap": 0, "crates__rarity": 0},
-], ids=["tiny", "thin", "no radius", "no speed", "fast", "strong", "huge", "minute"])
+], ids=["tiny", "thin", "no radius", "no fear", "no speed", "fast", "strong", "huge", "minute"])
 def test_degenerate_worlds_and_rules_stay_sound(behaviour: str, settings: dict[str, Any]) -> None:
     sim = simulation("1k", **{"behaviour": behaviour, "agents": 200, "map": "null", "world__width": 300,
                               "world__height": 200, **settings})

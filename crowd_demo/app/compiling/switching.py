@@ -35,9 +35,9 @@ def next_number(numbers: Range, value: float, direction: int) -> Value:
     """The next number above (direction 1) or below (-1), clamped to the range.
 
     The numbers are 1 2 .. 10 11 .. 20 22 .. 50 55 .. 100 110, a tenth to a twentieth at a time, the same in both directions.
-    The unit is 1, or the least number of a range that begins below 1.
+    The unit is 1, or the least number of a range that begins between 0 and 1.
     """
-    unit = min(numbers.low, 1)
+    unit = min(numbers.low or 1, 1)
     units = round(value / unit, 6)
     step = _step_at(units if direction > 0 else units * (1 - 1e-9))
     units = (math.floor(units / step) + 1 if direction > 0 else math.ceil(units / step) - 1) * step

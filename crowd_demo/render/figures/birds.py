@@ -64,18 +64,19 @@ class BirdLook(NamedTuple):
 
 
 @device
-def _number(manner: BirdManner, agents: Moving, slot: Int) -> int:
+def number_of(look: int, time_s: np.float64, agents: Moving, slot: Int) -> int:
+    """The sprite of a bird of that look."""
     seed = hash_id(agents.id[slot])
-    beats = manner.time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
+    beats = time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
     glides = beats / 8.0 - np.floor(beats / 8.0) < GLIDING_PART
     flap = GLIDING if glides else int(beats * FLAPS) % FLAPS
     heading = sector(agents.vx[slot], agents.vy[slot], HEADING_SLOPES)
-    return (int(seed) % manner.looks * FLAPS + flap) * HEADINGS + heading
+    return (look * FLAPS + flap) * HEADINGS + heading
 
 
 @implements(pose.sprite_of, BirdManner)
 def sprite_of(manner: BirdManner, agents: Moving, slot: Int) -> int:
-    return _number(manner, agents, slot)
+    return number_of(int(hash_id(agents.id[slot])) % manner.looks, manner.time_s, agents, slot)
 
 
 @device

@@ -60,6 +60,7 @@ class Manifest(TypedDict):
 
     people: PeopleSheet
     birds: BirdsSheet
+    hunt: BirdsSheet
     tiles: TilesSheet
     colours: dict[str, list[int]]
 

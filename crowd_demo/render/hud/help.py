@@ -16,7 +16,7 @@ from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
 ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 11.0, 74.0  # units; the frame is what is above and below the rows
-LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 14.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut
+LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 22.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut; a row has two lines
 WIDEST = 1256.0
 
 

@@ -1,7 +1,8 @@
 """The flock (rules of Ihaa21's SIMD boids): align, cohere, separate, wander, turn back at edges and walls, limit the speed.
 
-    neighbours  j != i with |p_j - p_i|^2 < sight^2; close ones with |p_j - p_i|^2 < separation^2
-    push        align * (mean v_j - v_i) + cohere * (1 - n / crowding) * (mean p_j - p_i) + separate * sum of (p_i - p_j)
+    neighbours  j != i with |p_j - p_i|^2 < sight^2, not in the blind angle; close ones with |p_j - p_i|^2 < separation^2
+    push        align * (mean v_j - v_i) + cohere * (1 - n / crowding) * (mean p_j - p_i) + separate * apart
+    apart       sum over the close ones of (p_i - p_j) * (separation / |p_i - p_j| - 1); or of (p_i - p_j) alone
     v'          v + dt * (push + wander + border), its length clamped to [speed_min, speed_max]
     p'          p + dt * v', sliding along walls
 
@@ -10,7 +11,7 @@ Cohesion changes its sign beyond `crowding` neighbours, which keeps a flock loos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,13 +21,16 @@ from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import chance, gather, pick, root, select, splat
+from crowd_demo.config.behaviours import FlockSettings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.flock_field import FieldGrid
+from crowd_demo.sim.behaviours.flock_nearest import NearestRules
+from crowd_demo.sim.behaviours.flock_parts import FIXED, Ahead, AllAround, ByContact, ByOffset
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns, FlockRules
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -42,24 +46,51 @@ def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
     return select(low > zero, low, zero) - select(high > zero, high, zero)
 
 
-@implements(steering.steer, FlockRules)
-def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: Float, y: Float, vx: Float,
-          vy: Float) -> tuple[Float, Float]:
+@device
+def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
+    """Pull back to the roost: nothing within it, and beyond it as far as it is away."""
+    zero = splat(np.float32(0), x)
+    radius_sq = splat(max(rules.roost_radius * rules.roost_radius, np.float32(1e-12)), x)
+    if rules.roost == np.float32(0):
+        return zero, zero
+    out_x, out_y = x - rules.width * np.float32(0.5), y - rules.height * np.float32(0.5)
+    distance_sq = out_x * out_x + out_y * out_y
+    outside = np.float32(1) - rules.roost_radius / root(select(distance_sq > radius_sq, distance_sq, radius_sq))
+    pull = rules.roost * outside
+    return pull * out_x, pull * out_y
+
+
+@device
+def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float) -> tuple[Float, Float]:
+    """The acceleration that a bird, or each of sixteen from slot `at` on, wants."""
     identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
         tile = tile_of(ground, x, y)
         turn_x, turn_y = turn_x + gather(ground.away_x, tile), turn_y + gather(ground.away_y, tile)
-    ax = push_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x
-    ay = push_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y
-    vx, vy = vx + rules.dt * ax, vy + rules.dt * ay
+    home_x, home_y = _home(x, y, rules)
+    ax = push_x + rules.wander * chance(identity, rules.wander_key_x) + rules.border * turn_x - home_x
+    ay = push_y + rules.wander * chance(identity, rules.wander_key_y) + rules.border * turn_y - home_y
+    return ax, ay
+
+
+@device
+def limited(vx: Float, vy: Float, low: Float, high: Float) -> tuple[Float, Float]:
+    """The velocity with its length in [low, high]; one of nothing stays."""
     speed_sq = vx * vx + vy * vy
     moving = speed_sq > np.float32(1e-12)
-    speed = root(select(moving, speed_sq, splat(np.float32(1), x)))
-    wanted = select(speed < rules.speed_min, splat(rules.speed_min, x), speed)
-    wanted = select(wanted > rules.speed_max, splat(rules.speed_max, x), wanted)
+    speed = root(select(moving, speed_sq, splat(np.float32(1), vx)))
+    wanted = select(speed < low, low, speed)
+    wanted = select(wanted > high, high, wanted)
     scale = wanted / speed
     return vx * scale, vy * scale
+
+
+@implements(steering.steer, FlockRules, NearestRules)
+def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: Float, y: Float, vx: Float,
+          vy: Float) -> tuple[Float, Float]:
+    ax, ay = urge(rules, ground, columns, at, x, y)
+    return limited(vx + rules.dt * ax, vy + rules.dt * ay, splat(rules.speed_min, x), splat(rules.speed_max, x))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -67,15 +98,17 @@ def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: 
 class Flock(Behaviour):
     """The behaviour *flock* (the interface is in base.py)."""
 
-    seen = ("x", "y", "vx", "vy")
-    structures: Mapping[str, type[Structure]] = {"field": FieldGrid}
+    seen: tuple[str, ...] = ("x", "y", "vx", "vy")
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
-        self.settings = settings = config.flock
+        self.settings = settings = cast(FlockSettings, config.behaviour_settings)
         self._rules: FlockRules | None = None
         radius = max(settings.sight, settings.separation)
-        self.needs = Needs(FlockColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin)
+        nearest = settings.follow_nearest if settings.follow == "nearest" else 0
+        self.needs = Needs(FlockColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin,
+                           nearest=nearest)
+        self.structures = {} if nearest else {"field": FieldGrid}
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the velocities of newcomers: a random speed along a smooth wind field, up to an eighth of a turn off."""
@@ -87,7 +120,10 @@ class Flock(Behaviour):
         turn = wind / 2 + (hashing.unit(ids, hashing.key(seed, 0, hashing.HEADING)).astype(np.float64) - 0.5) / 4
         return {"vx": cosine(turn) * speed, "vy": cosine(turn - 0.25) * speed}
 
-    def rules(self, world: World) -> FlockRules:
+    def rules(self, world: World) -> object:
+        return self.flock_rules(world)
+
+    def flock_rules(self, world: World) -> FlockRules:
         self._rules = self._rules or self._first_rules(world)
         key = hashing.key(self.seed, world.tick, hashing.WANDER)
         return self._rules._replace(wander_key_x=key, wander_key_y=hashing.next_key(key))
@@ -95,16 +131,23 @@ class Flock(Behaviour):
     def _first_rules(self, world: World) -> FlockRules:
         """The constants of all steps, without keys."""
         settings, walls, f = self.settings, world.terrain.walls, np.float32
-        return FlockRules(
+        kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
+        return kind(
+            eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
+            apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
             sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
-            wander=f(settings.wander), border=f(settings.border if settings.margin > 0 else 0),
+            wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
+            border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
             speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height,
             wander_key_x=np.int32(0), wander_key_y=np.int32(0))
 
 
-def cosine(turns: Doubles) -> Doubles:
+Turns = TypeVar("Turns", float, Doubles)
+
+
+def cosine(turns: Turns) -> Turns:
     """Return the cosine of angles in turns, from multiplications and additions alone: the same bits on every machine."""
-    x = np.abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
+    x = abs(turns - np.round(turns)) * 4 - 1  # -1 at the peak, 1 at the trough
     return -x * (1.5706268 - x * x * (0.6432292 - x * x * 0.0727102))

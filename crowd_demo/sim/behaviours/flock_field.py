@@ -23,8 +23,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.flock_rules import FIXED, FlockRules
+from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_int, wrap32
+from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close
+from crowd_demo.sim.behaviours.flock_rules import FlockRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -39,6 +40,7 @@ COUNT, X, Y, VX, VY = range(5)
 class FieldRules(NamedTuple):
     """The constants of the pair interaction (separation), and the field's result by slot."""
 
+    apart: Apart
     separation_sq: np.float32
     separate: np.float32
     pull_x: Floats  # [n + 16]
@@ -156,26 +158,27 @@ def load_register(rules: FieldRules, strip: Strip, at: Int) -> Seen:
 @implements(pairwise.no_sums, FieldRules)
 def no_sums(rules: FieldRules, like: Float) -> Sums:
     none = no_sum(like)
-    return none, none, none
+    return none, none, none, none
 
 
 @implements(pairwise.accumulate, FieldRules)
 def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me[0], me[1]
     dx, dy = other[0] - x, other[1] - y
-    near = dx * dx + dy * dy < rules.separation_sq
+    distance_sq = dx * dx + dy * dy
+    near = distance_sq < rules.separation_sq
     one, none = splat(np.int32(1), x), splat(np.int32(0), x)
-    return (sums[0] + select(near, one, none), sums[1] + select(near, splat(other[2], x), none),
-            sums[2] + select(near, splat(other[3], x), none))
+    met, close, apart_x, apart_y = sums
+    close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], close, apart_x, apart_y)
+    return met + select(near, one, none), close, apart_x, apart_y
 
 
 @implements(pairwise.finish, FieldRules)
 def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, pull_x, pull_y = me
-    close, close_px, close_py = sums
-    unit = np.float32(1 / FIXED)
-    apart_x, apart_y = to_float(wrap32(close * px - close_px)) * unit, to_float(wrap32(close * py - close_py)) * unit
-    met = wrap32(close) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
+    count, close, sum_x, sum_y = sums
+    apart_x, apart_y = drive_apart(rules.apart, px, py, close, sum_x, sum_y)
+    met = wrap32(count) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
     return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
 
@@ -198,4 +201,4 @@ class FieldGrid(Sorted):
 
     def rules(self, rules: object) -> FieldRules:
         assert isinstance(rules, FlockRules)
-        return FieldRules(rules.separation_sq, rules.separate, self.pull_x, self.pull_y)
+        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y)

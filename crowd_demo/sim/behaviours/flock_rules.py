@@ -1,6 +1,8 @@
-"""How a bird interacts with its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
+"""What a bird asks of its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
 
 Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
+Whom a bird follows, and how it keeps away from those too near, are records of their own (flock_parts.py): kernels are compiled
+for their types, so what is not chosen costs nothing.
 """
 
 from __future__ import annotations
@@ -13,10 +15,9 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import load, no_sum, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
-
-FIXED = 256  # steps of a unit in the sums
 
 
 class FlockColumns(NamedTuple):
@@ -35,6 +36,8 @@ class FlockColumns(NamedTuple):
 class FlockRules(NamedTuple):
     """Constants of one step; weights in 1/s and 1/s^2, lengths in world units."""
 
+    eyes: Eyes  # whom it follows
+    apart: Apart  # how it keeps away
     sight_sq: np.float32
     separation_sq: np.float32
     align: np.float32
@@ -42,6 +45,8 @@ class FlockRules(NamedTuple):
     separate: np.float32
     inv_crowding: np.float32
     wander: np.float32
+    roost: np.float32
+    roost_radius: np.float32
     border: np.float32
     inv_margin: np.float32
     speed_min: np.float32
@@ -85,6 +90,8 @@ def load_register(rules: FlockRules, strip: Strip, at: Int) -> Seen:
             load(ints[2], at), load(ints[3], at))
 
 
+# --- order-free sums over all neighbours -----------------------------------------------------------------------------
+
 @implements(pairwise.no_sums, FlockRules)
 def no_sums(rules: FlockRules, like: Float) -> Sums:
     none = no_sum(like)
@@ -95,24 +102,25 @@ def no_sums(rules: FlockRules, like: Float) -> Sums:
 def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me[0], me[1]
     ox, oy, px, py, vx, vy = other
-    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    count, sum_px, sum_py, sum_vx, sum_vy, close, apart_x, apart_y = sums
     dx, dy = ox - x, oy - y
     distance_sq = dx * dx + dy * dy
-    seen, near = distance_sq < rules.sight_sq, distance_sq < rules.separation_sq
+    followed = follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq)
+    near = distance_sq < rules.separation_sq
     one, none = splat(np.int32(1), x), splat(np.int32(0), x)
-    wide_px, wide_py = splat(px, x), splat(py, x)
-    return (count + select(seen, one, none), close + select(near, one, none),
-            sum_px + select(seen, wide_px, none), sum_py + select(seen, wide_py, none),
-            sum_vx + select(seen, splat(vx, x), none), sum_vy + select(seen, splat(vy, x), none),
-            close_px + select(near, wide_px, none), close_py + select(near, wide_py, none))
+    close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, px, py, close, apart_x, apart_y)
+    return (count + select(followed, one, none),
+            sum_px + select(followed, splat(px, x), none), sum_py + select(followed, splat(py, x), none),
+            sum_vx + select(followed, splat(vx, x), none), sum_vy + select(followed, splat(vy, x), none),
+            close, apart_x, apart_y)
 
 
 @implements(pairwise.finish, FlockRules)
 def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, vx, vy = me
-    count, close, sum_px, sum_py, sum_vx, sum_vy, close_px, close_py = sums
+    count, sum_px, sum_py, sum_vx, sum_vy, close, apart_x, apart_y = sums
     unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, seen if sight > 0
+    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, followed if sight > 0
     some = neighbours > 0
     alone = splat(np.float32(0), x)
     inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
@@ -121,21 +129,22 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
     match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
     match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
-    apart_x = to_float(wrap32(close * px - close_px)) * unit
-    apart_y = to_float(wrap32(close * py - close_py)) * unit
-    push_x = rules.align * match_x + cohere * mean_x + rules.separate * apart_x
-    push_y = rules.align * match_y + cohere * mean_y + rules.separate * apart_y
-    return select(some, push_x, alone), select(some, push_y, alone), wrap32(neighbours)
-
-
-@implements(pairwise.perceive, FlockRules)
-def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    dx, dy = other[0] - me[0], other[1] - me[1]
-    distance_sq = dx * dx + dy * dy
-    return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
+    flock_x, flock_y = rules.align * match_x + cohere * mean_x, rules.align * match_y + cohere * mean_y
+    away_x, away_y = drive_apart(rules.apart, px, py, close, apart_x, apart_y)
+    return (select(some, flock_x, alone) + rules.separate * away_x, select(some, flock_y, alone) + rules.separate * away_y,
+            wrap32(neighbours))
 
 
 @device
 def _mean(total: Int, count: Int, own: Int, inverse: Float) -> Float:
     """Mean offset of the neighbours; the agent itself adds 0, modulo 2**32."""
     return to_float(wrap32(total - count * own)) * inverse
+
+
+# --- one at a time ---------------------------------------------------------------------------------------------------
+
+@implements(pairwise.perceive, FlockRules)
+def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    dx, dy = other[0] - me[0], other[1] - me[1]
+    distance_sq = dx * dx + dy * dy
+    return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq

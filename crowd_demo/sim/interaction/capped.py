@@ -1,12 +1,12 @@
-"""Caps: an agent interacts with only some of its neighbours. That is cheaper, and biased in a direction that can be measured.
+"""An agent meets only some of its neighbours: because a cap says so, or because its behaviour asks for the nearest.
 
     first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours (navkit)
-    nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
+    nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids (nearest.py)
 
-`first` depends on the order of scanning: rows of cells downwards, cells to the right, agents by id. So the agents of each cell
-of the grid are sorted by id, and the result is the same for every cadence of sorting, structure and number of workers. But
-the first ones all lie up and to the left; metrics/bias.py measures it. SIMD does not apply to either, because the sixteen
-agents of a register share their candidates: for every structure, the scalar kernel below searches the grid.
+Caps are cheaper than all neighbours, and biased in a direction that can be measured: `first` depends on the order of scanning,
+which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id,
+and the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to
+the left; metrics/bias.py measures it.
 """
 
 from __future__ import annotations
@@ -15,15 +15,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Ints, Longs, Rules
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import take_block
+from crowd_demo.sim.interaction import nearest, pairwise
+from crowd_demo.sim.interaction.nearest import MOST_KEPT, gather, solve
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
     CANDIDATES,
+    Seen,
     Strips,
     accumulate,
-    keep_one,
+    finish,
+    keep,
     no_sums,
     perceive,
     read_columns,
@@ -32,12 +37,11 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.store.columns import Columns
 
-MOST_KEPT = 64  # neighbours: what `cap_neighbours` may ask for
 HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
 class Caps(NamedTuple):
-    """Which cap, and its two limits."""
+    """Whom an agent keeps: the nearest or the first, and two limits."""
 
     nearest: bool
     scanned: int
@@ -60,46 +64,64 @@ def kept_of(workers: int) -> Kept:
 # --- which neighbours are kept ---------------------------------------------------------------------------------------
 
 @device
-def _keep_nearest(columns: Columns, slot: int, distance: Float, size: int, most: int, slots: Ints, distances: Floats) -> int:
-    """Insert a neighbour into the list by (distance, id) and return the list's new length."""
-    at = size
-    while at > 0 and (distance < distances[at - 1] or (
-            distance == distances[at - 1] and columns.id[slot] < columns.id[slots[at - 1]])):
-        at -= 1
-    if at == most:
-        return size
-    size = min(size + 1, most)
-    for k in range(size - 1, at, -1):
-        slots[k], distances[k] = slots[k - 1], distances[k - 1]
-    slots[at], distances[at] = slot, distance
-    return size
+def _keep_first(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps,
+                slots: Ints) -> tuple[int, int, int, bool]:
+    me = read_columns(rules, columns, np.uintp(slot))
+    found, scanned = 0, 0
+    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+    for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        for k in range(cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]):
+            other = cells.order[k]
+            if other == slot:
+                continue
+            if scanned == caps.scanned or found == caps.neighbours:
+                return found, found, scanned, True
+            scanned += 1
+            is_neighbour, _ = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
+            if is_neighbour:
+                slots[found] = other
+                found += 1
+    return found, found, scanned, False
 
 
 @device
 def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps, slots: Ints,
            distances: Floats) -> tuple[int, int, int, bool]:
     """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a cap was hit)."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    size, found, scanned = 0, 0, 0
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
-    for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        for k in range(cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]):
-            other = cells.order[k]
-            if other == slot:
-                continue
-            if not caps.nearest and (scanned == caps.scanned or found == caps.neighbours):
-                return size, found, scanned, True
-            scanned += 1
-            is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
-            if is_neighbour:
-                found += 1
-                if caps.nearest:
-                    size = _keep_nearest(columns, other, distance, size, caps.neighbours, slots, distances)
-                else:
-                    slots[size] = other
-                    size += 1
+    if not caps.nearest:
+        return _keep_first(cells, columns, rules, row, column, slot, caps, slots)
+    size, found, scanned = gather(cells, columns, rules, row, column, slot, caps.neighbours, slots, distances)
     return size, found, scanned, found > size
 
+
+# --- a cap: the behaviour's own sums over those that are kept ---------------------------------------------------------
+
+class Few(NamedTuple):
+    """The rules of a behaviour that would add up over all its neighbours."""
+
+    all: Rules
+
+
+@implements(pairwise.read_columns, Few)
+def _read_columns(few: Few, columns: Columns, slot: Int) -> Seen:
+    return read_columns(few.all, columns, slot)
+
+
+@implements(pairwise.perceive, Few)
+def _perceive(few: Few, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    return perceive(few.all, me, other)
+
+
+@implements(nearest.solve, Few)
+def _solve(few: Few, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+    me = read_columns(few.all, columns, np.uintp(slot))
+    sums = accumulate(few.all, me, me, no_sums(few.all, columns.x[slot]))  # `finish` subtracts the agent itself
+    for k in range(size):
+        sums = accumulate(few.all, me, read_columns(few.all, columns, np.uintp(near[k])), sums)
+    return finish(few.all, me, sums)
+
+
+# --- the kernel ------------------------------------------------------------------------------------------------------
 
 @device
 def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, caps: Caps, slots: Ints, distances: Floats,
@@ -111,11 +133,8 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
             if not due(turn, columns.look_at[slot]):
                 continue
             size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
-            me = read_columns(rules, columns, np.uintp(slot))
-            sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
-            for kept in range(size):
-                sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(slots[kept])), sums)
-            keep_one(rules, columns, slot, me, sums, turn, counters)
+            push_x, push_y, met = solve(rules, columns, slot, slots, size)
+            keep(columns, slot, push_x, push_y, met, turn, counters)
             counters[CANDIDATES] += scanned
             counted[HITS] += hit
             counted[FOUND] += found
@@ -124,8 +143,8 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
 
 
 @kernel
-def see_capped(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
-               strips: Strips) -> None:
+def see_few(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
+            strips: Strips) -> None:
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:

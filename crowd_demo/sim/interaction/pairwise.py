@@ -1,5 +1,6 @@
 """See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
 
+There are two contracts: order-free sums over all neighbours, here, and the k nearest in a fixed order (nearest.py).
 Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two
 kernels that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD
 one copies what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each
@@ -70,7 +71,10 @@ def finish(rules: Rules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
 
 @generic
 def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    """Return (whether `other` is a neighbour, a measure of its distance that puts neighbours in order); for caps."""
+    """Return (whether `other` is a neighbour, a measure of its distance by which neighbours are put in order).
+
+    Only one agent at a time: for caps, and for behaviours that gather their nearest (nearest.py).
+    """
 
 
 # --- memory ----------------------------------------------------------------------------------------------------------
@@ -105,8 +109,15 @@ def strips_of(capacity: int, workers: int) -> Strips:
 
 @device
 def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:
+    """Write what the sums over an agent's neighbours come to."""
+    push_x, push_y, met = finish(rules, me, sums)
+    keep(columns, slot, push_x, push_y, met, turn, counters)
+
+
+@device
+def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
     """Write the push of an agent's neighbours, and when it is due again."""
-    columns.push_x[slot], columns.push_y[slot], met = finish(rules, me, sums)
+    columns.push_x[slot], columns.push_y[slot] = push_x, push_y
     columns.look_at[slot] = next_look(turn, columns, slot)
     counters[NEIGHBOURS] += met
     counters[DUE] += 1

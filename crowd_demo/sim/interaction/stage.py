@@ -13,7 +13,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.capped import Caps, Kept, cap_counters, kept_of, see_capped
+from crowd_demo.sim.interaction.capped import Caps, Few, Kept, cap_counters, kept_of, see_few
 from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, rows_of, see_lists_lanes, see_lists_scalar
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
@@ -42,7 +42,7 @@ HEAVY = 4  # a block that holds more than one in so many of a worker's agents is
 
 
 class Interact(Stage):
-    """Interaction of all agents that are due with the candidates of the structure, or, with a cap, with some from the grid."""
+    """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
     name = "see"
 
@@ -61,16 +61,22 @@ class Interact(Stage):
         return self._memory
 
     def caps(self, world: World) -> Caps:
-        return Caps(bool(world.options.cap == "nearest"), self._cap_scanned, self._cap_neighbours)
+        """Return what the technique *cap* lets an agent keep."""
+        return Caps(bool(world.cap == "nearest"), self._cap_scanned, self._cap_neighbours)
 
     def calls(self, world: World) -> tuple[Call, ...]:
-        if world.options.cap == "none":
+        if world.cap == "none":
             return self.all_calls(world, exact=False)
+        return self._few_calls(world, Few(world.rules), self.caps(world))
+
+    def _few_calls(self, world: World, rules: object, caps: Caps) -> tuple[Call, ...]:
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
-        return memory.capped_calls(world.grid.view(), world.agents, world.rules, world.turn, self.caps(world))
+        return memory.few_calls(world.grid.view(), world.agents, rules, world.turn, caps)
 
     def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
         """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
+        if nearest := world.needs.nearest:
+            return self._few_calls(world, world.rules, Caps(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
@@ -102,7 +108,7 @@ class Interact(Stage):
     def structure_counters(self, world: World) -> dict[str, float]:
         """Return the counters that only the present structure or cap has."""
         counters = self.index.structure(world).counters()
-        if world.options.cap != "none":
+        if world.cap != "none":
             memory = self.memory(world)
             counters |= cap_counters(memory.kept, int(memory.strips.counters[:, DUE].sum()))
         return counters
@@ -144,10 +150,10 @@ class Memory:
                 see = see_lanes if simd else see_scalar
                 return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
 
-    def capped_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
-        """Return the same with a cap, one agent at a time."""
+    def few_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
+        """Return the same with those whom `caps` lets an agent keep, one agent at a time."""
         self._reset()
-        return (call(see_capped, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
+        return (call(see_few, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         strips = self.strips

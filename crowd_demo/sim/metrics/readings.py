@@ -56,7 +56,7 @@ def is_staggered(sim: Simulation) -> bool:
 
 
 def is_capped(sim: Simulation) -> bool:
-    return bool(sim.optimizations.cap != "none")
+    return bool(sim.world.cap != "none")
 
 
 def has_field(sim: Simulation) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures import birds, dots, people
+from crowd_demo.render.figures import birds, dots, hunt, people
 from crowd_demo.render.projection import hash_ids
 
 COLOURS = [(20, 124, 220), (52, 16, 72), (222, 64, 0)]
@@ -115,3 +115,15 @@ def test_the_wheel_shows_the_direction_of_flight():
     up, right, down, left, still = (int(colour) for colour in colours)
     assert [up, right, down, left] == [r << 16 | g << 8 | b for r, g, b in birds.WHEEL]
     assert still == right
+
+
+@given(crowds.seeds, crowds.counts, crowds.workers, sizes_px)
+def test_predators_lie_over_their_prey_and_are_the_same_by_numpy(seed, count, workers, size_px):
+    slots, agents, _ = crowd(seed, count)
+    look = hunt.HuntLook(look_of_birds(size_px)._replace(single=False), 60, False)
+    frame, on_screen = compiled(workers, slots, agents, look)
+    plain, plain_on_screen = by_numpy(slots, agents, look)
+    assert np.array_equal(frame, plain) and on_screen == plain_on_screen
+    alone, _ = by_numpy(slots[agents.id[slots] < 60], agents, look)
+    red = alone == hunt.PREDATOR
+    assert (frame[red] == hunt.PREDATOR).all()

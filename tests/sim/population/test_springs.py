@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
+import reference_flock
 import reference_links
 from crowds import ROPE, refresh_rules, shuffle, simulation
 
@@ -74,7 +75,7 @@ def test_springs_are_the_models(pattern: str) -> None:
 def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: str) -> None:
     sim = simulation(pattern, **SMALL, behaviour=behaviour, optimizations__stagger__avoidance=1)
     pins = np.flatnonzero(pinned(np.arange(160), sim.config))
-    move = {"flock": reference.flock_move, "crates": reference.crate_move}[behaviour]
+    move = {"flock": reference_flock.flock_move, "crates": reference.crate_move}[behaviour]
     for _ in range(5):
         shuffle(sim, sim.tick)
         wanted: Any = sim.agents.by_id()

@@ -1,0 +1,100 @@
+"""Predators and prey: each stage against its oracle, and what comes of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_hunt as reference
+from crowds import open_world, refresh_rules, run_through, shuffle, simulation
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowd_demo.sim.interaction.pairwise import NEIGHBOURS
+
+WIDTH, HEIGHT = 500, 340
+examples = settings(max_examples=15, deadline=None)
+agents = st.integers(0, 90)
+seeds = st.integers(0, 99)
+
+
+def hunt(n: int, seed: int, **more: Any) -> Any:
+    """A small crowd of five predators and their prey in any place; many on a lattice, so that squares hold equally many."""
+    sim = simulation("1k", behaviour="hunt", agents=n, seed=seed, optimizations__stagger__avoidance=1, hunt__predators=5,
+                     hunt__predator_sight=200, hunt__square=60, **open_world(WIDTH, HEIGHT), **more)
+    c, rng = sim.agents.columns, np.random.default_rng(seed)
+    if seed % 3 == 0:
+        c.x[:n], c.y[:n] = np.round(c.x[:n] / 20) * 20, np.round(c.y[:n] / 20) * 20
+    c.vx[:n], c.vy[:n] = rng.uniform(-120, 120, (2, n))
+    shuffle(sim, seed)
+    return sim
+
+
+@pytest.mark.parametrize("simd", ["true", "false"])
+@pytest.mark.parametrize("follow", ["radius", "nearest"])
+@examples
+@given(n=agents, seed=seeds, neighbours=st.sampled_from(["none", "sorted", "linked", "aabb_tree"]))
+def test_each_kind_flocks_by_itself(simd: str, follow: str, n: int, seed: int, neighbours: str) -> None:
+    sim = hunt(n, seed, hunt__follow=follow, optimizations__simd=simd, optimizations__neighbours=neighbours)
+    c: Any = sim.agents.by_id()
+    most = sim.config.hunt.follow_nearest if follow == "nearest" else 0
+    want_x, want_y, met = reference.hunt_push(c, refresh_rules(sim), most)
+    run_through(sim, "see")
+    after = sim.agents.by_id()
+    assert np.array_equal(after.push_x, want_x)
+    assert np.array_equal(after.push_y, want_y)
+    assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == met.sum()
+
+
+@examples
+@given(n=agents, seed=seeds, threads=st.integers(1, 5))
+def test_predators_chase_the_densest_square_that_they_see(n: int, seed: int, threads: int) -> None:
+    sim = hunt(n, seed, optimizations__threads=threads)
+    before: Any = sim.agents.by_id()
+    run_through(sim, "hunt")
+    after = sim.agents.by_id()
+    for i in np.flatnonzero(before.kind == 1).tolist():
+        want = reference.chase(before, i, sim.config.hunt, WIDTH, HEIGHT)
+        assert (after.push_x[i], after.push_y[i]) == want
+
+
+@pytest.mark.parametrize("simd", ["true", "false"])
+@examples
+@given(n=agents, seed=seeds)
+def test_everybody_moves_as_the_oracle_says(simd: str, n: int, seed: int) -> None:
+    sim = hunt(n, seed, optimizations__simd=simd, hunt__roost=0.5, hunt__roost_radius=100)
+    run_through(sim, "hunt")
+    want = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
+    rules = sim.world.rules
+    run_through(sim, "move")
+    reference.hunt_move(want, rules, sim.world.ground)
+    after = sim.agents.by_id()
+    for name in ("x", "y", "vx", "vy", "kind"):
+        assert np.array_equal(getattr(after, name), want[name]), name
+
+
+def kinds(sim: Any) -> list[int]:
+    return list(sim.agents.by_id().kind)
+
+
+@pytest.mark.quick
+def test_those_with_the_lowest_ids_are_the_predators() -> None:
+    sim = simulation("1k", behaviour="hunt", agents=20, hunt__predators=3)
+    assert kinds(sim) == [1] * 3 + [0] * 17
+    sim.populate(2)
+    sim.populate(20)
+    assert kinds(sim) == [1] * 3 + [0] * 17
+
+
+def test_prey_flees() -> None:
+    """Twice as many are near a predator when it is not feared."""
+    near = {}
+    for flee in (0, 8):
+        sim = simulation("1k", behaviour="hunt", agents=500, hunt__flee=flee, **open_world(900, 900))
+        sim.step(300)
+        c: Any = sim.agents.by_id()
+        prey = c.kind == 0
+        distance = np.hypot(c.x[prey][:, None] - c.x[~prey], c.y[prey][:, None] - c.y[~prey])
+        near[flee] = int((distance < 30).sum())
+    assert near[0] > 2 * near[8]
