@@ -72,8 +72,8 @@ class Watched(Generic[Kind]):
                 print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def kernels(config: Config, watched: Watched[Kind]) -> Compile:
-    """Compile what the configuration needs; return what compiles for other techniques."""
+def kernels(config: Config, watched: Watched[Kind], render: bool = True) -> Compile:
+    """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
     from functools import partial
 
     from crowd_demo.app.compiling.ahead import compile_missing
@@ -84,7 +84,7 @@ def kernels(config: Config, watched: Watched[Kind]) -> Compile:
     from crowd_demo.app.compiling.compilers import Compilers
 
     with Compilers(config) as compilers:
-        return partial(compile_missing, compilers.compile_first(True, progress.compiling))
+        return partial(compile_missing, compilers.compile_first(render, progress.compiling))
 
 
 def show(text: str, record: Mapping[str, object], path: Path | None) -> int:

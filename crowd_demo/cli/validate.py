@@ -1,0 +1,121 @@
+"""`crowd-demo validate`: people held against the literature."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowd_demo.app.process.streams import STDOUT
+from crowd_demo.cli.arguments import Parser, parser_of, unwritable_report
+from crowd_demo.cli.exits import CRASHED, FINE, mistaken
+from crowd_demo.cli.experiments import Watched, kernels, show
+
+if TYPE_CHECKING:
+    from crowd_demo.lab.validate.experiment import Measures
+    from crowd_demo.lab.validate.validation import Validation
+
+ABOUT = """\
+Let people walk the scenes of the literature (corridors, bottlenecks, doors, ...) and hold what is measured of them against
+what is expected: a table with a verdict for each number. All experiments in full also make docs/validation.md.
+
+With the extra `validation` (pip install "crowd-demo[validation]") PedPy measures the same trajectories, and pictures are
+drawn; where JuPedSim is installed (pip install jupedsim) its people walk the same scenes. The exit code is 1 if something
+could not be computed, and with --strict also if one of this program's models fails a number. Ctrl-C prints what was found so
+far."""
+DOCS = Path("docs")
+
+
+def parser() -> Parser:
+    made = parser_of("validate", ABOUT, "crowd-demo validate --list names the experiments")
+    made.add_argument("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)")
+    made.add_argument("--list", action="store_true", help="list the experiments")
+    made.add_argument("--short", action="store_true", help="smaller scenes, seconds each")
+    made.add_argument("--strict", action="store_true", help="exit code 1 also if a number fails")
+    made.add_argument("--out", metavar="DIR", type=Path, help="write validation.md and its pictures there (default: docs,"
+                      " where there is such a folder and all experiments run in full)")
+    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was measured; - instead of the table")
+    return made
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.list:
+        return _list()
+    if mistakes := list(_mistakes(args)):
+        return mistaken(*mistakes)
+    watched = Watched("validate", lambda watched: experiment_of(watched, args))
+    code = watched.watch()
+    return _concluded(watched.experiment, args, code) if watched.experiment else code
+
+
+def _mistakes(args: argparse.Namespace) -> Iterator[str]:
+    from crowd_demo.config.explain import close_to
+    from crowd_demo.lab.validate.experiments import EXPERIMENTS
+
+    for name in args.names:
+        if name not in EXPERIMENTS:
+            yield f"validate: unknown experiment {name!r}{close_to(name, EXPERIMENTS)}; there are {', '.join(EXPERIMENTS)}"
+    if args.out and args.out.exists() and not args.out.is_dir():
+        yield f"--out: {args.out} is no folder"
+    if args.out and not plots_can_be_drawn():
+        yield '--out: its pictures need matplotlib: pip install "crowd-demo[validation]"'
+    yield from unwritable_report(args)
+
+
+def experiment_of(watched: Watched[Validation], args: argparse.Namespace) -> Validation:
+    from crowd_demo.config.model import Config
+
+    compile_for = kernels(Config.model_validate({}), watched, render=False)
+    from crowd_demo.lab.validate.experiments import EXPERIMENTS
+    from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+    from crowd_demo.lab.validate.validation import MODELS, Validation
+
+    chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
+    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy())
+
+
+def pedpy() -> Measures | None:
+    """PedPy's measures, if it is installed."""
+    from crowd_demo.lab.validate.by_pedpy import pedpy_measures
+
+    try:
+        return pedpy_measures()
+    except ImportError:
+        return None
+
+
+def plots_can_be_drawn() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
+def folder_of(args: argparse.Namespace) -> Path | None:
+    """Where the page goes."""
+    whole = not args.names and not args.short and DOCS.is_dir() and plots_can_be_drawn()
+    return args.out or (DOCS if whole else None)
+
+
+def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> int:
+    from crowd_demo.lab.validate.page import write_page
+    from crowd_demo.lab.validate.results import as_data, terminal
+    from crowd_demo.measure.record import header
+
+    record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
+    written = show(terminal(validation) or "nothing was measured", record, args.report)
+    folder = folder_of(args)
+    if folder and not code:
+        write_page(validation, folder)
+        if args.report != STDOUT:
+            print(f"\n{folder / 'validation.md'} written")
+    errors = any(result.errors for result in validation.results)
+    return code or written or (CRASHED if errors or (args.strict and validation.failed) else FINE)
+
+
+def _list() -> int:
+    from crowd_demo.lab.validate.experiments import EXPERIMENTS
+
+    for experiment in EXPERIMENTS.values():
+        print(f"{experiment.name:12} {experiment.title}")
+    return FINE

@@ -1,0 +1,98 @@
+"""What an experiment is: scenes, what is read from how people walked them, what the literature expects, and a picture."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.lab.validate.scene import Scene
+from crowd_demo.measure.trajectories.density import density
+from crowd_demo.measure.trajectories.flow import crossings
+from crowd_demo.measure.trajectories.speed import speeds
+from crowd_demo.measure.trajectories.table import Line, Rectangle, Trajectories
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SPEED_STEP = 5  # frames: speeds are those of a second
+
+
+class Measures(NamedTuple):
+    """The measures that PedPy has, too."""
+
+    crossings: Callable[[Trajectories, Line], tuple[Longs, Doubles]]
+    speeds: Callable[[Trajectories, int, tuple[float, float] | None], tuple[Longs, Longs, Doubles]]
+    density: Callable[[Trajectories, Rectangle], Doubles]
+
+
+OWN = Measures(crossings, speeds, density)
+
+
+class Run(NamedTuple):
+    """A scene, and how somebody walked it."""
+
+    scene: Scene
+    walked: Trajectories
+
+
+Runs = Mapping[float, Run]  # by what the scenes of an experiment differ in: a width, a density
+
+
+class Reading(NamedTuple):
+    """A number, and between which two the literature expects it. `measured`: by a measure that PedPy has, too."""
+
+    what: str
+    value: float
+    low: float
+    high: float
+    unit: str = ""
+    measured: bool = False
+
+    @property
+    def passes(self) -> bool:
+        return self.low <= self.value <= self.high
+
+    @property
+    def expected(self) -> str:
+        if self.high == math.inf:
+            return f"at least {number(self.low)}"
+        if self.low in (0, -math.inf):
+            return f"at most {number(self.high)}"
+        return number(self.low) if self.low == self.high else f"{number(self.low)} to {number(self.high)}"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One entry of the registry. `scenes(short)` are smaller and fewer when short."""
+
+    name: str
+    title: str
+    about: str
+    source: str
+    scenes: Callable[[bool], Mapping[float, Scene]]
+    read: Callable[[Runs, Measures], Iterable[Reading]]
+    plot: Callable[[Axes, Mapping[str, Runs]], None]
+
+
+class Walker(Protocol):
+    """Somebody who can walk scenes: a model of this program, or another program."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def about(self) -> str: ...
+
+    def why_not(self, scene: Scene) -> str:
+        """Say why it cannot walk this scene; empty if it can."""
+
+    def walk(self, scene: Scene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        """Yield how much is done, 0 to 1; return who was where."""
+
+
+def number(value: float) -> str:
+    """With three digits; a time that nobody has seen the end of is never."""
+    return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"

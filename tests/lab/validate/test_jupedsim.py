@@ -1,0 +1,26 @@
+"""JuPedSim walks the same scenes."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowd_demo.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+from crowd_demo.lab.validate.validation import Validation
+from crowd_demo.measure.experiment import no_compiling
+
+pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
+
+
+@pytest.mark.parametrize("name", ["rimea-1", "rimea-6"])
+def test_a_corridor_and_a_corner_as_we_do(name: str) -> None:
+    validation = Validation([EXPERIMENTS[name]], jupedsim_walkers(), True, no_compiling, None)
+    for _ in validation.run():
+        pass
+    (result,) = validation.results
+    assert result.errors == {} and all(reading.passes for reading in result.readings["JuPedSim"])
+
+
+def test_it_says_what_it_cannot_walk() -> None:
+    (scene, *_) = EXPERIMENTS["rimea-4"].scenes(True).values()
+    assert jupedsim_walkers()[0].why_not(scene) == "JuPedSim has no corridor that is closed to a ring"

@@ -1,0 +1,146 @@
+"""What becomes of readings: verdicts, tables, JSON, the page; and the short forms of all experiments."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Generator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crowd_demo.cli import main
+from crowd_demo.lab.validate.crowd_walk import CrowdWalk
+from crowd_demo.lab.validate.experiment import Experiment, Reading, number
+from crowd_demo.lab.validate.experiments import EXPERIMENTS
+from crowd_demo.lab.validate.page import page
+from crowd_demo.lab.validate.results import as_data, terminal
+from crowd_demo.lab.validate.scene import Scene
+from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
+from crowd_demo.lab.validate.weidmann import weidmann
+from crowd_demo.measure.experiment import no_compiling
+from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+
+ROOT = Path(__file__).parents[3]
+
+
+class Straight(CrowdWalk):
+    """Somebody who walks straight through everything, or breaks, or cannot."""
+
+    def why_not(self, scene: Scene) -> str:
+        return "no legs" if self.name == "snake" else ""
+
+    def walk(self, scene: Scene, seed: int = 1) -> Generator[float, None, Trajectories]:
+        yield 0.5
+        if self.name == "broken":
+            raise RuntimeError("a leg\nis missing")
+        recorder = Recorder(10)
+        for frame in range(330):
+            recorder.add([0], [-1 + frame * 0.133], [1])
+        return recorder.trajectories()
+
+
+def walker(name: str) -> Straight:
+    return Straight(name, f"{name}'s model", {})
+
+
+@pytest.fixture(scope="module")
+def found() -> Validation:
+    walkers = [walker(name) for name in ("broken", "snake", "straight")]
+    validation = Validation([EXPERIMENTS["rimea-1"]], walkers, True, no_compiling, None)
+    assert [progress.part for progress in validation.run()] == [pytest.approx(1 / 6), pytest.approx(5 / 6)]
+    return validation
+
+
+@pytest.mark.quick
+def test_a_reading_passes_within_its_bounds() -> None:
+    for value, passes in ((1, True), (2, True), (0.99, False), (2.01, False), (math.nan, False)):
+        assert Reading("", value, 1, 2).passes == passes
+    assert [Reading("", 1, low, high).expected for low, high in ((1, 2), (0.5, math.inf), (0, 5), (3, 3))] == [
+        "1 to 2", "at least 0.5", "at most 5", "3"]
+    assert [number(value) for value in (math.nan, math.inf, 0.1234, 12.34, 7.0)] == [
+        "none", "never", "0.123", "12.3", "7"]
+
+
+@pytest.mark.quick
+def test_weidmanns_curve() -> None:
+    """Numbers of his table: 1.06 m/s at one person per m², 0.61 at two, none at 5.4."""
+    assert [round(weidmann(density), 2) for density in (0, 1, 2, 5.4, 6)] == [1.34, 1.06, 0.61, 0, 0]
+    assert max(weidmann(density) * density for density in np.arange(0.1, 5.4, 0.01)) == pytest.approx(1.22, abs=0.01)
+
+
+@pytest.mark.quick
+def test_what_breaks_or_cannot_is_said_and_the_others_go_on(found: Validation) -> None:
+    (result,) = found.results
+    assert result.errors == {"broken": "RuntimeError: a leg is missing"} and result.left_out == {"snake": "no legs"}
+    assert [round(reading.value, 1) for reading in result.readings["straight"]] == [30.1] and not found.failed
+
+
+@pytest.mark.quick
+def test_the_table_the_page_and_the_json_say_the_same(found: Validation) -> None:
+    text, (data,), markdown = terminal(found), as_data(found), page(found)
+    assert text.splitlines()[2].split("  ")[-1] == "30.1 passed"
+    assert "broken: could not be computed: RuntimeError: a leg is missing\nsnake: left out: no legs" in text
+    assert "| time for 40 m at 1.33 m/s | 26 to 34 s | - | - | 30.1 passed |" in markdown
+    assert "| [Speed in a corridor](#speed-in-a-corridor) | - | - | 1 of 1 |" in markdown
+    assert json.loads(json.dumps(data))["readings"] == [{
+        "what": "time for 40 m at 1.33 m/s", "unit": "s", "low": 26, "high": 34, "by_pedpy": None,
+        "found": {"straight": {"value": pytest.approx(30.1), "verdict": "passed"}}}]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_every_experiment_says_what_it_is_and_stands_on_the_page(name: str) -> None:
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name and experiment.title and experiment.about.endswith(".") and experiment.source
+    text = (ROOT / "docs/validation.md").read_text("utf-8")
+    assert f"\n## {experiment.title}\n" in text and experiment.source in text
+    assert (ROOT / f"docs/pictures/validation/{name}.png").is_file()
+
+
+@pytest.mark.quick
+def test_the_models_differ_in_what_they_say_they_do() -> None:
+    assert [(options_of(each).avoidance, options_of(each).contact) for each in (PUSH, ANTICIPATE)] == [
+        ("push", 0), ("anticipate", 2)]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_short_form_of_every_experiment_can_be_computed(name: str) -> None:
+    validation = Validation([EXPERIMENTS[name]], [ANTICIPATE], True, no_compiling, None)
+    parts = [progress.part for progress in validation.run()]
+    (result,) = validation.results
+    assert result.errors == {} and result.readings["anticipate"] and parts == sorted(parts)
+    assert not any(math.isnan(reading.value) for reading in result.readings["anticipate"])
+
+
+# --- the command -----------------------------------------------------------------------------------------------------
+
+@pytest.mark.quick
+def test_the_command_lists_experiments_and_says_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", "--list"]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == list(EXPERIMENTS)
+    assert main(["validate", "rimea-l"]) == 2
+    assert capsys.readouterr().err.startswith("validate: unknown experiment 'rimea-l' (did you mean rimea-")
+
+
+def test_the_command_measures_and_writes_what_it_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib comes with the extra [validation]")
+    report = tmp_path / "found.json"
+    code = main(["validate", "--short", "rimea-1", "head-on", "--out", str(tmp_path / "page"), "--report", str(report)])
+    out = capsys.readouterr().out
+    assert code == 0 and "time for 40 m at 1.33 m/s" in out and "head-on: Two people" in out
+    assert [each["name"] for each in json.loads(report.read_text())["experiments"]] == ["rimea-1", "head-on"]
+    assert (tmp_path / "page/validation.md").read_text("utf-8").startswith("# Held against the literature\n")
+    assert {path.name for path in (tmp_path / "page/pictures/validation").iterdir()} == {"rimea-1.png", "head-on.png"}
+
+
+@pytest.mark.quick
+def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_slow(experiment: Experiment) -> Validation:
+        return Validation([experiment], [walker("straight")], True, no_compiling, None)
+
+    impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
+        Reading("nothing", 1, 2, 3)]})
+    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda watched, args: too_slow(impossible))
+    assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]
