@@ -29,7 +29,7 @@ def rooms(path: Path) -> Path:
 def test_people_flow_through_rooms_and_doors(tmp_path: Path) -> None:
     sim = simulation(agents=500, map=rooms(tmp_path / "rooms.map"), world__width=2560, world__height=2560, crowd__radius=40)
     came = np.zeros(500, bool)
-    for _ in range(15):
+    for _ in range(24):
         sim.step(100)
         c: Any = sim.agents.by_id()
         came |= (c.timer > 0) & (c.state == 1)
