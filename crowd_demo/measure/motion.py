@@ -8,7 +8,7 @@ Reads positions between steps and changes nothing. All lengths are world units, 
     changes     how often the drawn direction, one of eight, changes in a second of walking
     turning     90th percentile of how fast velocities turn, degrees/s
     stuck       share in that state;  idle: share that wants to walk and moved less than 24 units in 20 seconds
-    pace        mean speed of those who walk, as a part of what they prefer
+    speed       mean of those who walk, and as a part of what they prefer (pace)
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Longs
+from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.measure.text import aligned
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
@@ -117,16 +118,22 @@ class Figures(NamedTuple):
     stuck: float
     waiting: float
     pace: float
+    speed: float  # units/s
     watched: Watched | None
+
+
+def crowding(people: int) -> str:
+    """So many in a square, and as a density."""
+    return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
 
 
 def table(figures: Figures) -> str:
     """A line for each figure; those of a while are left out where nobody watched."""
     f = figures
     rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
-            ("most in a square of 48 units; outside of jams", f"{f.densest}; {f.densest_moving}"),
+            ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
             ("stuck; waiting", f"{f.stuck:.2%}; {f.waiting:.1%}"),
-            ("pace, of what is preferred", f"{f.pace:.3f}")]
+            ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
     if f.watched is not None:
         rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{f.watched.head_on:,}"),
                  ("changes of the drawn direction a second", f"{f.watched.changes:.2f}"),
@@ -169,6 +176,11 @@ def idle_share(sim: Simulation) -> float:
     return float(np.mean(wants & (moved < IDLE)))
 
 
+def mean(values: Floats) -> float:
+    """The mean, 0 of nothing."""
+    return float(values.mean()) if len(values) else 0.0
+
+
 def measure(sim: Simulation, watched: bool = True) -> Figures:
     """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
 
@@ -178,10 +190,11 @@ def measure(sim: Simulation, watched: bool = True) -> Figures:
     sim.step()
     c = people(sim)
     least = nearest(c.x, c.y)
-    pace = np.hypot(c.x - before.x, c.y - before.y) / (c.speed * sim.dt)
+    speed = np.hypot(c.x - before.x, c.y - before.y) / sim.dt
+    pace = speed / c.speed
     most, moving = densest(c.x, c.y, pace)
     walks = c.state != WAITING
     below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
     return Figures(below_10_5, below_6, below_2, most, moving, float(np.mean(c.state == STUCK)),
-                   float(np.mean(c.state == WAITING)), float(pace[walks].mean()) if walks.any() else 0.0,
+                   float(np.mean(c.state == WAITING)), mean(pace[walks]), mean(speed[walks]),
                    Watched(*watch(sim), idle_share(sim)) if watched else None)
