@@ -119,6 +119,8 @@ def test_keys_show_an_overlay_and_switch_a_technique(environment: dict[str, str]
      "plugin broken is left out: ValueError: scenarios must be the Path of a folder, not 'nowhere'"),
     ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 3, True, 'mine', 'why'),))",
      "plugin broken is left out: ValueError: technique mine: its default 3 is none of its choices"),
+    ("PLUGIN = Plugin(measures=(MeasureEntry('a b', 'why', 'x:x'),))", "plugin broken is left out: ValueError: measure 'a b': "
+     "its name must be an identifier, its fold one of mean, median, most, last, total"),
     ("PLUGIN = Plugin(techniques=(Technique('simd', (1, 2), 1, True, 'mine', 'why'),))",
      "Technique 'simd' of a plugin is left out: the name is taken"),
     ("PLUGIN = Plugin(overlays=(OverlayEntry('freeze', 'why', 'x:x'),))",
@@ -130,7 +132,7 @@ def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[crowd_demo]\nbroken = broken:PLUGIN\n")
     (tmp_path / "broken.py").write_text(
-        f"from pathlib import Path\nfrom crowd_demo.registry.entries import OverlayEntry, Plugin, Technique\n{plugin}\n")
+        f"from pathlib import Path\nfrom crowd_demo.registry.entries import MeasureEntry, OverlayEntry, Plugin, Technique\n{plugin}\n")
     found = {**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}
     keys, configs = crowd_demo(found, "--list-keys"), crowd_demo(found, "--list-configs")
     assert keys.returncode == configs.returncode == 0 and "census" in keys.stdout and "toytown" in configs.stdout

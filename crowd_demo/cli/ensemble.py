@@ -17,6 +17,7 @@ from crowd_demo.cli.exits import CRASHED, FINE, mistaken, print_error
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
+    from crowd_demo.ensemble.executor import ExecutorError
     from crowd_demo.ensemble.plan import Plan, Run
     from crowd_demo.ensemble.table import Table
 
@@ -40,7 +41,7 @@ def parser() -> Parser:
     made.add_argument("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)")
     made.add_argument("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
                       help="what to measure (default: %(default)s)")
-    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder of the table; it may have a part")
+    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder of the table; it may be begun")
     where = made.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=count,
                        help="processes of this machine (default: one a core; no more than fit into memory)")
@@ -52,6 +53,8 @@ def parser() -> Parser:
 
 
 def run(args: argparse.Namespace) -> int:
+    from crowd_demo.ensemble.executor import ExecutorError
+
     try:
         plan = _plan(args)
         if args.plot:
@@ -59,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
         return _dry_run(plan, args) if args.dry_run else _ensemble(plan, args)
     except ValueError as error:
         return mistaken(str(error))
+    except ExecutorError as error:
+        return _nobody(error)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print_error(f"crowd-demo: --out: {where}{error.strerror or error}; what is finished is kept")
@@ -110,8 +115,7 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
     except Interrupted as interrupted:
         code = interrupted.code
     except ExecutorError as error:
-        print_error(f"crowd-demo: {error}")
-        code = CRASHED
+        code = _nobody(error)
     table = write_table(plan, args.out)
     if args.plot and table.finished:
         from crowd_demo.ensemble.plot import write_plot
@@ -164,6 +168,12 @@ def _conclude(plan: Plan, table: Table, out: Path) -> int:
     return FINE if table.finished == len(table.rows) and not table.differences and not table.failed else CRASHED
 
 
+def _nobody(error: ExecutorError) -> int:
+    """There is nobody to make runs."""
+    print_error(f"crowd-demo: {error}")
+    return CRASHED
+
+
 def _stopped(table: Table, code: int) -> int:
     print_error(f"ensemble: {table.finished:,} of {len(table.rows):,} runs are finished; the same command makes the others")
     return code
@@ -173,6 +183,7 @@ def _stopped(table: Table, code: int) -> int:
 
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.ensemble.capacity import all_seconds, capacity, run_seconds
+    from crowd_demo.ensemble.executors import make_executor
     from crowd_demo.ensemble.progress import duration
     from crowd_demo.ensemble.running import look
 
@@ -184,7 +195,9 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
             _warm(missing[:1], tell)
             tell("making one run")
             one = run_seconds(plan, missing[0])
-        workers = min(args.workers or fits.at_once, fits.at_once)
+        executor = make_executor(plan, args.workers, args.scheduler)
+        workers = max(executor.workers, 1)
+        executor.close()
         whole = all_seconds(missing, missing[0], one)
         print(f"about {duration(one)} for one run; {duration(whole / workers)} for the other {len(missing):,} with {workers}"
               f" worker{'s' * (workers > 1)}")

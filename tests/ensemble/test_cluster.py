@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo import ensemble as api
+from crowd_demo.cli import main
 from crowd_demo.ensemble.executor import ExecutorError
 from crowd_demo.ensemble.rows import read_rows
 
@@ -119,8 +120,23 @@ def test_a_scheduler_that_is_lost_is_one_line_and_keeps_what_is_finished(tmp_pat
     assert 4 <= len(read_rows(tmp_path / "out/rows").rows) < 40
 
 
-def test_where_no_scheduler_answers_it_is_one_line(tmp_path: Path, monkeypatch) -> None:
+def test_the_command_takes_an_address(tmp_path: Path, cluster: Cluster, capsys) -> None:
+    asked = ["ensemble", "--config", "1k", "--agents", "50", "--steps", "20", "--seeds", "1-4", "--out", str(tmp_path / "out")]
+    assert main([*asked, "--scheduler", cluster.address, "--plot"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'out'}: 4 of 4 runs have a row without an error\n"
+    assert {path.name for path in (tmp_path / "out").iterdir()} >= {"rows", "manifest.json", "table.csv", "plot.png"}
+    assert main([*asked, "--workers", "1", "--again"]) == 0  # here the same crowds as there
+    capsys.readouterr()
+    assert main([*asked, "--dry-run", "--workers", "1", "--seeds", "1-6"]) == 0
+    assert capsys.readouterr().out.startswith("6 runs, 4 of them finished\n")
+
+
+def test_where_no_scheduler_answers_it_is_one_line(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.setattr("crowd_demo.ensemble.cluster.CONNECT_S", 0.5)
     with pytest.raises(ExecutorError, match="no scheduler answers at tcp://127") as caught:
         list(api.run(plan_of(1, 10), tmp_path / "out", scheduler="tcp://127.0.0.1:1"))
     assert "\n" not in str(caught.value)
+    asked = ["ensemble", "--config", "1k", "--seeds", "1-4", "--out", str(tmp_path / "out"), "--scheduler", "tcp://127.0.0.1:1"]
+    assert main(asked) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and lines[1] == "ensemble: 0 of 4 runs are finished; the same command makes the others"
