@@ -236,15 +236,16 @@ def _choose_goal(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls:
     count = len(places.x)
     if count == 0:
         return
-    draw = scramble(int(a["id"]) ^ int(rules.goal_key)) & 0xFFFFFFFF
-    goal = (int(a["goal"]) + 1 + draw % max(count - 1, 1)) % count
-    x, y = point = places.x[goal], places.y[goal]
     key = int(rules.goal_key)
     for _ in range(max(int(rules.goal_draws), 1)):
+        draw = scramble(int(a["id"]) ^ key) & 0xFFFFFFFF
+        goal = (int(a["goal"]) + 1 + draw % max(count - 1, 1)) % count
+        x, y = point = places.x[goal], places.y[goal]
         key = scramble(key)
         place_x = point[0] + places.spread[goal] * chance(a["id"], key)
         key = scramble(key)
         place_y = point[1] + places.spread[goal] * chance(a["id"], key)
+        key = scramble(key)
         inside = 0 <= place_x <= ground.limit_x and 0 <= place_y <= ground.limit_y
         if not inside or ground.solid[tile_under(ground, place_x, place_y)]:
             continue

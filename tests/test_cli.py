@@ -335,7 +335,7 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
     done = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", tmp_path / "bad.yaml"], cwd=ROOT,
                           capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (
-        2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number from 0.1 to 65536, not -1\n")
+        2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not -1\n")
 
 
 def shell(command: str, **environment: str) -> tuple[int, str]:

@@ -1,7 +1,7 @@
 """Every number of the program's own behaviours. `docs/model.md` has the formulas in which they stand.
 
-Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people. Zero is legal for every
-radius, speed and weight.
+Lengths are world units: one unit is one pixel at zoom 1, and 26 of them are a metre for people (metres.py). Zero is legal
+for every radius, speed and weight.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
+from crowd_demo.config.metres import Area, Length, Speed
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse
 
 LENGTH = "world units"
@@ -47,27 +48,28 @@ class Paced(BehaviourSettings):
 class PeopleSettings(Paced):
     """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
 
-    radius: float = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
-    body: float = number(6, 0, 1024, LENGTH, "distance kept clear of walls")
-    speed_min: float = number(40, 0, 10_000, SPEED, "slowest preferred speed")
-    speed_draws: Whole = number(1, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
-    wait_s: float = number(1.0, 0, 3600, "seconds", "pause at a goal")
+    radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
+    body: Length = number(6, 0, 1024, LENGTH, "distance kept clear of walls")
+    speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed")
+    speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed")
+    speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")
+    wait_s: float = number(30, 0, 3600, "seconds", "pause at a goal")
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
-    wiggle: float = number(40, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
+    wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
     push: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
-    away: float = number(0.7, 0, 100, "", "anticipate: weight of the push of who is near")
+    away: float = number(0.85, 0, 100, "", "anticipate: weight of the push of who is near")
     behind: float = number(0.3, 0, 1, "", "anticipate: how much somebody straight behind counts")
-    ahead_s: float = number(1.5, 0, 60, "seconds", "anticipate: how far people look ahead")
-    gap: float = number(24, 0, 4096, LENGTH, "anticipate: they step aside for whom they would pass nearer than this")
-    aside: float = number(1.0, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
+    ahead_s: float = number(3, 0, 60, "seconds", "anticipate: how far people look ahead")
+    gap: Length = number(36, 0, 4096, LENGTH, "anticipate: they step aside for whom they would pass nearer than this")
+    aside: float = number(1.5, 0, 100, "", "anticipate: how far they turn for one such, as a part of straight on")
     cap: float = number(1.3, 0, 10, "", "top speed as a multiple of the preferred speed")
     stuck_cap: float = number(1.6, 0, 10, "", "the same while stuck")
-    arrive: float = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
-    response: float = number(6.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
+    arrive: Length = number(24, 0, 4096, LENGTH, "distance at which a goal counts as reached")
+    response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
     destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
-    destination_spread: float = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
-    room: float = number(0, 0, 1_000_000, "square units", "area of all destinations for each of the agents, at least")
-    goal_draws: Whole = number(0, 0, 64, "draws", "of a goal, until the destination's point sees it; 0: one, seen or not")
+    destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
+    room: Area = number(800, 0, 1_000_000, "square units", "area of all destinations for each of the agents, at least")
+    goal_draws: Whole = number(32, 0, 64, "draws", "of destination and goal, until one sees the other; 0: one, seen or not")
 
 
 class FlockSettings(Paced):

@@ -69,6 +69,8 @@ def describe(schema: Schema, model: type[BaseModel]) -> str:
         is_section = _resolve(schema["items"], model).get("type") == "object"
         items = "sections" if is_section else describe(schema["items"], model)
         return f"a list of {items}" + ", at least one" * bool(schema.get("minItems"))
+    if schema["type"] == "string" and "examples" in schema:
+        return f'text such as "{schema["examples"][0]}"'
     if schema["type"] == "string":
         kind = "printable text" if "pattern" in schema else "text"
         return kind + (f" of at most {schema['maxLength']} characters" if "maxLength" in schema else "")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, WithJsonSchema, create_model, model_validator
 
+from crowd_demo.config import metres
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
@@ -23,7 +24,7 @@ else:
     BehaviourName = Literal[tuple(BEHAVIOURS)]
 
 MOST_AGENTS = 4_000_000
-Side = Annotated[float, Field(ge=0.1, le=65_536)]
+Side = Annotated[float, Field(ge=0.1, le=65_536), metres.LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
@@ -37,7 +38,8 @@ HudMode = Annotated[
 class WorldSettings(Section):
     """A rectangle from (0, 0), y down. A map is stretched over it."""
 
-    width: Side = Field(4000, description="world units, one of which is a pixel at zoom 1 (0.1 to 65536)")
+    width: Side = Field(4000, description=(
+        "world units: one is a pixel at zoom 1, and 26 are a metre for people (0.1 to 65536)"))
     height: Side = Field(4000, description="world units (0.1 to 65536)")
 
 

@@ -80,13 +80,13 @@ BUILT_IN: tuple[Technique, ...] = (
                     " than falls",
               source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"
                      " and others 2008"),
-    Technique("avoidance", ("push", "anticipate"), "push", False, "avoidance",
+    Technique("avoidance", ("push", "anticipate"), "anticipate", False, "avoidance",
               "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
               stage="see", key="h", inactive=_unused("avoidance"), group="people", model=True,
               watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes"
                     " longer",
               source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
-    Technique("contact", (0, 1, 2, 3, 4), 0, False, "contact",
+    Technique("contact", (0, 1, 2, 3, 4), 2, False, "contact",
               "passes a step that move people apart whose bodies overlap", stage="contact", key="j",
               inactive=_unused("contact"), group="people", model=True,
               watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",

@@ -52,7 +52,7 @@ def test_an_empty_file_is_all_defaults(write):
     ("agents: 1e3.5", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not '1e3.5'"),
     ("agents:", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not null"),
     ("agents: 4000001", "bad.yaml:1: agents: must be a whole number from 0 to 4000000, not 4000001"),
-    ("world: {width: 0}", "bad.yaml:1: world.width: must be a number from 0.1 to 65536, not 0"),
+    ("world: {width: 0}", "bad.yaml:1: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not 0"),
     ("world: 5", "bad.yaml:1: world: must be a section (lines of key: value), not 5"),
     ("behaviour: {a: 1}", "bad.yaml:1: behaviour: must be one of crowd, flock, hunt, crates, not a section"),
     ("behaviour: crwd", "bad.yaml:1: behaviour: must be one of crowd, flock, hunt, crates, not 'crwd' (did you mean crowd?)"),
@@ -62,7 +62,7 @@ def test_an_empty_file_is_all_defaults(write):
     ("camera:\n  center: [1]",
      "bad.yaml:2: camera.center: must be [a number from -131072 to 131072, a number from -131072 to 131072] or null, "
      "not [1]"),
-    ("crowd:\n  speed_min: 500", "bad.yaml:2: crowd.speed_min: speed_min (500) must not be above speed_max (120)"),
+    ("crowd:\n  speed_min: 500", "bad.yaml:2: crowd.speed_min: speed_min (500) must not be above speed_max (58.3)"),
     ("links:\n  pattern: cloth\n  stiffness: 3000", "bad.yaml:3: links.stiffness: a cloth of stiffness 3000, damping 4 and"
      " drag 0.5 blows up unless time.step_hz is at least 82 (it is 60)"),
     ("links: {pattern: cloth, stiffness: 3000}\ntime: {step_hz: 20}", "bad.yaml:1: links.stiffness: a cloth of stiffness 3000,"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.registry.techniques import TECHNIQUES
 
@@ -121,3 +122,20 @@ def test_an_empty_section_has_its_defaults():
 def test_the_shipped_schema_is_up_to_date():
     shipped = json.loads((ROOT / "configs" / "schema.json").read_text())
     assert shipped == Config.model_json_schema(), "crowd-demo --print-schema > configs/schema.json"
+
+
+@pytest.mark.parametrize("changes, path, units", [
+    ({"crowd.body": "0.25 m"}, "crowd.body", 6.5), ({"crowd.speed_max": "3 m/s"}, "crowd.speed_max", 78),
+    ({"crowd.room": "1.5 m2"}, "crowd.room", 1014), ({"world.width": "100m"}, "world.width", 2600)])
+def test_lengths_speeds_and_areas_of_people_can_be_had_in_metres(changes, path, units):
+    section, name = path.split(".")
+    assert getattr(getattr(load_config("20k", changes), section), name) == units
+
+
+def test_text_that_is_not_in_metres_is_told_what_is_legal():
+    with pytest.raises(ConfigError) as found:
+        load_config("20k", {"crowd.body": "5 ft"})
+    assert str(found.value) == (
+        'overrides: crowd.body: must be a number from 0 to 1024 or text such as "0.46 m", not \'5 ft\'')
+    with pytest.raises(ConfigError, match=r"from 0\.1 to 65536"):
+        load_config("20k", {"world.width": "0 m"})

@@ -95,23 +95,26 @@ class Destinations(NamedTuple):
 @device
 def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls, draws: Int,
                 key: Int) -> None:
-    """Choose another destination, and the first of `draws` free positions in its square that its point sees, else the point.
+    """Choose another destination and a free position in its square that its point sees: the first of so many draws.
 
-    With no draws it is one position, in sight or not.
+    Each draw draws both anew, so a destination is chosen as often as it has room in sight. If none will do, the goal is the
+    point of the last one. With no draws it is one position, in sight or not.
     """
     count = destinations.x.shape[0]
     if count == 0:
         return
-    identity = columns.id[slot]
-    draw = np.uint32(scramble(bits_xor(identity, key)))
-    goal = (columns.goal[slot] + 1 + draw % np.uint32(max(count - 1, 1))) % count
-    point_x, point_y, spread = destinations.x[goal], destinations.y[goal], destinations.spread[goal]
-    x, y = point_x, point_y
+    identity, last = columns.id[slot], columns.goal[slot]
+    goal, x, y = last, np.float32(0), np.float32(0)
     for _ in range(max(draws, 1)):
+        draw = np.uint32(scramble(bits_xor(identity, key)))
+        goal = (last + 1 + draw % np.uint32(max(count - 1, 1))) % count
+        point_x, point_y, spread = destinations.x[goal], destinations.y[goal], destinations.spread[goal]
         key = scramble(key)
         spot_x = point_x + spread * chance(identity, key)
         key = scramble(key)
         spot_y = point_y + spread * chance(identity, key)
+        key = scramble(key)
+        x, y = point_x, point_y
         if not (0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y) or is_solid(ground, spot_x, spot_y):
             continue
         if draws == 0 or not ground.any_solid or sees(walls, point_x, point_y, spot_x, spot_y):

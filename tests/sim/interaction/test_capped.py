@@ -33,19 +33,23 @@ def kept_by(sim: Any, columns: Any) -> list[list[int]]:
     return [reference.first_kept(columns, sim.world.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
 
 
-@pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
+@pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
+                                                  ("crates", "push")])
 @pytest.mark.parametrize("cap", ["first", "nearest"])
 @examples
 @given(n=st.integers(0, 90), scanned=st.integers(0, 30), neighbours=st.integers(0, 12), seed=st.integers(0, 99),
        lattice=st.booleans())
-def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, cap: str, n: int, scanned: int, neighbours: int, seed: int,
-                                               lattice: bool) -> None:
-    sim = capped(behaviour, cap, n, optimizations__stagger__avoidance=1,
+def test_an_agent_meets_whom_the_cap_leaves_it(behaviour: str, avoidance: str, cap: str, n: int, scanned: int,
+                                               neighbours: int, seed: int, lattice: bool) -> None:
+    sim = capped(behaviour, cap, n, optimizations__stagger__avoidance=1, optimizations__avoidance=avoidance,
                  **{f"{behaviour}__cap_scanned": scanned, f"{behaviour}__cap_neighbours": neighbours})
     c = sim.agents.columns
     c.x[:n], c.y[:n] = np.random.default_rng(seed).uniform(0, 120, (2, n))
     if lattice:  # many equally near
         c.x[:n], c.y[:n] = np.round(c.x[:n] / 12) * 12, np.round(c.y[:n] / 12) * 12
+    if behaviour == "crowd":
+        rng = np.random.default_rng(seed)
+        c.state[:n], (c.vx[:n], c.vy[:n]), c.heading_x[:n] = rng.integers(0, 3, n), rng.uniform(-60, 60, (2, n)), 1
     shuffle(sim, seed)
     before, rules = sim.agents.by_id(), refresh_rules(sim)
     sim.reindex()

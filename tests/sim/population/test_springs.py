@@ -93,7 +93,7 @@ def test_pins_and_all_others_move_as_the_oracle_says(pattern: str, behaviour: st
 @pytest.mark.parametrize("pattern", ["rope", "cloth"])
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
 def test_pinned_agents_stay_where_they_are_and_ropes_hold(pattern: str, behaviour: str) -> None:
-    sim = simulation(pattern, **SMALL, behaviour=behaviour, flock__wander=2000)
+    sim = simulation(pattern, **SMALL, behaviour=behaviour, flock__wander=2000, crowd__body=3)  # bodies fit into a rope
     ids = np.arange(160)
     pins = ids[pinned(ids, sim.config)]
     assert len(pins) == (10 if pattern == "rope" else 16)
