@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.loader import ConfigError, load_config
     from crowd_demo.config.model import Config
 
-__all__ = ["Config", "ConfigError", "Simulation", "__version__", "load_config"]
+__all__ = ["Config", "ConfigError", "Simulation", "__version__", "ensemble", "load_config"]
 
 _HOMES = {
     "Config": "crowd_demo.config.model",
@@ -22,6 +22,8 @@ _HOMES = {
 
 def __getattr__(name: str) -> object:
     """Public names are imported when first used, so that `crowd-demo --help` starts at once."""
+    if name == "ensemble":
+        return import_module("crowd_demo.ensemble")
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)

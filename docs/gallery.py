@@ -1,8 +1,8 @@
 """Take the pictures of the window: `python docs/gallery.py [name ...]`, all of them or those of these names.
 
 The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved in
-three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`. What is measured in them is measured while they are taken, so take
-them on a quiet machine; all of them need some minutes.
+three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`; of an overlay in one, as `overlay-NAME.jpg`. What is measured in them
+is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import pygame
 
@@ -23,6 +24,7 @@ from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.overlays import BUILT_IN
 
 FOLDER = Path(__file__).resolve().parent / "pictures/window"
 SIZES = ((1280, 720), (800, 600), (2560, 1440))
@@ -75,17 +77,20 @@ class Visit:
         self.wait(seconds)
 
     def save(self, name: str) -> None:
-        """Save the picture in each size; some frames pass after a change, for the HUD is not drawn in each."""
-        self.wait(0.5)
+        """Save the picture in each size."""
         for size in SIZES:
-            if pygame.display.get_window_size() != size:
-                pygame.display.set_mode(size, pygame.RESIZABLE, 32)
-                self.wait(0.6)
-            path = FOLDER / f"{name}-{size[1]}.jpg"
-            pygame.image.save(pygame.display.get_surface(), path)
-            print(path.name)
+            self.save_in(size, f"{name}-{size[1]}")
         pygame.display.set_mode(SIZES[0], pygame.RESIZABLE, 32)
         self.wait(0.3)
+
+    def save_in(self, size: tuple[int, int], name: str) -> None:
+        """Save the picture in one size; some frames pass after a change, for the HUD is not drawn in each."""
+        if pygame.display.get_window_size() != size:
+            pygame.display.set_mode(size, pygame.RESIZABLE, 32)
+        self.wait(0.6)
+        path = FOLDER / f"{name}.jpg"
+        pygame.image.save(pygame.display.get_surface(), path)
+        print(path.name)
 
 
 @contextmanager
@@ -154,8 +159,44 @@ def tour() -> None:
         it.save("tour")
 
 
+class Seen(NamedTuple):
+    """Where an overlay is seen best: a scenario, changes of it, and the view; None shows the whole world."""
+
+    config: str = "20k"
+    overrides: tuple[str, ...] = ()
+    center: tuple[float, float] = (1240.0, 860.0)
+    zoom: float | None = 0.7
+
+
+WHOLE = Seen(zoom=None)
+SEEN = {
+    "show_density": WHOLE, "show_candidates": WHOLE, "show_turns": WHOLE, "show_bands": Seen(), "show_culling": Seen(),
+    "show_cells": Seen(overrides=("optimizations.neighbours=aabb_tree",)),
+    "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
+    "show_sight": Seen(),
+    "show_links": Seen("rope", zoom=0.9), "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
+}
+OVERLAY_PX = 960, 540
+
+
+def overlays() -> None:
+    """Each overlay of the program itself, with its legend."""
+    for entry in BUILT_IN:
+        seen = SEEN[entry.name]
+        with visit(seen.config, *seen.overrides, "window.hud=compact") as it:
+            camera = it.program.camera
+            if seen.zoom:
+                camera.look_at(*seen.center, seen.zoom)
+            if entry.name in ("freeze", "show_culling"):
+                it.do("freeze")
+                camera.look_at(seen.center[0], seen.center[1] + 150, 0.4)
+            if entry.name != "freeze":
+                it.do(entry.name)
+            it.save_in(OVERLAY_PX, f"overlay-{entry.label}")
+
+
 PICTURES: dict[str, Callable[[], None]] = {
-    function.__name__: function for function in (card, apart, ablation, ladder, scenarios, menu, tour)}
+    function.__name__: function for function in (card, apart, ablation, ladder, scenarios, menu, tour, overlays)}
 
 
 def main(names: Sequence[str]) -> int:

@@ -5,7 +5,10 @@
     README.md              the table of techniques, the lists of configurations and of tours
     docs/tutorial.md       the code of examples/first_behaviour
     docs/tours.md          the numbers of a tour
+    docs/ensemble.md       the table of measures
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
+    docs/window.md         the table of overlays
+    docs/gallery.md        their pictures' captions
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -29,13 +32,15 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry import readouts, stages
+from crowd_demo.registry import measures, overlays, readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).resolve().parent.parent
 SCHEMA, README, TUTORIAL = ROOT / "configs/schema.json", ROOT / "README.md", ROOT / "docs/tutorial.md"
+ENSEMBLE = ROOT / "docs/ensemble.md"
 GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md", ROOT / "tours/schema.json"
+WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
     "20k": ["--frames", "400"],
@@ -81,7 +86,10 @@ def derived() -> dict[Path, str]:
     glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
     glossary = between(glossary, "readouts", readouts.table())
     return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
-            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary}
+            TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
+            WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlays.table()),
+            GALLERY: between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures()),
+            ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measures.table())}
 
 
 def schema(model: type[BaseModel]) -> str:

@@ -62,18 +62,42 @@ def sector(vx, vy, sectors):
     return nearest % sectors, turn - nearest
 
 
-def dots(frame, slots, agents, ahead, view, values, shapes):
-    """Every pixel keeps the largest value; returns how many places lie on it."""
+def tinted(pixel, tint):
+    """Each channel times that of the tint."""
+    return sum((((pixel >> shift & 255) * ((tint >> shift & 255) + 1)) >> 8) << shift for shift in (0, 8, 16, 24))
+
+
+def light(frame, slots, agents, ahead, view, colours, area):
+    """Each agent's light, 1/4, 1/8 or 1/16 of it in nine pixels, and the tone curve over it; returns how many are on the
+    screen. `colours` are (red, green, blue); sums are limited before they are blurred."""
+    height, width = frame.shape
+    sums: dict[tuple[int, int], list[int]] = {}
     seen = 0
-    for slot, value, shape in zip(slots, values, shapes, strict=True):
+    for slot, colour in zip(slots, colours, strict=True):
         here = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
         x, y = (math.floor(F(F(p - corner) * view.zoom)) for p, corner in zip(here, (view.left, view.top), strict=True))
-        pixels = [(y + bit // 3 - 1, x + bit % 3 - 1) for bit in range(9) if shape >> bit & 1]
-        inside = [(row, column) for row, column in pixels if 0 <= row < frame.shape[0] and 0 <= column < frame.shape[1]]
-        seen += 0 <= x < frame.shape[1] and 0 <= y < frame.shape[0]
-        for pixel in inside:
-            frame[pixel] = max(frame[pixel], value)
+        seen += 0 <= x < width and 0 <= y < height
+        at = sums.setdefault((y, x), [0, 0, 0, 0])
+        for part, amount in enumerate((*colour, 255)):
+            at[part] = min(at[part] + amount, 65535)
+    for y in range(height):
+        for x in range(width):
+            near = [(sums.get((y + dy, x + dx), (0, 0, 0, 0)), (2 - abs(dx)) * (2 - abs(dy)))
+                    for dy in (-1, 0, 1) for dx in (-1, 0, 1)]
+            red, green, blue, amount = (sum(parts[part] * weight for parts, weight in near) / 16 / 255 for part in range(4))
+            left = (1 + amount * area / 16) ** -16
+            under = [int(frame[y, x]) >> shift & 255 for shift in (16, 8, 0)]
+            if amount:
+                channels = [u * left + 255 * light / amount * (1 - left)
+                            for u, light in zip(under, (red, green, blue), strict=True)]
+                red, green, blue = (math.floor(channel + 0.5) for channel in channels)
+                frame[y, x] = red << 16 | green << 8 | blue
     return seen
+
+
+def mixed(a, b, share):
+    """share/256 of a pixel and the rest of another."""
+    return sum(((a >> s & 255) * share + (b >> s & 255) * (256 - share) + 128 >> 8) << s for s in (0, 8, 16))
 
 
 def ground(frame, numbers, pictures, tile, left, top, zoom, outside):

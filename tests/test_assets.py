@@ -26,7 +26,6 @@ from draw_people import POSES, draw_person  # noqa: E402
 from draw_tiles import KINDS  # noqa: E402
 
 from crowd_demo.render.figures.crates import FACE, inks  # noqa: E402
-from crowd_demo.render.figures.people import values_of  # noqa: E402
 
 FILES = ("people.png", "birds.png", "hunt.png", "tiles.png")
 Pixels = NDArray[np.uint8]
@@ -183,17 +182,15 @@ def distance(a: Any, b: Any) -> float:
 
 
 @pytest.mark.quick
-def test_dots_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[str, Any], tiles: Pixels) -> None:
+def test_states_are_told_apart_by_colour_blind_eyes_on_every_ground(sprites: dict[str, Any], tiles: Pixels) -> None:
     colours = sprites["colours"]
     states = [colours["walking"], colours["waiting"], colours["stuck"]]
-    value = values_of(states).reshape(3, -1)  # whatever the tint
-    tints = [np.stack([value >> 16 & 255, value >> 8 & 255, value & 255], axis=2)[:, k] for k in range(value.shape[1])]
     mean = dict(zip(sprites["tiles"]["kinds"], tiles.mean(axis=(1, 2, 3)), strict=True))
     walked = "stone", "grass", "swamp", "floor", "mark"
-    for dots, grounds in (*((dots, walked) for dots in tints), (colours["flock"], ("sky", "grass"))):
-        for i, dot in enumerate(dots):
-            assert all(distance(dot, other) > 30 for other in dots[:i])
-            assert all(distance(dot, mean[ground]) > 22 for ground in grounds)
+    for shades, grounds in ((states, walked), (colours["flock"], ("sky", "grass"))):
+        for i, shade in enumerate(shades):
+            assert all(distance(shade, other) > 30 for other in shades[:i])
+            assert all(distance(shade, mean[ground]) > 22 for ground in grounds)
 
 
 @pytest.mark.quick

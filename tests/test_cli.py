@@ -275,10 +275,10 @@ def test_list_configs_has_a_line_for_each(capsys):
 
 @quick
 def test_list_keys_shows_the_keys_that_are_in_force(capsys):
-    assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=q", "--set", "keys.hud="]) == 0
+    assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=f14", "--set", "keys.hud="]) == 0
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert {"quit", "hud", "pan_left"} <= {word for row in rows for word in row}
-    assert ["q", "quit"] in [row[:2] for row in rows]
+    assert ["f14", "quit"] in [row[:2] for row in rows]
     assert ["-", "hud"] in [row[:2] for row in rows]
     assert ["a", "left", "pan_left"] in [row[:3] for row in rows]
     assert len(rows) == len(ACTIONS)
@@ -286,7 +286,7 @@ def test_list_keys_shows_the_keys_that_are_in_force(capsys):
 
 @quick
 @pytest.mark.parametrize("args", [
-    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[q, '0']", "--set", "keys.quit="],
+    [], ["--set", "window.title='0o14'", "--set", "keys.pause=[f14, '0']", "--set", "keys.quit=", "--set", "keys.overlays="],
     ["--set", "camera.center=[1e-3, 7]", "--set", "optimizations.cull=off", "--set", "crowd.cap=0.1"],
     ["--set", "window.title=  ä: 'ö' # \N{OWL} ", "--set", "optimizations.cell_size=17.5"],
 ])

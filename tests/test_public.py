@@ -22,7 +22,7 @@ def config() -> Config:
 
 
 def test_dir_shows_what_there_is() -> None:
-    assert dir(crowd_demo) == ["Config", "ConfigError", "Simulation", "__version__", "load_config"]
+    assert dir(crowd_demo) == ["Config", "ConfigError", "Simulation", "__version__", "ensemble", "load_config"]
     assert all(getattr(crowd_demo, name) for name in dir(crowd_demo))
     with pytest.raises(AttributeError, match="no attribute 'Simulatoin'"):
         crowd_demo.Simulatoin  # noqa: B018

@@ -1,7 +1,7 @@
 """The frame: events -> changes -> steps -> scene -> overlays -> HUD -> present.
 
-The main thread reads events, draws overlays and HUD, and presents the picture; in between, the worker's thread steps the
-crowd and draws it. When that takes long, as with a large crowd and no neighbour structure, the window still responds.
+The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd and
+draws it, overlays included. When that takes long, as with a large crowd and no neighbour structure, the window still responds.
 """
 
 from __future__ import annotations
@@ -187,7 +187,8 @@ class Loop:
         if program.crowd.scene and (program.running or self.options.screenshot):
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
-            program.crowd.scene.draw(screen(), program.camera, program.frozen, alpha)
+            program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
+            program.overlays.draw(screen(), program.looks.now.theme)
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.crowd.meters.read(program.sim)

@@ -1,4 +1,4 @@
-"""What the main thread adds to the picture of the crowd (overlays, HUD, help, notices), and the window that shows it."""
+"""What the main thread adds to the picture of the crowd (HUD, help, notices), and the window that shows it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from crowd_demo.render.hud.help import Help, program_entries, technique_entries
 from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
-from crowd_demo.render.overlays.base import Looking, draw_overlays
 
 
 class Presenter:
@@ -44,9 +43,6 @@ class Presenter:
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""
         program, profile, picture = self.program, self.program.sim.profile, screen()
-        with profile.stage("overlays"):
-            looking = Looking(program.sim, program.camera, program.frozen)
-            draw_overlays(picture, program.overlays, looking, self.pen)
         with profile.stage("hud"):
             status = program.status(hovered)
             self.hud.draw(picture, program.sim, status, time.perf_counter())

@@ -30,12 +30,13 @@ from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered, Status
 from crowd_demo.render.hud.theme import scale_for
@@ -62,29 +63,29 @@ class Program:
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
+        self.overlays = Overlays(self.crowd, self.camera)
         self.dialogs = Dialogs()
-        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, lambda action: self.perform(Do(action)))
+        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
+                           lambda action: self.perform(Do(action)), self.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
                                        self._open_experiment, self.measured.__setitem__)
         self.guide = Guide()
         self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
-        self.overlays: set[str] = set()  # names of those that are shown
-        self.frozen: Rect | None = None  # culling keeps what is in this part of the world, while the frustum is frozen
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
-            **self.menus.actions, **self.experiments.actions, **self._own_actions()}
+            **self.overlays.actions, **self.menus.actions, **self.experiments.actions, **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:
         """The actions that the program itself offers, because they need more than one part, or none."""
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
             "fit": KeyAction(self.camera.fit),
-            **{name: KeyAction(partial(self._toggle_overlay, name)) for name in OVERLAYS}, "freeze": KeyAction(self.freeze),
+            "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
             **{name: KeyAction(partial(self._toggle, flag)) for name, flag in FLAGS.items()},
             "card": KeyAction(self.show_card), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
@@ -236,10 +237,20 @@ class Program:
         self.camera.fit()
         self.camera.show(settings)
 
-    def freeze(self) -> None:
-        """Go on to cull by the present view and show it as a rectangle; or cull by the camera's view again."""
-        self._toggle_overlay("freeze")
-        self.frozen = self.camera.view_rect() if "freeze" in self.overlays else None
+    @property
+    def colours(self) -> str:
+        """The name of the colour mode."""
+        return self.crowd.scene.colours if self.crowd.scene else self.config.scene.colours
+
+    def show_colours(self, name: str) -> None:
+        """Choose a colour mode of the registry."""
+        if self.crowd.scene:
+            self.crowd.scene.show_colours(name)
+            self.notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+
+    def next_colours(self, backwards: bool = False) -> None:
+        names = list(COLOURS)
+        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])
 
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
@@ -249,12 +260,11 @@ class Program:
     def moment(self, alpha: float) -> Moment:
         """What cards have to know at the end of a frame's computation."""
         camera, time, scene = self.camera, self.time, self.crowd.scene
-        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays), self.frozen, time.speed, time.paused)
-        view = View(scene, camera, self.frozen, alpha) if scene else None
+        frozen = self.overlays.frozen
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.colours, frozen,
+                time.speed, time.paused)
+        view = View(scene, camera, frozen, alpha) if scene else None
         return Moment(self.sim, view, seen, time.paused, self.looks.now.hud == "off", self.techniques.switcher.busy)
-
-    def _toggle_overlay(self, name: str) -> None:
-        self.overlays ^= {name}
 
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
@@ -284,7 +294,8 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud, self.frozen is not None)
+                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
+                     self.overlays.frozen is not None, self.colours)
 
     # --- what the HUD is told ----------------------------------------------------------------------------------------
 
@@ -303,4 +314,5 @@ class Program:
         return Status(self.time.paused, self.time.speed, switcher.pending, notices, self.cards.readings,
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
-                      self.guide.view(self), self.cards.card())
+                      self.guide.view(self), self.cards.card(), self.overlays.told,
+                      self.crowd.scene.legend() if self.crowd.scene else None)

@@ -27,6 +27,7 @@ class WindowEvents:
     def read(self, elapsed_s: float) -> None:
         """Carry out what the events of this frame ask for, so long after the last one."""
         events, self.waiting = [*self.waiting, *pygame.event.get()], []
+        self._program.overlays.cursor = pygame.mouse.get_pos() if pygame.mouse.get_focused() else None
         for event in events:
             self.input.dialog_open = self._program.dialogs.top is not None
             self.input.wanted = self._program.guide.wanted

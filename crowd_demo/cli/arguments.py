@@ -13,6 +13,7 @@ from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.exits import MISTAKEN
 
 if TYPE_CHECKING:
+    from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
 
 DEFAULT_CONFIG = "20k"
@@ -85,10 +86,17 @@ def add_crowd(parser: Parser) -> None:
 
 def crowd_config(args: argparse.Namespace) -> Config:
     """The configuration that these options name. Raises ConfigError with a line for each mistake."""
-    from crowd_demo.config.loader import Location, Override, Source, parse_overrides
+    from crowd_demo.config.loader import Source
+
+    return Source.read(args.config, crowd_overrides(args)).config
+
+
+def crowd_overrides(args: argparse.Namespace) -> list[Override]:
+    """What these options replace in the configuration. Raises ConfigError with a line for each mistake."""
+    from crowd_demo.config.loader import Location, Override, parse_overrides
     from crowd_demo.config.yaml12 import scalar
 
     overrides = parse_overrides(args.overrides, "--set")
     if args.agents is not None:
         overrides.append(Override(Location("--agents"), ("agents",), scalar(args.agents)))
-    return Source.read(args.config, overrides).config
+    return overrides

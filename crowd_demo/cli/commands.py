@@ -10,6 +10,7 @@ COMMANDS = {
     "sweep": "measure one technique at each of its values",
     "ablate": "switch off each technique in turn: what each one buys",
     "largest": "find the largest crowd at 60 frames a second, also from brute force to all techniques",
+    "ensemble": "make many runs, seeds times settings, here or on a cluster; one table",
     "motion": "measure how people move: how near, how crowded, how often they turn, who is stuck",
     "validate": "hold how people walk against the literature",
     "layout": "measure columns against records",

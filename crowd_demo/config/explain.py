@@ -116,7 +116,8 @@ def _walk(model: type[BaseModel], location: tuple[str | int, ...]) -> tuple[KeyP
 
 
 def _child(schema: Schema, step: str | int) -> Schema | None:
-    found: Schema | None = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step)
+    named = schema.get("additionalProperties") or None  # what a name of the user's own stands for, if it may have one
+    found: Schema | None = schema.get("items") if isinstance(step, int) else schema.get("properties", {}).get(step, named)
     return found
 
 

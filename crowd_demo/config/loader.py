@@ -71,10 +71,14 @@ def load_config(name_or_path: str | Path, overrides: Mapping[str, object] | Iter
     `overrides` are `"key.path=value"` texts, the value a YAML scalar, or a mapping, nested or with dotted keys.
     Raises ConfigError with every mistake.
     """
+    return Source.read(name_or_path, as_overrides(overrides)).config
+
+
+def as_overrides(overrides: Mapping[str, object] | Iterable[str]) -> list[Override]:
+    """What `load_config` takes, as a list. Raises ConfigError."""
     if isinstance(overrides, Mapping):
-        return Source.read(name_or_path, list(_flatten(overrides))).config
-    texts = [overrides] if isinstance(overrides, str) else overrides
-    return Source.read(name_or_path, parse_overrides(texts, "overrides")).config
+        return list(_flatten(overrides))
+    return parse_overrides([overrides] if isinstance(overrides, str) else overrides, "overrides")
 
 
 def parse_overrides(texts: Iterable[str], origin: str) -> list[Override]:

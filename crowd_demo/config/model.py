@@ -14,14 +14,17 @@ from crowd_demo.config import metres
 from crowd_demo.config.behaviours import BehaviourSettings, CratesSettings, FlockSettings, HuntSettings, PeopleSettings
 from crowd_demo.config.keys import Keys
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.places import Places
 from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
 
 if TYPE_CHECKING:
     BehaviourName = str
+    ColourName = str
 else:
-    BehaviourName = Literal[tuple(BEHAVIOURS)]
+    BehaviourName, ColourName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)]
 
 MOST_AGENTS = 4_000_000
 Side = Annotated[float, Field(ge=0.1, le=65_536), metres.LENGTH]
@@ -46,6 +49,8 @@ class WorldSettings(Section):
 class SceneSettings(Section):
     """Looks only."""
 
+    colours: ColourName = Field("looks", description="; ".join(
+        f"{name}: {entry.why}" for name, entry in COLOURS.items()))
     ground: Literal["stone", "grass", "floor", "sky", "dusk", "water"] = Field("stone", description=(
         "what an open tile looks like"))
 
@@ -172,6 +177,7 @@ class Config(_WithBehaviours):
     window: WindowSettings = section(WindowSettings)
     camera: CameraSettings = section(CameraSettings)
     cache: Cache = section(Cache)
+    measure: Places = section(Places)
     keys: Keys = section(Keys)
 
     @model_validator(mode="after")

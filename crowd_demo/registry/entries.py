@@ -21,6 +21,7 @@ GROUPS = {  # of techniques, in the order in which they are shown
     "more": "techniques of plugins",
 }
 NO_GROUP = "more"
+FOLDS = ("mean", "median", "most", "last", "total")  # of what a measure saw to one number
 
 
 class Range(NamedTuple):
@@ -39,6 +40,7 @@ class Situation(NamedTuple):
     behaviour: frozenset[str]  # paths of those that the behaviour uses
     births: bool  # agents are born and die
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
+    links: bool = False  # springs tie agents to each other
 
 
 def never(situation: Situation) -> bool:
@@ -118,6 +120,37 @@ class OverlayEntry(NamedTuple):
     why: str
     draw: str  # "module:name" of a `render.overlays.base.Draw`
     key: str = ""
+    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return self.name.removeprefix("show_").replace("_", " ")
+
+
+class ColourEntry(NamedTuple):
+    """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
+
+    name: str
+    why: str
+    code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
+
+
+class MeasureEntry(NamedTuple):
+    """A number about a run: `crowd-demo ensemble` looks every few steps and folds what it sees to one number a run.
+
+    `code` is a function of the simulation; or a class, for what remembers its last look: it is made of the simulation before
+    the first step, and called with it. Either returns a number, numbers by the name of a place, or None where there are none.
+    """
+
+    name: str
+    why: str
+    code: str  # "module:name"
+    unit: str = ""
+    fold: str = "mean"  # one of `FOLDS`
+    behaviours: tuple[str, ...] = ()  # those that have it; none: all
+    places: str = ""  # the key under `measure:` that names the places it is measured at
+    time: bool = False  # it differs from one run to the next, as times do
 
 
 class Plugin(NamedTuple):
@@ -126,7 +159,9 @@ class Plugin(NamedTuple):
     techniques: tuple[Technique, ...] = ()
     behaviours: tuple[BehaviourEntry, ...] = ()
     overlays: tuple[OverlayEntry, ...] = ()
+    colours: tuple[ColourEntry, ...] = ()
     stages: tuple[StageEntry, ...] = ()
+    measures: tuple[MeasureEntry, ...] = ()
     scenarios: Path | None = None
 
 

@@ -1,14 +1,84 @@
-"""The registry of overlays: what can be drawn over the picture. Keys, help screen and drawing derive from it."""
+"""The registry of overlays: what can be drawn over the picture. Keys, menu, help, legend and documentation derive from it."""
 
 from __future__ import annotations
 
-from crowd_demo.registry.entries import OverlayEntry
+from collections.abc import Callable
+
+from crowd_demo.registry.entries import OverlayEntry, Situation
 from crowd_demo.registry.plugins import with_plugins
 
+_FOLDER = "crowd_demo.render.overlays"
+_GRID_LESS = "no structure: everybody is a candidate of everybody"
+
+
+def _without_structure(situation: Situation) -> str:
+    return _GRID_LESS if situation.get("neighbours") == "none" else ""
+
+
+def _not_moved(situation: Situation) -> str:
+    if "reorder.when" not in situation.structure:
+        return f"{situation.get('neighbours')} leaves agents where they are in memory"
+    return "reorder is off: agents stay where they are in memory" if situation.get("reorder.when") == "off" else ""
+
+
+def _no_bands(situation: Situation) -> str:
+    how = situation.get("depth")
+    return "" if how == "bands" else f"depth order is {how}: it has no bands"
+
+
+def _everybody_looks(situation: Situation) -> str:
+    return "everybody looks in every step" if situation.get("stagger.avoidance") == 1 else ""
+
+
+def _untied(situation: Situation) -> str:
+    return "" if situation.links else "nobody is tied to anybody"
+
+
+def _without(technique: str, why: str) -> Callable[[Situation], str]:
+    """Inactive where the behaviour does not have that technique."""
+    return lambda situation: "" if technique in situation.behaviour else why
+
+
 BUILT_IN: tuple[OverlayEntry, ...] = (
-    OverlayEntry("freeze", "freeze the culling frustum: see it from outside",
-                 "crowd_demo.render.overlays.frustum:draw_frustum", "f"),
+    OverlayEntry("show_density", "how many agents there are on each square of the ground",
+                 f"{_FOLDER}.density:draw_density"),
+    OverlayEntry("show_candidates", "at how many agents one has to look there, by the present structure",
+                 f"{_FOLDER}.candidates:draw_candidates", inactive=_without_structure),
+    OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
+                 f"{_FOLDER}.turns:draw_turns", inactive=_everybody_looks),
+    OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
+                 f"{_FOLDER}.bands:draw_bands", inactive=_no_bands),
+    OverlayEntry("show_culling", "cells taken whole, cells tested, and what was left out",
+                 f"{_FOLDER}.culling:draw_culling",
+                 inactive=lambda situation: "culling is off" if situation.get("cull") == "off" else ""),
+    OverlayEntry("show_cells", "the cells or boxes of the present neighbour structure",
+                 f"{_FOLDER}.cells:draw_cells", inactive=_without_structure),
+    OverlayEntry("show_curve", "the order through the cells in which agents lie in memory",
+                 f"{_FOLDER}.curve:draw_curve", inactive=_not_moved),
+    OverlayEntry("show_flow", "the flow field of the destination nearest to the cursor",
+                 f"{_FOLDER}.flow:draw_flow", inactive=_without("stagger.paths", "only people follow flow fields")),
+    OverlayEntry("show_sight", "lines of sight from people to their goals, clear or blocked",
+                 f"{_FOLDER}.sight:draw_sight", inactive=_without("stagger.sight", "only people look for their goals")),
+    OverlayEntry("show_links", "springs between agents, by how far they are stretched",
+                 f"{_FOLDER}.links:draw_links", inactive=_untied),
+    OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",
+                 f"{_FOLDER}.bodies:draw_bodies"),
+    OverlayEntry("show_velocity", "where agents will be in half a second",
+                 f"{_FOLDER}.velocity:draw_velocity"),
+    OverlayEntry("freeze", "freeze the culling frustum: see it from outside", f"{_FOLDER}.frustum:draw_frustum", "f"),
 )
 
 OVERLAYS: dict[str, OverlayEntry] = {
     entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.overlays, lambda entry: entry.name)}
+
+
+def pictures() -> str:
+    """Their pictures for the gallery."""
+    return "\n\n".join(f"**{entry.label}**: {entry.why}\n\n![{entry.why}](pictures/window/overlay-{entry.label}.jpg)"
+                       for entry in BUILT_IN)
+
+
+def table() -> str:
+    """The table of the documentation."""
+    return "\n".join(["| overlay | action | it shows |", "|---|---|---|", *(
+        f"| {entry.label} | `{entry.name}` | {entry.why} |" for entry in BUILT_IN)])

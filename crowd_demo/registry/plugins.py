@@ -18,10 +18,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeVar
 
-from crowd_demo.registry.entries import GROUPS, BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
+from crowd_demo.registry.entries import (
+    FOLDS,
+    GROUPS,
+    BehaviourEntry,
+    ColourEntry,
+    MeasureEntry,
+    OverlayEntry,
+    Plugin,
+    StageEntry,
+    Technique,
+)
 
 GROUP = "crowd_demo"
-RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "stages": StageEntry}
+RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
+           "stages": StageEntry, "measures": MeasureEntry}
 
 RESERVED = ("get", "set", "prefix")  # what optimizations have beside the techniques
 
@@ -91,5 +102,8 @@ def _check(plugin: Plugin) -> None:
             raise ValueError(f"technique {technique.path}: its default {technique.default!r} is none of its choices")
         if technique.group not in GROUPS:
             raise ValueError(f"technique {technique.path}: its group must be one of {', '.join(GROUPS)}")
+    for measure in plugin.measures:
+        if not measure.name.isidentifier() or measure.fold not in FOLDS:
+            raise ValueError(f"measure {measure.name!r}: its name must be an identifier, its fold one of {', '.join(FOLDS)}")
     if plugin.scenarios is not None and not (isinstance(plugin.scenarios, Path) and plugin.scenarios.is_dir()):
         raise ValueError(f"scenarios must be the Path of a folder, not {str(plugin.scenarios)!r}")

@@ -149,6 +149,7 @@ class Cull:
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
+        self.visited: CellRange | None = None  # the cells that were visited last; None if culling does not go by cells
         self._reserve(0, 1)
 
     def _reserve(self, agents: int, workers: int) -> None:
@@ -161,14 +162,14 @@ class Cull:
         """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
         if count > len(self.identity) or workers > len(self.found.size):
             self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))
-        self.counters = {"tested": 0, "cells_visited": 0}
+        self.counters, self.visited = {"tested": 0, "cells_visited": 0}, None
         if how == "off":
             return ()
         last = call(pack, workers, self.found, self.slots)
         if how == "agents":
             return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
         assert grid, "culling by grid needs one"
-        visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
+        visited = self.visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
         self.counters["cells_visited"] = visited.cells
         return call(visit_cells, workers, grid.view(), visited, agents, ahead, bounds, self.found), last
 

@@ -3,12 +3,12 @@
 `over_row` draws sixteen pixels of a sprite over sixteen of a picture with one load of each and one store, two
 channels at a time: `d + s - ((d + 1) * alpha >> 8)`, bit for bit what pygame's premultiplied blend does. Alpha 0
 leaves a pixel as it is and alpha 255 replaces it. `over_pixel` does the same for one pixel, for rows that are cut by
-the screen's edge.
+the screen's edge. With a tint the source is multiplied by a colour first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from crowd_demo.compute.jit import device
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.typing import Signature
 from numba.extending import intrinsic
 
 ROW = 16
@@ -29,6 +31,7 @@ MASKS = 0xFF0000, 0xFF00, 0xFF
 _intrinsic: Callable[..., Callable[..., None]] = intrinsic
 
 Frame = Words  # [height, width]
+NO_TINT = 0xFFFFFFFF  # leaves all pixels as they are
 
 
 def is_plain(surface: pygame.Surface) -> bool:
@@ -47,28 +50,102 @@ def frame_of(surface: pygame.Surface) -> Frame:
     return pygame.surfarray.pixels2d(surface).T
 
 
+def _sixteen_at(context: BaseContext, b: ir.IRBuilder, call: Signature, args: Sequence[ir.Value], array: int) -> ir.Value:
+    """Pointer to sixteen pixels of that argument, from the index in the next one on."""
+    data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
+    return b.bitcast(b.gep(data, [args[array + 1]]), _ROW.as_pointer())
+
+
+def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
+    """Store sixteen pixels over those at a pointer."""
+    def all_of(value: int) -> ir.Value:
+        return ir.Constant(_ROW, [value] * ROW)
+
+    under = b.load(where)
+    under.align = 4
+    alpha = b.lshr(above, all_of(24))
+    pairs, ones = all_of(0xFF00FF), all_of(0x10001)
+    low = b.mul(b.add(b.and_(under, pairs), ones), alpha)
+    high = b.mul(b.add(b.and_(b.lshr(under, all_of(8)), pairs), ones), alpha)
+    lost = b.or_(b.and_(b.lshr(low, all_of(8)), pairs), b.and_(high, all_of(0xFF00FF00)))
+    b.store(b.sub(b.add(under, above), lost), where).align = 4
+
+
 @_intrinsic
 def over_row(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
     """target[at:at + 16] = source[start:start + 16] over target; flat arrays of uint32."""
     def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-        def sixteen_at(array: int) -> Any:
-            data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
-            return b.bitcast(b.gep(data, [args[array + 1]]), _ROW.as_pointer())
-
-        def all_of(value: int) -> Any:
-            return ir.Constant(_ROW, [value] * ROW)
-
-        where = sixteen_at(0)
-        under, above = b.load(where), b.load(sixteen_at(2))
-        under.align = above.align = 4
-        alpha = b.lshr(above, all_of(24))
-        pairs, ones = all_of(0xFF00FF), all_of(0x10001)
-        low = b.mul(b.add(b.and_(under, pairs), ones), alpha)
-        high = b.mul(b.add(b.and_(b.lshr(under, all_of(8)), pairs), ones), alpha)
-        lost = b.or_(b.and_(b.lshr(low, all_of(8)), pairs), b.and_(high, all_of(0xFF00FF00)))
-        b.store(b.sub(b.add(under, above), lost), where).align = 4
+        above = b.load(_sixteen_at(context, b, call, args, 2))
+        above.align = 4
+        _blend(b, _sixteen_at(context, b, call, args, 0), above)
         return context.get_dummy_value()
     return types.void(target, types.uintp, source, types.uintp), code
+
+
+@_intrinsic
+def over_row_tinted(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any) -> Any:
+    """The same with each channel of the source times that of `tint`: `channel * (tint + 1) >> 8`."""
+    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+        def wide(pixels: Any) -> Any:
+            return b.zext(b.bitcast(pixels, ir.VectorType(ir.IntType(8), 4 * ROW)), shorts)
+
+        shorts = ir.VectorType(ir.IntType(16), 4 * ROW)
+        above = b.load(_sixteen_at(context, b, call, args, 2))
+        above.align = 4
+        nothing = ir.Constant(_ROW, ir.Undefined)
+        tints = b.shuffle_vector(b.insert_element(nothing, args[4], ir.Constant(ir.IntType(32), 0)), nothing,
+                                 ir.Constant(_ROW, [0] * ROW))
+        product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * ROW)))
+        tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * ROW)), ir.VectorType(ir.IntType(8), 4 * ROW))
+        _blend(b, _sixteen_at(context, b, call, args, 0), b.bitcast(tinted, _ROW))
+        return context.get_dummy_value()
+    return types.void(target, types.uintp, source, types.uintp, types.uint32), code
+
+
+def tinted(pixels: Words, tint: int) -> Words:
+    """Pixels, each channel times that of `tint`, as in `over_row_tinted`."""
+    out = np.zeros_like(pixels)
+    for shift in (0, 8, 16, 24):
+        factor = np.uint32((tint >> shift & 255) + 1)
+        out |= ((pixels >> np.uint32(shift) & np.uint32(255)) * factor >> np.uint32(8)) << np.uint32(shift)
+    return out
+
+
+@device
+def tinted_pixel(pixel: Int, tint: Int) -> Int:
+    out = np.uint32(0)
+    for shift in range(0, 32, 8):
+        factor = (tint >> np.uint32(shift) & np.uint32(255)) + np.uint32(1)
+        out |= np.uint32(((pixel >> np.uint32(shift) & np.uint32(255)) * factor >> np.uint32(8)) << np.uint32(shift))
+    return out
+
+
+@_intrinsic
+def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
+    """target[at] += value in a flat array of uint64, as four sums of 16 bits that stop at 65535."""
+    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+        four = ir.VectorType(ir.IntType(16), 4)
+        data = cgutils.create_struct_proxy(call.args[0])(context, b, args[0]).data
+        where = b.bitcast(b.gep(data, [args[1]]), four.as_pointer())
+        under = b.load(where)
+        under.align = 8
+        add = cgutils.get_or_insert_function(b.module, ir.FunctionType(four, (four, four)), "llvm.uadd.sat.v4i16")
+        b.store(b.call(add, (under, b.bitcast(args[2], four))), where).align = 8
+        return context.get_dummy_value()
+    return types.void(target, types.uintp, types.uint64), code
+
+
+@_intrinsic
+def channel(context: Any, pixels: Any, shift: Any) -> Any:
+    """(pixels >> shift) & 255 of an int32, or of sixteen; `shift` is a literal."""
+    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+        def all_of(value: int) -> Any:
+            kind = args[0].type
+            return ir.Constant(kind, [value] * ROW if isinstance(kind, ir.VectorType) else value)
+        return b.and_(b.lshr(args[0], all_of(call.args[1].literal_value)), all_of(255))
+    if isinstance(shift, types.IntegerLiteral):
+        return pixels(pixels, shift), code
+    return None
 
 
 @device

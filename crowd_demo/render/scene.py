@@ -2,7 +2,8 @@
 
 A scene reads the simulation and never writes it; call `Simulation.prepare_picture` before each picture. The present
 options choose the kernels; the picture is the same for every culling, for both depth sorts, for any number of workers
-and for both blitters. `Figures` draw the agents. `sim.profile` gets the stages' times and these counters:
+and for both blitters. `Figures` draw the agents, in their own colours or in those of a colour mode. `sim.profile` gets the
+stages' times and these counters:
 
     total     agents in the world          tested, cells_visited         agents and cells that culling looked at
     drawn     handed to the blitter        tiles_visited, tiles_drawn    the same for the ground
@@ -13,19 +14,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.cull import Cull, bounds_of
+from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
+from crowd_demo.render.cull import CellRange, Cull, bounds_of
 from crowd_demo.render.figures.base import Figures, Shot
+from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.ground import TileLayer
 from crowd_demo.render.lines import Lines
@@ -35,6 +40,16 @@ from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
 
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
+
+
+class Used(NamedTuple):
+    """What the last picture was made with, for overlays; the slots are right until the next one."""
+
+    shot: Shot
+    slots: Ints  # of the agents that were drawn, in that order
+    cells: CellRange | None  # that culling has visited
+    bands: depth.Scale | None  # of the depth order, where there were any
+    band_starts: Ints  # int32[bands + 1]: the first agent of each
 
 
 class Scene:
@@ -50,6 +65,18 @@ class Scene:
         self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
+        self.used: Used | None = None
+        self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
+        self.show_colours(config.scene.colours)
+
+    def show_colours(self, name: str) -> None:
+        """Choose a colour mode of the registry."""
+        self.colours, code = name, COLOURS[name].code
+        self._mode: ColourMode | None = load(code)() if code else None
+
+    def legend(self) -> Legend | None:
+        """What the colours of agents mean, unless they are their own."""
+        return self._mode.legend(self.sim) if self._mode else None
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0) -> None:
@@ -67,9 +94,11 @@ class Scene:
             with profile.stage("lines"):
                 run(self._line_calls(shot, frame_of(target)))
         with profile.stage("blit"):
-            visible = self._figures.draw(target, shot, slots)
+            visible = self._figures.draw(target, shot, slots, self._shades(slots))
             if target is not surface:
                 surface.blit(target, (0, 0))
+        bands = self._scale(shot) if self._by_bands(shot) else None
+        self.used = Used(shot, slots, self._cull.visited, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), visible=visible,
                                 **self._cull.counters, **self._ground.counters)
 
@@ -85,7 +114,17 @@ class Scene:
             yield from self._ground.calls(shot.workers, frame)
         if self.sim.links.active:
             yield from self._line_calls(shot, frame)
+        if self._mode:
+            yield from self._mode.calls(self.sim, no_slots, self._number)
         yield from self._figures.calls(shot, frame)
+
+    def colour_calls(self) -> Iterator[Call]:
+        """The kernels of all colour modes, for compiling ahead."""
+        no_slots = np.zeros(0, np.int32)
+        for entry in COLOURS.values():
+            if entry.code:
+                mode: ColourMode = load(entry.code)()
+                yield from mode.calls(self.sim, no_slots, self._number)
 
     def _shot(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> Shot:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
@@ -108,19 +147,34 @@ class Scene:
         return self._cull.calls(how, workers, count, shot.agents, shot.ahead, shot.bounds, world.grid, slack)
 
     def _ordered(self, shot: Shot, slots: Ints) -> Ints:
-        how = self.sim.optimizations.depth
-        if how == "off" or not self._figures.ordered(shot.camera.zoom):
+        if self._by_bands(shot):
+            run(self._depth_calls(shot, slots))
+            return self._depth.ordered(len(slots))
+        if self.sim.optimizations.depth == "off" or not self._figures.ordered(shot.camera.zoom):
             return slots
-        if how == "full":
-            return depth.full(slots, shot.agents, shot.ahead)
-        run(self._depth_calls(shot, slots))
-        return self._depth.ordered(len(slots))
+        return depth.full(slots, shot.agents, shot.ahead)
 
-    def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+    def _by_bands(self, shot: Shot) -> bool:
+        return self.sim.optimizations.depth == "bands" and self._figures.ordered(shot.camera.zoom)
+
+    def _scale(self, shot: Shot) -> depth.Scale:
         everywhere = self.sim.optimizations.cull == "off"
         top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
-        scale = depth.scale(top, bottom, shot.camera.zoom)
-        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, scale)
+        return depth.scale(top, bottom, shot.camera.zoom)
+
+    def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, self._scale(shot))
+
+    # --- colours -----------------------------------------------------------------------------------------------------
+
+    def _shades(self, slots: Ints) -> Shades | None:
+        """The colours of those agents; none where they have their own."""
+        if not self._mode:
+            return None
+        if len(slots) > len(self._number):
+            self._number = np.zeros(max(len(slots), self.sim.agents.count), np.uint8)
+        run(self._mode.calls(self.sim, slots, self._number))
+        return Shades(self._number[:len(slots)], palette_of(self._mode.colours(self.sim)))
 
     # --- ground and lines --------------------------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
-LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache"})  # sections that no step reads
+LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # sections that no step reads
 PACE = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys that none reads; techniques are the snapshot's own
 
 

@@ -44,6 +44,11 @@ class Index(Stage):
             self._structure = self.structures[name](world.domain)
         return self._structure
 
+    def built(self, world: World) -> Structure | None:
+        """Return that structure as the last step left it, without making one; None if its slots are not the present ones."""
+        is_present = self._made_for[0] == world.options.neighbours and self._made_for[1] is world.sizes
+        return self._structure if is_present and self._structure.fresh else None
+
     def calls(self, world: World) -> tuple[Call, ...]:
         return self.structure(world).index(world.tick)
 

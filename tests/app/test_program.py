@@ -21,6 +21,7 @@ from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
@@ -252,12 +253,12 @@ def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
     driven.program.camera.look_at(500, 500, 4.0)
     driven.press("space")
     driven.press("f")
-    frozen = driven.program.frozen
+    frozen = driven.program.overlays.frozen
     driven.press("home")
-    assert driven.program.frozen == frozen
+    assert driven.program.overlays.frozen == frozen
     assert driven.program.sim.profile.counters["drawn"] < 20  # a hundredth of the world, and a margin
     driven.press("f")
-    assert driven.program.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
+    assert driven.program.overlays.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
 
 
 def test_screenshots_are_numbered_and_show_the_picture(
@@ -291,6 +292,20 @@ def test_overlays_and_quitting(driven: Driven) -> None:
     driven.press("escape")
     driven.press("escape")
     assert not driven.program.running
+
+
+def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: Driven) -> None:
+    program = driven.program
+    seen = []
+    for _ in COLOURS:
+        seen.append(program.colours)
+        assert (program.status().legend is None) == (program.colours == "looks")
+        driven.press("q")
+    assert seen == list(COLOURS) and program.colours == "looks"
+    driven.press("q", pygame.KMOD_SHIFT)
+    assert program.colours == list(COLOURS)[-1]
+    driven.press("y")
+    assert any("a command" in notice or "YAML" in notice for notice in program.status().notices)
 
 
 def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:

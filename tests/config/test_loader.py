@@ -163,9 +163,9 @@ def test_a_huge_file_is_one_line(write, tmp_path):
 
 
 OVERRIDES = ("agents=9", "crowd.cap=1e-1", "optimizations.cull=off", "camera.center=[3, 4]", "window.title='12'",
-             "keys.stagger.sight=0", "keys.step=.")
+             "keys.stagger.sight=0", "keys.overlays=", "keys.step=.")
 NESTED = {"agents": 9, "crowd": {"cap": 0.1}, "optimizations.cull": "off", "camera": {"center": [3, 4]},
-          "window.title": "12", "keys": {"stagger.sight": 0}, "keys.step": "."}
+          "window.title": "12", "keys": {"stagger.sight": 0, "overlays": None}, "keys.step": "."}
 
 
 @pytest.mark.parametrize("overrides", [OVERRIDES, list(OVERRIDES), NESTED])

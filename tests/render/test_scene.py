@@ -14,6 +14,7 @@ from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.profile import Profile
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 
@@ -53,7 +54,7 @@ class Simulation:
         self.profile, self.tick, self.dt = Profile(), 77, 1 / 10
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
-        self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone"),
+        self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone", colours="looks"),
                                       crates=SimpleNamespace(half_max=HALF_MAX), hunt=SimpleNamespace(predators=60))
 
 def scene_of(sim: Any, assets: Path) -> Any:
@@ -98,10 +99,25 @@ def test_small_figures_give_one_picture_whatever_the_switches(scene):
     assert all(np.array_equal(pictures[0], other) for other in pictures)
 
 
+@pytest.mark.parametrize("zoom", [0.2, 0.35, 1.3])  # people fade to light at the first, birds at the second
 @pytest.mark.parametrize("blitter", ["pygame", "compiled"])
-def test_scaled_figures_give_one_picture_a_blitter(scene, blitter):
-    pictures = list(everything(scene, camera(1.3), (blitter,)))
+def test_scaled_figures_give_one_picture_a_blitter(scene, blitter, zoom):
+    pictures = list(everything(scene, camera(zoom), (blitter,)))
     assert all(np.array_equal(pictures[0], other) for other in pictures)
+
+
+@pytest.mark.parametrize("behaviour, size", [("crowd", 22.0), ("flock", 14.0), ("hunt", 14.0)])
+def test_light_looks_like_sprites_from_afar(assets, behaviour, size, monkeypatch):
+    """Where the two cross-fade, each part of the picture is about as bright and as colourful in both."""
+    scene, taken = scene_of(Simulation(behaviour), assets), []
+    for sharpness in (0, 256):
+        monkeypatch.setattr(Sprited, "_sharpness", lambda *_, sharpness=sharpness: sharpness)
+        pixels = picture(scene, camera(4.6 / size), depth="bands", blitter="compiled", cull="agents")
+        channels = (pixels[..., None] >> np.array([16, 8, 0]) & 255).astype(float)
+        taken.append(channels.reshape(5, 30, 5, 40, 3).mean(axis=(1, 3)))
+    light, sprites = taken
+    assert np.abs(light - sprites).max() < 10, "of 255"
+    assert np.abs(light.mean() - sprites.mean()) < 2
 
 
 def test_a_frozen_view_gives_one_picture_with_either_culling(scene):

@@ -15,6 +15,7 @@ from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.overlays.marks import call_ahead as overlay_call
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
@@ -47,11 +48,18 @@ class Ahead:
                     found[call.kernel, signature] = call
         return list(found.values())
 
+    def missing_colours(self) -> list[Call]:
+        """The same for all colour modes."""
+        with self._lock:
+            calls = self._scene.colour_calls() if self._scene else ()
+            return [call for call in calls if call.signature() not in call.compiled.overloads]
+
     def _calls(self) -> Iterator[Call]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
         yield from self._sim.calls_ahead()
         if self._scene:
             yield from self._scene.calls(self._camera)
+            yield overlay_call(self._scene.sim.world.workers)
             yield from calls_ahead(self._sim)
 
 

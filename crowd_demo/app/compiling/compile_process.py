@@ -88,7 +88,7 @@ class Helper(CompileProcess):
 
 
 class Precompiler(CompileProcess):
-    """Compiles the kernels of all other choices, in idle moments."""
+    """Compiles the kernels of all other choices, and of all colour modes, in idle moments."""
 
     def __init__(self, config: Config, options: Optimizations) -> None:
         super().__init__(config.model_copy(update={"optimizations": options}), ALL_CHOICES)
@@ -128,6 +128,8 @@ def compile_all_choices(config: Config, lines: SimpleQueue[str]) -> None:
     for options in all_choices(config.optimizations):
         for call in ahead.missing(options):
             compile_one(call)
+    for call in ahead.missing_colours():
+        compile_one(call)
 
 
 def compile_as_told(config: Config, lines: SimpleQueue[str]) -> None:

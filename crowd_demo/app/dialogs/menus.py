@@ -10,8 +10,10 @@ from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import PROGRAM
-from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
 from crowd_demo.render.hud.views import Row
@@ -25,23 +27,30 @@ class Menus:
     """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
 
     def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
-                 perform: Callable[[str], object]) -> None:
+                 overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
         self.sections: Callable[[], Mapping[str, bool]] = dict
         self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks
-        self._perform = perform
+        self._overlays = overlays
+        self._perform, self._show_colours = perform, show_colours
 
     @property
     def actions(self) -> KeyActions:
-        return {"menu": KeyAction(self.open_main)}
+        return {"menu": KeyAction(self.open_main), "overlays": KeyAction(self.open_overlays)}
 
     def open_main(self) -> None:
         """Everything that can be done, by name."""
-        rest = [action for action in (*PROGRAM, *OVERLAYS) if action not in FIRST and action not in HELD]
+        rest = [action for action in PROGRAM if action not in FIRST and action not in HELD]
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
+                 Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),
                  *(self._action(action) for action in (*FIRST, *rest))]
         self._dialogs.open(ListDialog("Menu", lambda: items))
+
+    def open_colours(self) -> None:
+        """All colour modes."""
+        items = [Item(Row(name, "", entry.why), partial(self._show_colours, name)) for name, entry in COLOURS.items()]
+        self._dialogs.open(ListDialog("Colours", lambda: items))
 
     def open_techniques(self) -> None:
         """All techniques with their present values."""
@@ -61,12 +70,27 @@ class Menus:
         """The sections of both panels."""
         self._dialogs.open(ListDialog("Sections of the panels", self._section_items))
 
+    def open_overlays(self) -> None:
+        """The overlays, and which are shown. The list stays open: several can be turned on."""
+        self._dialogs.open(ListDialog("Overlays", self._overlay_items))
+
     # --- what stands in them -----------------------------------------------------------------------------------------
 
     def _action(self, action: str) -> Item:
-        what = PROGRAM[action][1] if action in PROGRAM else OVERLAYS[action].why
-        keys = " ".join(name.capitalize() for name in self.keys.get(action, ())[:1])
-        return Item(Row(what, keys), lambda: self._perform(action))
+        return Item(Row(PROGRAM[action][1], self._key(action)), lambda: self._perform(action))
+
+    def _key(self, action: str) -> str:
+        return " ".join(name.capitalize() for name in self.keys.get(action, ())[:1])
+
+    def _overlay_items(self) -> list[Item]:
+        situation = self._crowd.sim.situation
+        return [Item(self._overlay_row(entry, entry.inactive(situation)), partial(self._perform, entry.name), stays=True)
+                for entry in OVERLAYS.values()]
+
+    def _overlay_row(self, entry: OverlayEntry, nothing: str) -> Row:
+        state = ["shown"] * (entry.name in self._overlays.shown) + ["nothing to show"] * bool(nothing)
+        return Row(entry.label, ", ".join([*state, *filter(None, [self._key(entry.name)])]),
+                   f"Nothing to show at present: {nothing}. {entry.why}" if nothing else entry.why)
 
     def _technique_items(self) -> list[Item]:
         unused = inactive(self._crowd.sim)

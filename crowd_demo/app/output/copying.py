@@ -44,6 +44,7 @@ class Shown(NamedTuple):
     fullscreen: bool
     hud: str
     frozen: bool
+    colours: str
 
 
 class Copied(NamedTuple):
@@ -100,6 +101,7 @@ def effective(shown: Shown) -> Config:
         window["width"], window["height"] = shown.camera.size
     return config.model_copy(update={
         "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
+        "scene": config.scene.model_copy(update={"colours": shown.colours}),
         "time": config.time.model_copy(update={"speed": shown.speed}), "window": config.window.model_copy(update=window)})
 
 

@@ -15,11 +15,11 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.tour_panel import TourView
 
 LEAST_FRAMES = 3  # with fewer nothing is said
@@ -37,9 +37,8 @@ class Guided(Protocol):
     techniques: Techniques
     time: TimeControls
     notices: Notices
-    frozen: Rect | None
+    overlays: Overlays
 
-    def freeze(self) -> None: ...
     def show(self, settings: CameraSettings) -> None: ...
 
 
@@ -152,8 +151,8 @@ class TourPlayer:
                     program.time.set_speed(value)
                 case "pause", bool() if value != program.time.paused:
                     program.time.pause()
-                case "freeze", bool() if value != (program.frozen is not None):
-                    program.freeze()
+                case "freeze", bool() if value != (program.overlays.frozen is not None):
+                    program.overlays.freeze()
                 case "camera", CameraSettings():
                     program.show(value)
                 case _, str() | int() | float() if path := technique_of(name):

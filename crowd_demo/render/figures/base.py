@@ -14,6 +14,7 @@ from crowd_demo.compute.jit import Call
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
+from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving
@@ -51,8 +52,11 @@ class Figures(Protocol):
     def ordered(self, zoom: float) -> bool:
         """Does the order in which they are drawn change the picture?"""
 
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
-        """Draw all of `slots`, in that order, with the blitter of the shot's options; return how many touch the screen."""
+    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None = None) -> int:
+        """Draw all of `slots`, in that order, with the blitter of the shot's options; return how many touch the screen.
+
+        They have the colours of `shades`, or their own.
+        """
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
         """Every kernel that `draw` may run with the shot's options at any zoom, for compiling ahead."""

@@ -1,4 +1,4 @@
-"""Blitting: a draw list (sprite, left, top), from back to front, onto the picture.
+"""Blitting: a draw list (sprite, left, top, tint), from back to front, onto the picture.
 
 `draw_fblits` uses pygame. `draw_calls` is compiled and writes rows of sixteen pixels straight into the surface. Both
 give the same pixels. The screen is cut into slices; a worker draws what touches its slices, in the order of the list,
@@ -13,48 +13,52 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints, Words
+from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.figures.sprites import Atlas, Pixels
-from crowd_demo.render.pixels import ROW, Frame, over_pixel, over_row
+from crowd_demo.render.pixels import NO_TINT, ROW, Frame, over_pixel, over_row, over_row_tinted, tinted_pixel
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 
 class DrawList(NamedTuple):
-    """int32[n] each: the sprite, and the pixel of its cell's left upper corner."""
+    """The sprite, the pixel of its cell's left upper corner, and the colour by which it is multiplied; [n] each."""
 
     sprite: Ints
     left: Ints
     top: Ints
+    tint: Words  # 0xAARRGGBB
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
     """Draw the list with pygame's `fblits`, premultiplied."""
     boxes = atlas.view.box[draws.sprite]
     corners = zip((draws.left + boxes[:, 0]).tolist(), (draws.top + boxes[:, 1]).tolist(), strict=True)
-    surface.fblits(list(zip(atlas.surfaces(draws.sprite), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
+    surface.fblits(list(zip(atlas.surfaces(draws.sprite, draws.tint), corners, strict=True)), pygame.BLEND_PREMULTIPLIED)
 
 
 @device
 def _draw_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
-               columns: int) -> None:
+               columns: int, tint: Int) -> None:
     """Draw `rows` rows of a sprite, the first from source[start], at (x, y); all of it lies on the screen."""
     at, there = np.uintp(y * width + x), np.uintp(start)
     for _ in range(rows):
         for column in range(np.uintp(0), np.uintp(columns), np.uintp(ROW)):
-            over_row(target, at + column, source, there + column)
+            if tint == np.uint32(NO_TINT):
+                over_row(target, at + column, source, there + column)
+            else:
+                over_row_tinted(target, at + column, source, there + column, tint)
         at += np.uintp(width)
         there += np.uintp(stride)
 
 
 @device
 def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
-                   columns: int) -> None:
+                   columns: int, tint: Int) -> None:
     """The same for a sprite that is cut by the left or right edge of the screen: pixel by pixel."""
     for row in range(rows):
         for column in range(max(0, -x), min(columns, width - x)):
             at = (y + row) * width + x + column
-            target[at] = over_pixel(target[at], source[start + row * stride + column])
+            target[at] = over_pixel(target[at], tinted_pixel(source[start + row * stride + column], tint))
 
 
 @device
@@ -65,12 +69,12 @@ def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: Dra
         sprite = np.uintp(draws.sprite[k])
         x, y = draws.left[k] + sprites.box[sprite, 0], draws.top[k] + sprites.box[sprite, 1]
         columns, rows = sprites.box[sprite, 2], min(sprites.box[sprite, 3], bottom - y)
-        hidden = max(0, top - y)
+        hidden, tint = max(0, top - y), draws.tint[k]
         start = (np.int64(sprite) * height + hidden) * stride
         if x >= 0 and x + -(-columns // ROW) * ROW <= width:
-            _draw_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns)
+            _draw_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
         else:
-            _draw_cut_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns)
+            _draw_cut_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
 
 
 @kernel

@@ -7,7 +7,7 @@ and paint and four arrangements of planks are chosen by a hash of the id. A kern
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -20,6 +20,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
 from crowd_demo.render.figures.boxes import Boxes, Inks, Part, Patterns, fill_calls, fill_plain
+from crowd_demo.render.figures.light import Shades, channels_of
 from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.render.projection import Moving, drawn, hash_id, pixel
@@ -39,9 +40,9 @@ EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sid
 ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
 
-def inks() -> Inks:
+def inks(colours: Sequence[Colour] = TONES) -> Inks:
     """uint32[tones, inks]: colours."""
-    tones = np.array(TONES, float)[:, None]
+    tones = np.array(colours, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
     red, green, blue = np.moveaxis((tones + (others - tones) * shares[:, None]).round().astype(np.uint32), 2, 0)
     return red << np.uint32(16) | green << np.uint32(8) | blue
@@ -150,20 +151,24 @@ class CrateFigures:
     def ordered(self, zoom: float) -> bool:
         return True
 
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> int:
+    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None = None) -> int:
         self._place_call(shot, slots).run()
         boxes = self._list(len(slots))
         self._patterns.ensure(boxes.side)
+        used = self._inks
+        if shades:
+            boxes.tone[:] = shades.number
+            used = inks([(int(red), int(green), int(blue)) for red, green, blue in channels_of(shades.palette)])
         if shot.options.blitter == "pygame":
-            fill_plain(target, boxes, self._patterns.table, self._inks)
+            fill_plain(target, boxes, self._patterns.table, used)
         else:
-            run(self._fill_calls(shot, boxes, frame_of(target)))
+            run(self._fill_calls(shot, boxes, used, frame_of(target)))
         return int(self._tally.on_screen.sum())
 
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
         yield self._place_call(shot, np.zeros(0, np.int32))
         if shot.options.blitter == "compiled":
-            yield from self._fill_calls(shot, self._list(0), frame)
+            yield from self._fill_calls(shot, self._list(0), self._inks, frame)
 
     def _place_call(self, shot: Shot, slots: Ints) -> Call:
         if len(self._tally.largest) != shot.workers:
@@ -172,9 +177,9 @@ class CrateFigures:
         return call(place_crates, shot.workers, slots, shot.agents, half, shot.ahead, shot.view, self._list(len(slots)),
                     self._tally)
 
-    def _fill_calls(self, shot: Shot, boxes: Boxes, frame: Frame) -> tuple[Call, ...]:
+    def _fill_calls(self, shot: Shot, boxes: Boxes, used: Inks, frame: Frame) -> tuple[Call, ...]:
         reach = int(self._tally.largest.max()) // 2 + ROUNDING_PX
-        return fill_calls(shot.workers, frame, boxes, self._patterns.table, self._inks, reach, shot.options.depth != "off")
+        return fill_calls(shot.workers, frame, boxes, self._patterns.table, used, reach, shot.options.depth != "off")
 
     def _list(self, count: int) -> Boxes:
         """Memory for the squares of a frame: int32[count] each, overwritten by the next frame."""

@@ -1,7 +1,4 @@
-"""Predators and prey: starlings and hawks, who beat their wings like other birds; dots whose colour is their heading.
-
-So a wave of turning that runs through a flock is a wave of colour. Predators are larger, red, and above all others.
-"""
+"""Predators and prey: starlings and hawks, who are larger and red, and beat their wings like other birds."""
 
 from __future__ import annotations
 
@@ -10,21 +7,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints, Words
+from crowd_demo.compute.arrays import Int, Ints
 from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import device
 from crowd_demo.config.model import Config
-from crowd_demo.render.figures import dots, pose
+from crowd_demo.render.figures import pose, sprited
 from crowd_demo.render.figures.base import Shot
-from crowd_demo.render.figures.birds import DOT, SHEET_PX, UNITS, BirdLook, number_of, wheel
-from crowd_demo.render.figures.dots import shapes
+from crowd_demo.render.figures.birds import FLAPS, HEADINGS, SHEET_PX, UNITS, number_of
 from crowd_demo.render.figures.pose import Cell
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.projection import Moving
 
 STARLING, HAWK = range(2)  # looks on the sheet
-TOP_RANK = 0xFF_00_00_00  # of a dot: above it there is none
-PREDATOR = TOP_RANK | 0xE0_30_20
 
 
 class HuntManner(NamedTuple):
@@ -38,33 +33,19 @@ class HuntManner(NamedTuple):
     predators: int  # those with the lowest ids
 
 
-class HuntLook(NamedTuple):
-    """Dots of prey as of other birds."""
-
-    prey: BirdLook
-    predators: int
-    single: bool
-
-    def plain(self, slots: Ints, agents: Moving) -> tuple[Words, Ints]:
-        value, shape = self.prey.plain(slots, agents)
-        value = np.where(value >= np.uint32(TOP_RANK), value - np.uint32(1 << 24), value)
-        hunts = agents.id[slots] < self.predators
-        return np.where(hunts, np.uint32(PREDATOR), value), np.where(hunts, np.int32(DOT), shape)
+@device
+def _look(manner: HuntManner, agents: Moving, slot: Int) -> int:
+    return HAWK if agents.id[slot] < manner.predators else STARLING
 
 
 @implements(pose.sprite_of, HuntManner)
 def sprite_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
-    look = HAWK if agents.id[slot] < manner.predators else STARLING
-    return number_of(look, manner.time_s, agents, slot)
+    return number_of(_look(manner, agents, slot), manner.time_s, agents, slot)
 
 
-@implements(dots.dot_of, HuntLook)
-def dot_of(look: HuntLook, agents: Moving, slot: Int) -> tuple[Int, Int]:
-    value, shape = dots.dot_of(look.prey, agents, slot)
-    if agents.id[slot] < look.predators:
-        return np.uint32(PREDATOR), np.int32(DOT)
-    below = value - np.uint32(1 << 24) if value >= np.uint32(TOP_RANK) else value
-    return np.uint32(below), shape
+@implements(sprited.look_of, HuntManner)
+def look_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
+    return _look(manner, agents, slot)
 
 
 class HuntFigures(Sprited):
@@ -75,12 +56,10 @@ class HuntFigures(Sprited):
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["hunt"]
         super().__init__(load_sheet(folder / about["file"], about["cell"], about["centre"]), UNITS, SHEET_PX)
-        self._values = wheel()
         self._predators = config.hunt.predators
 
     def manner(self, shot: Shot, cell: Cell) -> HuntManner:
         return HuntManner(*cell, shot.time_s, self._predators)
 
-    def look(self, shot: Shot, size_px: float) -> HuntLook:
-        prey = BirdLook(self._values, shapes(size_px, (DOT,)), False)
-        return HuntLook(prey, self._predators, False)
+    def looks(self) -> Ints:
+        return (np.arange(len((STARLING, HAWK)) * FLAPS * HEADINGS) // (FLAPS * HEADINGS)).astype(np.int32)

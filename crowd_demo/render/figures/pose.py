@@ -12,11 +12,13 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Mask, Words
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.blit import DrawList
+from crowd_demo.render.figures.light import NO_SHADES, Shades
+from crowd_demo.render.pixels import NO_TINT
 from crowd_demo.render.projection import Moving, pixel
 
 
@@ -71,22 +73,23 @@ def sector(vx: Float, vy: Float, slopes: Floats) -> int:
 
 
 @device
-def _put(k: int, slot: Int, sprite: int, agents: Moving, ahead: np.float32, view: View, manner: Manner,
+def _put(k: int, slot: Int, sprite: int, tint: Int, agents: Moving, ahead: np.float32, view: View, manner: Manner,
          draws: DrawList) -> Mask:
     """Write entry k of the draw list; return whether the sprite's cell touches the screen."""
     left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - manner.anchor_x
     top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - manner.anchor_y
-    draws.sprite[k], draws.left[k], draws.top[k] = sprite, left, top
+    draws.sprite[k], draws.left[k], draws.top[k], draws.tint[k] = sprite, left, top, tint
     return left < view.width and left + manner.width > 0 and top < view.height and top + manner.height > 0
 
 
 @kernel
 def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
-         draws: DrawList, on_screen: Longs) -> None:
-    listed, seen = slots.shape[0], 0
+         number: Bytes, tints: Words, draws: DrawList, on_screen: Longs) -> None:
+    listed, seen, tinted = slots.shape[0], 0, number.shape[0] > 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
-        seen += _put(k, slot, sprite_of(manner, agents, slot), agents, ahead, view, manner, draws)
+        tint = tints[np.uintp(number[k])] if tinted else np.uint32(NO_TINT)
+        seen += _put(k, slot, sprite_of(manner, agents, slot), tint, agents, ahead, view, manner, draws)
     on_screen[worker] = seen
 
 
@@ -94,7 +97,7 @@ class Poses:
     """Owns the draw list. After the call has run, `on_screen` is how many of the sprites touch the screen."""
 
     def __init__(self) -> None:
-        self._lists = DrawList(*(np.empty(0, np.int32) for _ in range(3)))
+        self._lists = _room(0)
         self._on_screen = np.zeros(1, np.int64)
 
     @property
@@ -102,13 +105,22 @@ class Poses:
         return int(self._on_screen.sum())
 
     def draws(self, count: int) -> DrawList:
-        """Memory for the draw list of a frame: int32[count] each, overwritten by the next frame."""
+        """Memory for the draw list of a frame, overwritten by the next one."""
         if count > len(self._lists.sprite):
-            self._lists = DrawList(*(np.empty(count, np.int32) for _ in range(3)))
-        return DrawList(*(column[:count] for column in self._lists))
+            self._lists = _room(count)
+        sprite, left, top, tint = self._lists
+        return DrawList(sprite[:count], left[:count], top[:count], tint[:count])
 
-    def call(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner) -> Call:
-        """The kernel that fills the draw list of the slots."""
+    def call(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
+             shades: Shades | None = None) -> Call:
+        """The kernel that fills the draw list of the slots, tinted by their shades if there are any."""
         if len(self._on_screen) != workers:
             self._on_screen = np.zeros(workers, np.int64)
-        return call(pose, workers, slots, agents, ahead, view, manner, self.draws(len(slots)), self._on_screen)
+        number, palette = shades or NO_SHADES
+        return call(pose, workers, slots, agents, ahead, view, manner, number, palette | np.uint32(0xFF000000),
+                    self.draws(len(slots)), self._on_screen)
+
+
+def _room(count: int) -> DrawList:
+    sprite, left, top = np.empty((3, count), np.int32)
+    return DrawList(sprite, left, top, np.empty(count, np.uint32))

@@ -20,10 +20,12 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Ints, Words
-from crowd_demo.render.pixels import MASKS, ROW, frame_of
+from crowd_demo.render.pixels import MASKS, ROW, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4
+MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
+GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
 STATES = "walking", "waiting", "stuck"  # of people
 
@@ -85,6 +87,36 @@ class Sheet(NamedTuple):
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
 
+    def grey(self) -> Sheet:
+        """The same sheet in grey, as bright as can be multiplied by a colour and still show shapes."""
+        pixels = frame_of(self.surface)
+        alpha, red, green, blue = (pixels >> np.uint32(shift) & np.uint32(255) for shift in (24, 16, 8, 0))
+        light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
+        light *= GREY * alpha.sum() / max(float(light.sum()), 1.0)
+        level = np.minimum(light, alpha).astype(np.uint32)
+        surface = argb(self.surface.get_size())
+        frame_of(surface)[:] = alpha << np.uint32(24) | level * np.uint32(0x10101)
+        return self._replace(surface=surface)
+
+    def means(self, group: Ints) -> Means:
+        """The mean colour of the sprites of each group, and the mean area of all; `group` is that of each sprite."""
+        (width, height), columns = self.cell, self.columns
+        pixels = frame_of(self.surface)[:self.sprites // columns * height, :columns * width]
+        cells = pixels.reshape(-1, height, columns, width)
+        sums = np.stack([(cells >> np.uint32(shift) & np.uint32(255)).sum(axis=(1, 3), dtype=np.int64).ravel()
+                         for shift in (24, 16, 8, 0)])
+        totals = np.stack([np.bincount(group, channel) for channel in sums])
+        red, green, blue = (255 * totals[1:] / np.maximum(totals[0], 1)).round().astype(np.uint32)
+        return Means(red << np.uint32(16) | green << np.uint32(8) | blue, float(sums[0].mean()) / 255)
+
+
+class Means(NamedTuple):
+    """What sprites look like from afar."""
+
+    colours: Words  # 0xRRGGBB, of each group
+    area: float  # covered pixels of the sheet, of a mean sprite
+
+
 class Pixels(NamedTuple):
     """What the blitter reads: sprite s is `pixels[s, :height, :width]`, `box[s]` its position and size in the cell."""
 
@@ -141,12 +173,16 @@ class Atlas:
             for number in np.flatnonzero(asked & ~self.ready).tolist():
                 self._make(number)
 
-    def surfaces(self, sprites: Ints) -> list[pygame.Surface]:
-        """The pygame surface of each of the given sprites, which exist, cropped as the pixels are."""
-        for number in np.flatnonzero(np.bincount(sprites, minlength=self.sheet.sprites)).tolist():
-            if number not in self._surfaces:
-                self._surfaces[number] = self._surface(number)
-        return list(map(self._surfaces.__getitem__, sprites.tolist()))
+    def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
+        """The pygame surface of each of the given sprites, which exist, in its tint and cropped as the pixels are."""
+        wanted = sprites.astype(np.int64) << 32 | tints
+        for key in np.unique(wanted).tolist():
+            if key not in self._surfaces:
+                self._surfaces[key] = self._surface(*divmod(key, 1 << 32))
+        found = list(map(self._surfaces.__getitem__, wanted.tolist()))
+        if len(self._surfaces) > MOST_SURFACES:
+            self._surfaces.clear()
+        return found
 
     def _make(self, number: int) -> None:
         sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
@@ -155,11 +191,11 @@ class Atlas:
         self.view.box[number] = tuple(box)
         self.ready[number] = True
 
-    def _surface(self, number: int) -> pygame.Surface:
+    def _surface(self, number: int, tint: int) -> pygame.Surface:
         width, height = self.view.box[number, 2:].tolist()
         surface = argb((width, height))
         if width:
-            frame_of(surface)[:] = self.view.pixels[number, :height, :width]
+            frame_of(surface)[:] = tinted(self.view.pixels[number, :height, :width], tint)
         return surface
 
 

@@ -12,12 +12,15 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
+from crowd_demo.render.hud.colour_legend import draw_colour_legend
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.legend import draw_legend
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
@@ -28,6 +31,7 @@ from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
 from crowd_demo.render.hud.views import View, draw_view
+from crowd_demo.render.told import Told
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -35,6 +39,8 @@ STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
+LEGEND_NEEDS = 300  # units
+COLOUR_LEGEND_ROOM = 520  # units
 
 
 class Placed(NamedTuple):
@@ -69,8 +75,10 @@ class Hud:
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._view: tuple[object, Placed] | None = None
         self._tour: tuple[object, Canvas] | None = None
+        self._colour_legend: tuple[object, Canvas] | None = None
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
+        self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -85,6 +93,9 @@ class Hud:
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         self._draw_tour(on, status.tour)
+        if status.looks.hud != "off":
+            self._draw_colour_legend(on, status.legend)
+            self._draw_legend(on, status.told, now_s)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
@@ -151,7 +162,28 @@ class Hud:
     def _margin(self, size: tuple[int, int]) -> int:
         return min(round(OUTER * self.scale), size[0] // 50)
 
-    # --- card and tour -----------------------------------------------------------------------------------------------
+    # --- legends, card and tour --------------------------------------------------------------------------------------
+
+    def _draw_legend(self, on: pygame.Surface, told: Sequence[Told], now_s: float) -> None:
+        """Draw the legend of the overlays above what lies at the lower edge; its numbers change as often as the panels'."""
+        if not told:
+            self._legend = None
+            return
+        names = [each.name for each in told]
+        left, right = self._free_columns(on)
+        drawn_as = names, left, right, self.scale, id(self.pen.theme)
+        if self._legend is None or self._legend[0] != drawn_as or now_s - self._legend[1] >= 1 / REFRESH_HZ:
+            self._legend = drawn_as, now_s, draw_legend(told, (right - left) / self.scale, self.pen, self.scale)
+        canvas = self._legend[2]
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((left + right - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _free_columns(self, on: pygame.Surface) -> tuple[int, int]:
+        """Where the panels leave room between them at the lower edge, in pixels; the whole width if that is too little."""
+        width, margin = on.get_width(), self._margin(on.get_size())
+        left = max((placed.rect.right for placed in self._placed if placed.rect.centerx < width // 2), default=0) + margin
+        right = min((placed.rect.left for placed in self._placed if placed.rect.centerx > width // 2), default=width) - margin
+        return (left, right) if right - left > LEGEND_NEEDS * self.scale else (margin, width - margin)
 
     def _draw_tour(self, on: pygame.Surface, view: TourView | None) -> None:
         """Draw the tour's panel above the timeline."""
@@ -162,6 +194,19 @@ class Hud:
         if self._tour is None or self._tour[0] != drawn_as:
             self._tour = drawn_as, draw_tour(view, on.get_width(), self.pen, self.scale)
         canvas = self._tour[1]
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_colour_legend(self, on: pygame.Surface, legend: Legend | None) -> None:
+        """Draw what the colours of agents mean in the middle of the lower edge, above timeline and tour."""
+        if legend is None:
+            self._colour_legend = None
+            return
+        drawn_as = legend, on.get_width(), self.scale, id(self.pen.theme)
+        if self._colour_legend is None or self._colour_legend[0] != drawn_as:
+            room = min(COLOUR_LEGEND_ROOM, on.get_width() / self.scale - 2 * OUTER)
+            self._colour_legend = drawn_as, draw_colour_legend(legend, room, self.pen, self.scale)
+        canvas = self._colour_legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from crowd_demo.registry.entries import Value
+from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
 from crowd_demo.render.hud.timeline import Past
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
+from crowd_demo.render.told import Told
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -61,6 +63,8 @@ class Status(NamedTuple):
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave
+    told: Sequence[Told] = ()  # what the overlays say of themselves
+    legend: Legend | None = None  # of the colour mode
 
 
 def speed_text(speed: float) -> str:

@@ -1,37 +1,97 @@
-"""Overlays: what is drawn over the finished picture. An overlay reads the simulation and never writes it."""
+"""Overlays: what is drawn over the finished picture. An overlay reads the crowd and never writes it.
+
+An overlay is a function in a file of its own and an entry in the registry. It draws on a `Sketch` what it finds in the arrays
+that the last step and this frame have really used; nothing is worked out anew, so what it shows is what the program does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Collection
 from typing import NamedTuple, Protocol
 
+import numpy as np
 import pygame
 
+from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
+from crowd_demo.render.projection import hash_ids
+from crowd_demo.render.scene import Used
+from crowd_demo.render.told import Told
+from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
+
+NOT_BUILT = "the next step builds it"  # a structure, after a change or in the past
 
 
 class Looking(NamedTuple):
-    """The crowd, and the camera that shows it."""
+    """The crowd, the camera that shows it, and what the scene has used to draw it."""
 
     sim: Simulation
     camera: Camera
     frozen: Rect | None  # the part of the world that culling keeps, where that is frozen
+    used: Used
+    cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
+
+    @property
+    def structure(self) -> Structure | None:
+        """The neighbour structure as the last step has left it; None if that is not the one of the options."""
+        return self.sim.index.built(self.sim.world)
+
+    @property
+    def pointed_at(self) -> tuple[float, float]:
+        """The point of the world under the cursor, or in the middle of the screen."""
+        return self.camera.screen_to_world(*self.cursor) if self.cursor else (self.camera.x, self.camera.y)
+
+    def places(self, slots: Ints) -> tuple[Doubles, Doubles]:
+        """Where these agents are drawn, world units."""
+        agents, ahead = self.used.shot.agents, self.used.shot.ahead
+        return ((agents.x[slots] + agents.vx[slots] * ahead).astype(np.float64),
+                (agents.y[slots] + agents.vy[slots] * ahead).astype(np.float64))
+
+    def in_view(self) -> Ints:
+        """The agents on the screen that the scene has drawn, by slot."""
+        slots = self.used.slots
+        x, y = self.places(slots)
+        view = self.camera.view_rect()
+        return slots[(x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)]
+
+    def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
+        """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
+        halvings = (max(len(slots) - 1, 0) // most).bit_length()
+        ids = self.used.shot.agents.id[slots]
+        few = np.flatnonzero(hash_ids(ids) & np.uint32((1 << halvings) - 1) == 0)
+        kept = slots[few[np.argsort(ids[few])]]
+        return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
 
 class Draw(Protocol):
     """The function of an overlay."""
 
-    def __call__(self, on: pygame.Surface, looking: Looking, pen: Pen) -> None:
-        """Draw on the picture `on`; `looking.camera` converts points of the world to its pixels."""
+    def __call__(self, sketch: Sketch, looking: Looking) -> None:
+        """Draw on the sketch, and tell what it shows."""
 
 
-def draw_overlays(on: pygame.Surface, shown: Set[str], looking: Looking, pen: Pen) -> None:
-    """Draw the overlays named in `shown`, in the order of the registry."""
+def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen) -> list[Told]:
+    """Draw the overlays named in `shown`, in the order of the registry; return what the legend says. Runs a kernel."""
+    sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():
         if name in shown:
-            draw: Draw = load(entry.draw)
-            draw(on, looking, pen)
+            sketch.name = entry.label
+            if why := entry.inactive(situation):
+                sketch.tell(why)
+            else:
+                draw: Draw = load(entry.draw)
+                draw(sketch, looking)
+    target = on if is_plain(on) else plain_surface(on.get_size())
+    if target is not on:
+        target.blit(on, (0, 0))
+    sketch.call(looking.sim.world.workers, frame_of(target)).run()
+    if target is not on:
+        on.blit(target, (0, 0))
+    sketch.write(on, pen)
+    return sketch.told

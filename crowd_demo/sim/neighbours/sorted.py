@@ -89,6 +89,16 @@ class Sorted(Buckets):
         return (*find, call(count_along, workers, curve_order, grid.start),
                 call(place_along, workers, curve_order, grid.start, grid.order))
 
+    @property
+    def curve(self) -> str:
+        """What the last sort went along."""
+        return self._curve
+
+    @property
+    def curve_cells(self) -> Ints | None:
+        """All cells along the curve of the last sort, int32[cells]; None where that went row by row."""
+        return self._orders[self._curve].cells if self._curve in self._orders else None
+
     def _new_order(self, curve: str) -> Call:
         grid, room = self.domain.grid, self.domain.agents.capacity + 16
         cells = np.zeros(grid.cells, np.int32)

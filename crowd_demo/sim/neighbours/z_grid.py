@@ -131,14 +131,15 @@ class ZGrid(Structure):
 
     def _find(self, reach: int, simd: bool, turn: Turn, runs: Runs) -> tuple[Call, ...]:
         """Return the kernels that find the candidates within so many cells."""
-        workers, columns, level = self.domain.workers, self.domain.agents.columns, self._level(FULL if simd else FEW)
+        workers, columns, level = self.domain.workers, self.domain.agents.columns, self.level(simd)
         squares, start = self.cells >> 2 * level, self.space.start
         return (call(count_squares, workers, start, squares, level, self.found),
                 call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, reach, turn, self.found,
                      runs))
 
-    def _level(self, wanted: float) -> int:
-        """Return the level at which squares of 2^level cells a side hold about `wanted` agents on average."""
+    def level(self, simd: bool) -> int:
+        """Return the level at which squares of 2^level cells a side hold enough agents on average."""
+        wanted = FULL if simd else FEW
         each = max(self.domain.agents.count / (self.floor.columns * self.floor.rows), 1e-3)
         return min(max(round(math.log(wanted / each, 4)), 0), MOST_LEVELS, self.bits)
 

@@ -39,7 +39,8 @@ def shown(config: Config, **changes: Any) -> Shown:
     camera = changes.pop("camera", None) or configured_view(config, (config.window.width, config.window.height))
     sim: Any = SimpleNamespace(tick=0, history=[])
     return Shown(config, sim, camera, configured_view(config, camera.size), config.optimizations, config.agents,
-                 config.time.speed, config.window.fullscreen, config.window.hud, False)._replace(**changes)
+                 config.time.speed, config.window.fullscreen, config.window.hud, False,
+                 config.scene.colours)._replace(**changes)
 
 
 def command_parts(text: str) -> list[str]:
@@ -76,7 +77,7 @@ def test_nothing_is_changed_so_nothing_is_set() -> None:
 
 @quick
 def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
-    config = load_config("20k", ["seed=7", "flock.sight=40", "keys.pause=q", "map=null"])
+    config = load_config("20k", ["seed=7", "flock.sight=40", "keys.pause=f14", "map=null"])
     techniques = with_values(config.optimizations, {"neighbours": "kd_tree", "reorder.drift": 0.1 + 0.2, "cull": "off",
                                                     "threads": 2, "simd": False})
     screen = shown(config, camera=looked(1234.5678901234567, 0.1, 2 / 3), techniques=techniques, agents=12_000, speed=1 / 8,
@@ -161,7 +162,7 @@ def test_any_value_reads_as_itself(value: object) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no POSIX shell")
 def test_a_shell_hands_on_what_is_meant() -> None:
     title = "it's \"$HOME\" `date` \\ * ~ # ! é \U0001f600"
-    config = load_config("1k", {"window": {"title": title}, "keys": {"pause": ["q", "'"], "stagger.avoidance": []}})
+    config = load_config("1k", {"window": {"title": title}, "keys": {"pause": ["f14", "'"], "stagger.avoidance": []}})
     text, _ = copy(shown(config), "1k")
     assert parsed(text) == config
     script = f"crowd-demo() {{ printf '%s\\0' \"$@\"; }}\n{text}".replace("crowd-demo", "crowd_demo")

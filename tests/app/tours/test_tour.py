@@ -127,9 +127,9 @@ def test_pause_frozen_view_and_camera(touring: Driven) -> None:
         touring.press("right")
         until_measured(touring)
     program = touring.program
-    assert program.time.paused and program.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
+    assert program.time.paused and program.overlays.frozen == before and (program.camera.x, program.camera.zoom) == (100, 3)
     touring.press("left")
-    assert not program.time.paused and program.frozen is None and program.camera.view_rect() == before
+    assert not program.time.paused and program.overlays.frozen is None and program.camera.view_rect() == before
     assert program.time.speed == 2, "what earlier steps have set stays"
 
 
@@ -144,7 +144,7 @@ def test_it_opens_another_scenario_and_goes_back_to_the_first(touring: Driven) -
     touring.press("left")
     until_measured(touring)
     assert touring.program.config_name == "small" and options(touring).neighbours == "none"
-    assert touring.program.time.paused and touring.program.frozen and touring.program.time.speed == 2
+    assert touring.program.time.paused and touring.program.overlays.frozen and touring.program.time.speed == 2
     assert touring.program.sim.agents.count == 120
 
 

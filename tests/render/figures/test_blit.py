@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.render.figures import blit
 from crowd_demo.render.figures.sprites import Sheet, Sprites, argb
-from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.pixels import NO_TINT, frame_of, plain_surface
 
 SIZE = 70, 40
 CELL = 20, 12
@@ -27,12 +27,14 @@ def sheet(alphas):
     return Sheet(surface, CELL, (10, 6))
 
 
+TINTS = np.array([0xFF204080, NO_TINT, 0xFFFF00FF], np.uint32)
 CUT_OUT, SOFT = sheet([0, 255]), sheet(range(256))
 draw_lists = st.lists(st.tuples(st.integers(0, 5), st.integers(-30, 80), st.integers(-20, 50)), max_size=12)
 
 
-def atlas_and_draws(sheet, items):
-    draws = blit.DrawList(*np.array(items, np.int32).reshape(-1, 3).T.copy())
+def atlas_and_draws(sheet, items, tints=(NO_TINT,)):
+    sprite, left, top = np.array(items, np.int32).reshape(-1, 3).T.copy()
+    draws = blit.DrawList(sprite, left, top, np.resize(np.array(tints, np.uint32), len(sprite)))
     atlas = Sprites(sheet).at(1.0)
     atlas.ensure(draws.sprite)
     return atlas, draws
@@ -48,15 +50,15 @@ def background():
     return surface
 
 
-def by_pygame(sheet, items):
+def by_pygame(sheet, items, tints=(NO_TINT,)):
     surface = background()
-    blit.draw_fblits(surface, *atlas_and_draws(sheet, items))
+    blit.draw_fblits(surface, *atlas_and_draws(sheet, items, tints))
     return picture(surface)
 
 
-def compiled(sheet, items, workers, ordered):
+def compiled(sheet, items, workers, ordered, tints=(NO_TINT,)):
     surface = background()
-    atlas, draws = atlas_and_draws(sheet, items)
+    atlas, draws = atlas_and_draws(sheet, items, tints)
     for call in blit.draw_calls(workers, frame_of(surface), atlas.view, draws, ordered):
         call.run()
     return picture(surface)
@@ -80,6 +82,18 @@ def test_opaque_and_cut_out_pixels_are_pygames_to_the_last_bit(items):
     assert np.array_equal(compiled(CUT_OUT, items, 2, ordered=False), by_pygame(CUT_OUT, items))
 
 
+@given(draw_lists, st.integers(1, 3))
+def test_tinted_sprites_are_the_references_times_their_colours(items, workers):
+    frame = picture(background())
+    for item, tint in zip(items, np.resize(TINTS, len(items)).tolist(), strict=True):
+        sprites = [[[reference.tinted(int(pixel), tint) for pixel in line] for line in frame_of(SOFT.sprite(number))]
+                   for number in range(6)] if item else []
+        reference.paint(frame, sprites, [item])
+    assert np.array_equal(compiled(SOFT, items, workers, False, TINTS), frame & 0xFFFFFF)
+    cut_out = compiled(CUT_OUT, items, workers, False, TINTS)
+    assert np.array_equal(cut_out, by_pygame(CUT_OUT, items, TINTS))
+
+
 @given(draw_lists)
 def test_half_transparent_pixels_differ_by_at_most_one_a_layer(items):
     for item in items:
@@ -96,7 +110,8 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     frame_of(target)[:] = colour * 0x10101
     atlas = Sprites(Sheet(surface, (256, 256), (0, 0))).at(1.0)
     atlas.ensure(np.zeros(1, np.int32))
-    draws = blit.DrawList(*np.zeros((3, 1), np.int32))
+    nowhere = np.zeros(1, np.int32)
+    draws = blit.DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
     blit.draw_calls(1, frame_of(target), atlas.view, draws, True)[0].run()
     expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
                 for c in range(0, 256, 15)]

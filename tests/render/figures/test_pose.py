@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures import birds, people, pose
+from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.pixels import NO_TINT
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 STILL = np.float32(0)
@@ -31,9 +33,9 @@ def moved(manner, order):
     return manner._replace(state=manner.state[order], heading_x=manner.heading_x[order], heading_y=manner.heading_y[order])
 
 
-def posed(slots, agents, manner, workers=2):
+def posed(slots, agents, manner, workers=2, shades=None):
     poses = pose.Poses()
-    poses.call(workers, slots, agents, np.float32(1 / 60), view(), manner).run()
+    poses.call(workers, slots, agents, np.float32(1 / 60), view(), manner, shades).run()
     return poses.draws(len(slots))
 
 
@@ -93,6 +95,15 @@ def test_feet_stand_on_the_floor_of_the_screen_position():
     for slot in slots:
         x = reference.drawn(agents.x[slot], agents.vx[slot], np.float32(1 / 60))
         assert draws.left[slot] == math.floor(np.float32(np.float32(x - shown.left) * shown.zoom)) - 12
+
+
+def test_sprites_have_the_tint_of_their_shade_or_none():
+    agents = crowds.crowd(2, 50)
+    slots = np.arange(50, dtype=np.int32)[::-1].copy()
+    shades = Shades((np.arange(50) % 3).astype(np.uint8), np.array([0x102030, 0xFFFFFF, 0x40], np.uint32))
+    assert (posed(slots, agents, manner(agents)).tint == NO_TINT).all()
+    tints = posed(slots, agents, manner(agents), shades=shades).tint
+    assert tints.tolist() == [(0xFF102030, NO_TINT, 0xFF000040)[k % 3] for k in range(50)]
 
 
 def test_birds_beat_their_wings_one_by_one_and_sprites_stay_in_the_sheet():

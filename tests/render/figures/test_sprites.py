@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render.figures.sprites import KEPT, Sheet, Sprites, argb, load_manifest, load_sheet
-from crowd_demo.render.pixels import frame_of
+from crowd_demo.render.pixels import NO_TINT, frame_of
 
 pytestmark = pytest.mark.quick
 
@@ -70,7 +70,27 @@ def test_surfaces_are_the_same_pixels_cropped():
     atlas = Sprites(sheet).at(1.0)
     atlas.ensure(np.zeros(1, np.int32))
     assert atlas.view.box.tolist() == [[10, 20, 5, 7]]
-    assert np.array_equal(frame_of(atlas.surfaces(np.zeros(1, np.int32))[0]), atlas.view.pixels[0, :7, :5])
+    surface, = atlas.surfaces(np.zeros(1, np.int32), np.array([NO_TINT], np.uint32))
+    assert np.array_equal(frame_of(surface), atlas.view.pixels[0, :7, :5])
+
+
+def test_means_are_those_of_the_pixels_weighted_by_their_opacity():
+    sheet = neighbours([(0, 0, 0, 0)] * 3)
+    sheet.surface.fill((200, 100, 0, 255), (0, 0, 10, 10))
+    sheet.surface.fill((0, 0, 60, 255), (48, 0, 10, 30))
+    sheet.surface.fill((50, 25, 0, 127), (96, 0, 10, 20))  # premultiplied: half of (100, 50, 0)
+    means = sheet.means(np.array([0, 1, 0], np.int32))
+    assert means.colours.tolist() == [(round(255 * 300 / 509.0)) << 16 | round(255 * 150 / 509.0) << 8, 60]
+    assert means.area == pytest.approx((100 + 300 + 200 * 127 / 255) / 3)
+
+
+def test_the_grey_sheet_keeps_shapes_and_has_the_mean_that_colours_are_made_for():
+    sheet = neighbours(["red", "green", "blue"])
+    grey = sheet.grey()
+    pixels, own = frame_of(grey.surface), frame_of(sheet.surface)
+    assert np.array_equal(pixels >> 24, own >> 24)
+    assert all(np.array_equal(pixels >> shift & 255, pixels & 255) for shift in (8, 16))
+    assert (pixels & 255 <= pixels >> 24).all() and len(np.unique(pixels)) == 3
 
 
 def test_sheets_are_read_as_the_manifest_says(assets):

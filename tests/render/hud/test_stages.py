@@ -6,37 +6,14 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
+from eyes import EYES, distance, lab
 
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
-from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, RGB, FrameSums, colour_of, frame_sums
+from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, FrameSums, colour_of, frame_sums
 from crowd_demo.render.hud.theme import GROUND, THEMES
 
 pytestmark = pytest.mark.quick
-
-Matrix = NDArray[np.float64]
-EYES: dict[str, Matrix] = {  # on linear RGB: Viénot, Brettel and Mollon 1999
-    "usual": np.eye(3),
-    "protanopia": np.array([[0.11238, 0.88762, 0], [0.11238, 0.88762, 0], [0.00401, -0.00401, 1]]),
-    "deuteranopia": np.array([[0.29275, 0.70725, 0], [0.29275, 0.70725, 0], [-0.02234, 0.02234, 1]]),
-}
-XYZ: Matrix = np.array([[0.41246, 0.35758, 0.18044], [0.21267, 0.71515, 0.07218], [0.01933, 0.11919, 0.95030]])
-
-
-def lab(colour: RGB, eye: Matrix) -> Matrix:
-    """L*, a*, b* (D65) of an sRGB colour as that eye sees it."""
-    shares = np.array(colour) / 255
-    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
-    xyz = XYZ @ np.clip(eye @ linear, 0, 1) / XYZ.sum(axis=1)
-    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-def distance(one: RGB, other: RGB) -> float:
-    """The least distance in Lab of any eye; from some 2.3 on it can be seen, from 10 on at a glance."""
-    return min(float(np.linalg.norm(lab(one, eye) - lab(other, eye))) for eye in EYES.values())
-
 
 def test_distances_are_those_of_the_literature() -> None:
     assert lab((255, 255, 255), EYES["usual"]) == pytest.approx([100, 0, 0], abs=0.1)

@@ -1,11 +1,11 @@
 """An overlay."""
 
-import pygame
-
-from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.overlays.base import Looking
+from crowd_demo.render.overlays.inks import ink
+from crowd_demo.render.overlays.sketch import Sketch
 
 
-def draw_centre(on: pygame.Surface, looking: Looking, pen: Pen) -> None:
-    x, y = looking.camera.world_to_screen(looking.camera.world[0] / 2, looking.camera.world[1] / 2)
-    pygame.draw.circle(on, (255, 0, 255), (round(x), round(y)), 9)
+def draw_centre(sketch: Sketch, looking: Looking) -> None:
+    x, y = (side / 2 for side in looking.camera.world)
+    half = 9 / sketch.zoom
+    sketch.areas(x - half, y - half, x + half, y + half, ink((255, 0, 255)))

@@ -1,0 +1,222 @@
+"""`crowd-demo ensemble`: many runs, one table."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from crowd_demo.app.process.quitting import Interrupted
+from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_overrides, parser_of
+from crowd_demo.cli.exits import CRASHED, FINE, mistaken, print_error
+from crowd_demo.registry.measures import MEASURES
+
+if TYPE_CHECKING:
+    from crowd_demo.ensemble.plan import Plan, Run
+    from crowd_demo.ensemble.table import Table
+
+ABOUT = """\
+Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
+again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
+run has a row without an error, and no run that was made twice had another state hash."""
+SAY_EVERY_S = 60.0  # where standard error is no terminal
+LOOK_EVERY_S = 0.2
+MB = 1 << 20
+
+
+def parser() -> Parser:
+    made = parser_of("ensemble", ABOUT, "MEASURE is one of\n" + "\n".join(
+        f"  {entry.name:12}{entry.why}" for entry in MEASURES.values()))
+    add_crowd(made)
+    made.add_argument("--seeds", metavar="1-100|1,2,5", default="1", help="a run with each (default: %(default)s)")
+    made.add_argument("--vary", metavar="KEY.PATH=VALUE,VALUE", action="append", default=[],
+                      help="a run with each value; several multiply")
+    made.add_argument("--steps", metavar="N", type=count, default=600, help="steps of each run (default: %(default)s)")
+    made.add_argument("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)")
+    made.add_argument("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
+                      help="what to measure (default: %(default)s)")
+    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder of the table; it may have a part")
+    where = made.add_mutually_exclusive_group()
+    where.add_argument("--workers", metavar="N", type=count,
+                       help="processes of this machine (default: one a core; no more than fit into memory)")
+    where.add_argument("--scheduler", metavar="ADDRESS", help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")
+    made.add_argument("--again", action="store_true", help="make all runs once more, and compare their state hashes")
+    made.add_argument("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)")
+    made.add_argument("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")
+    return made
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        plan = _plan(args)
+        if args.plot:
+            _plotting()
+        return _dry_run(plan, args) if args.dry_run else _ensemble(plan, args)
+    except ValueError as error:
+        return mistaken(str(error))
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print_error(f"crowd-demo: --out: {where}{error.strerror or error}; what is finished is kept")
+        return CRASHED
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    """Raises ValueError with a line for each mistake."""
+    from crowd_demo.config.loader import ConfigError
+    from crowd_demo.ensemble.plan import DEFAULT_EVERY, parse_varied, plan_of, seeds_of
+
+    lines = []
+    for read in (lambda: seeds_of(args.seeds), lambda: parse_varied(args.vary), lambda: crowd_overrides(args)):
+        try:
+            read()
+        except ConfigError as error:
+            lines += error.lines
+    if args.out.exists() and not args.out.is_dir():
+        lines.append(f"--out: {args.out} is no folder")
+    if lines:
+        raise ValueError("\n".join(lines))
+    measures = [name for name in (part.strip() for part in args.measure.split(",")) if name]
+    return plan_of(args.config, crowd_overrides(args), parse_varied(args.vary), seeds_of(args.seeds), args.steps, measures,
+                   args.every or min(DEFAULT_EVERY, args.steps))
+
+
+def _plotting() -> None:
+    """Raises ValueError where no picture can be drawn."""
+    from importlib.util import find_spec
+
+    if find_spec("matplotlib") is None:
+        raise ValueError("--plot: matplotlib is not installed: pip install crowd-demo[plot]")
+
+
+# --- the runs --------------------------------------------------------------------------------------------------------
+
+def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
+    from crowd_demo.ensemble.executor import ExecutorError
+    from crowd_demo.ensemble.running import look, write_manifest, write_table
+
+    begun = look(plan, args.out, args.again)
+    write_manifest(plan, args.out)
+    for place in begun.damaged:
+        print_error(f"ensemble: {place} is damaged: skipped, and its run is made again")
+    code = FINE
+    try:
+        if begun.missing:
+            _make(plan, args, begun.missing)
+    except Interrupted as interrupted:
+        code = interrupted.code
+    except ExecutorError as error:
+        print_error(f"crowd-demo: {error}")
+        code = CRASHED
+    table = write_table(plan, args.out)
+    if args.plot and table.finished:
+        from crowd_demo.ensemble.plot import write_plot
+
+        write_plot(plan, table, args.out)
+    return _stopped(table, code) if code else _conclude(plan, table, args.out)
+
+
+def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run]) -> None:
+    """Make these runs, and tell how far they are."""
+    from crowd_demo.ensemble.executors import make_executor
+    from crowd_demo.ensemble.progress import Progress
+    from crowd_demo.ensemble.running import carry_out_all
+
+    with _telling() as tell:
+        if args.scheduler is None:
+            _warm(missing, tell)
+        executor = make_executor(plan, args.workers, args.scheduler)
+        if args.workers and executor.workers < args.workers:
+            print_error(f"ensemble: {executor.workers} at a time: more do not fit into memory")
+        progress = Progress(len(plan.runs), len(missing), executor.workers)
+        rows = carry_out_all(plan, args.out, missing, executor)
+        try:
+            for row in rows:
+                if row:
+                    progress.count(bool(row.error))
+                progress.workers = executor.workers
+                tell(str(progress))
+        finally:
+            rows.close()
+            executor.close()
+
+
+def _warm(runs: Sequence[Run], tell: Tell) -> None:
+    from crowd_demo.ensemble.warming import warm
+
+    tell("importing the compiler")
+    warm({run.settings: run.config for run in runs}.values(),
+         lambda kernel, done, total: tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
+
+
+def _conclude(plan: Plan, table: Table, out: Path) -> int:
+    """Say what there is; return the exit code."""
+    print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
+    for run, row in zip(plan.runs, table.rows, strict=True):
+        if row["error"]:
+            print_error(f"ensemble: {plan.name(run)}: {row['error']}")
+    for difference in table.differences:
+        print_error(f"ensemble: THE CROWD DIFFERS with {plan.name(difference.run)}: {difference}")
+    return FINE if table.finished == len(table.rows) and not table.differences and not table.failed else CRASHED
+
+
+def _stopped(table: Table, code: int) -> int:
+    print_error(f"ensemble: {table.finished:,} of {len(table.rows):,} runs are finished; the same command makes the others")
+    return code
+
+
+# --- a dry run -------------------------------------------------------------------------------------------------------
+
+def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
+    from crowd_demo.ensemble.capacity import all_seconds, capacity, run_seconds
+    from crowd_demo.ensemble.progress import duration
+    from crowd_demo.ensemble.running import look
+
+    missing, fits = look(plan, args.out, args.again).missing, capacity(plan.configs)
+    print(f"{len(plan.runs):,} runs, {len(plan.runs) - len(missing):,} of them finished")
+    print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
+    if missing:
+        with _telling() as tell:
+            _warm(missing[:1], tell)
+            tell("making one run")
+            one = run_seconds(plan, missing[0])
+        workers = min(args.workers or fits.at_once, fits.at_once)
+        whole = all_seconds(missing, missing[0], one)
+        print(f"about {duration(one)} for one run; {duration(whole / workers)} for the other {len(missing):,} with {workers}"
+              f" worker{'s' * (workers > 1)}")
+    return FINE
+
+
+# --- how far it is ---------------------------------------------------------------------------------------------------
+
+class Tell:
+    """One line on a terminal that changes; elsewhere a line a minute."""
+
+    def __init__(self) -> None:
+        self._terminal, self._said = sys.stderr.isatty(), time.monotonic()
+
+    def __call__(self, text: str) -> None:
+        now, line = time.monotonic(), f"ensemble: {text}"
+        if self._terminal and now - self._said > LOOK_EVERY_S:
+            self._said = now
+            print(f"\r\x1b[K{line[:shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
+        elif not self._terminal and now - self._said > SAY_EVERY_S:
+            self._said = now
+            print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        if self._terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _telling() -> Iterator[Tell]:
+    tell = Tell()
+    try:
+        yield tell
+    finally:
+        tell.end()

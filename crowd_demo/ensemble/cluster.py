@@ -1,0 +1,82 @@
+"""A Dask cluster: workers on as many machines as there are, each with this program and `pip install crowd-demo[cluster]`.
+
+The cluster does the scheduling: a run whose worker dies is given to another one. Rows come back to this machine, so no folder
+has to be shared.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from crowd_demo.ensemble.executor import ExecutorError
+from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+
+if TYPE_CHECKING:
+    from distributed import Future
+
+CONNECT_S = 15.0
+POLL_S = 0.2
+AHEAD = 2  # runs that a worker has been given: the one it makes, and the next
+NO_EXTRA = "Dask is not installed: pip install crowd-demo[cluster]"
+
+
+class ClusterExecutor:
+    """Connects to a scheduler such as tcp://10.0.0.1:8786. Raises ExecutorError where none answers."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise ExecutorError(NO_EXTRA) from None
+        try:
+            self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError) as error:  # a TimeoutError is an OSError
+            raise ExecutorError(f"no scheduler answers at {address} ({one_line(error)})") from None
+
+    @property
+    def workers(self) -> int:
+        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+
+    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
+        from distributed import wait
+
+        waiting, given = list(reversed(jobs)), dict[Future, Job]()
+        try:
+            while waiting or given:
+                while waiting and len(given) < AHEAD * max(self.workers, 1):
+                    job = waiting.pop()
+                    name = f"crowd-demo-{job.key}-{uuid.uuid4().hex[:8]}"
+                    given[self._client.submit(on_worker, job.text(), key=name, pure=False)] = job
+                with suppress(TimeoutError):
+                    wait(list(given), timeout=POLL_S, return_when="FIRST_COMPLETED")
+                finished = [future for future in given if future.status != "pending"]
+                for future in finished:
+                    yield _row_of(future, given.pop(future))
+                if not finished:
+                    yield None
+        finally:
+            with suppress(Exception):  # the cluster may be gone
+                self._client.cancel(list(given), force=True)
+
+    def close(self) -> None:
+        with suppress(Exception):
+            self._client.close(timeout=2)
+
+
+def on_worker(text: str) -> str:
+    """What a worker of the cluster does."""
+    from distributed import get_worker
+
+    return carry_out(Job.of(text), get_worker().address).model_dump_json()
+
+
+def _row_of(future: Future, job: Job) -> Row:
+    if future.status in ("lost", "cancelled"):
+        raise ExecutorError("the scheduler is gone")
+    try:
+        return Row.model_validate_json(future.result())
+    except Exception as error:  # of any kind: whatever the worker or the cluster raised
+        return Row(key=job.key, error=one_line(error))

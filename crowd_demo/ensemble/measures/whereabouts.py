@@ -1,0 +1,31 @@
+"""Where everybody is at one look, so that the next one knows who went where."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.sim.simulation import Simulation
+
+
+class Whereabouts:
+    """Places by agent: one is known by its id, and by how often that was given up before."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.columns = sim.agents.by_id()
+        self.tick, self._dt = sim.tick, sim.dt
+        self._generations = sim.agents.handles.generations[self.columns.id]
+
+    @property
+    def places(self) -> Doubles:
+        """float64[n, 2], world units."""
+        return np.stack([self.columns.x, self.columns.y], axis=1).astype(np.float64)
+
+    def seconds_since(self, before: Whereabouts) -> float:
+        return (self.tick - before.tick) * self._dt
+
+    def same_since(self, before: Whereabouts) -> tuple[Longs, Longs]:
+        """Return where those who lived then and now stand in the columns of then, and in those of now; in the order of ids."""
+        _, then, now = np.intersect1d(before.columns.id, self.columns.id, assume_unique=True, return_indices=True)
+        same = before._generations[then] == self._generations[now]
+        return then[same], now[same]

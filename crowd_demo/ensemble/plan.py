@@ -1,0 +1,205 @@
+"""The plan of an ensemble: every combination of varied values, with every seed, as a run that has a key.
+
+The order of the plan is that of its table: the first setting changes slowest, the seed fastest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from crowd_demo.config import yaml12
+from crowd_demo.config.explain import close_to
+from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
+from crowd_demo.config.model import Config
+from crowd_demo.ensemble.fingerprint import code_fingerprint, key_of
+from crowd_demo.ensemble.job import Job
+from crowd_demo.registry.measures import MEASURES
+
+DEFAULT_EVERY = 10  # steps between two looks
+DEFAULT_MEASURES = ("population", "neighbours")
+MOST_RUNS = 100_000
+LAST_SEED = 2**63 - 1
+
+Cell = str | int | float | bool | None  # of a table
+Vary = Mapping[str, Sequence[object]]
+
+
+class Run(NamedTuple):
+    """One run of the plan."""
+
+    settings: tuple[Cell, ...]  # a value for each of the plan's `varied`
+    seed: int
+    config: Config
+    key: str
+
+
+class Plan(NamedTuple):
+    """All runs, each key once."""
+
+    config: str  # its name or path
+    varied: tuple[str, ...]  # dotted paths
+    measures: tuple[str, ...]
+    columns: tuple[str, ...]  # of all measures: one each, or one for each place
+    steps: int
+    every: int
+    code: str  # fingerprint
+    runs: tuple[Run, ...]
+
+    def job(self, run: Run) -> Job:
+        """What a worker needs to know of a run."""
+        return Job(run.key, run.config.model_dump_json(), self.steps, self.every, self.measures, self.code)
+
+    def name(self, run: Run) -> str:
+        """The run in words: crowd.radius=20, seed 3."""
+        settings = zip(self.varied, run.settings, strict=True)
+        return ", ".join([*(f"{path}={cell_text(value) or 'null'}" for path, value in settings), f"seed {run.seed}"])
+
+    @property
+    def configs(self) -> list[Config]:
+        """One configuration for each combination of settings: that of its first seed."""
+        return list({run.settings: run.config for run in reversed(self.runs)}.values())[::-1]
+
+
+def make_plan(config: str | Path, *, seeds: str | int | Iterable[int] = "1", vary: Vary | None = None,
+              overrides: Mapping[str, object] | Iterable[str] = (), steps: int = 600,
+              measures: Iterable[str] = DEFAULT_MEASURES, every: int = DEFAULT_EVERY) -> Plan:
+    """Return the plan of an ensemble: `seeds` as "1-100", "1,5,9" or whole numbers, `vary` lists of values by dotted path.
+
+    Raises ConfigError, which is a ValueError, with a line for each mistake.
+    """
+    return plan_of(config, as_overrides(overrides), vary or {}, seeds_of(seeds), steps, tuple(measures), every)
+
+
+def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: Sequence[int], steps: int,
+            measures: Sequence[str], every: int) -> Plan:
+    """Return the plan. Raises ConfigError with a line for each mistake."""
+    mistakes = list(_mistakes(vary, seeds, steps, measures, every))
+    if mistakes:
+        raise ConfigError(mistakes)
+    code, varied, measures = code_fingerprint(measures), tuple(vary), tuple(dict.fromkeys(measures))
+    runs, configs = [], []
+    for settings in product(*vary.values()):
+        config = _configuration(name, overrides, varied, settings)
+        mistakes += _missing_places(config, measures)
+        configs.append(config)
+        cells = tuple(map(_cell, settings))
+        for seed in seeds:
+            seeded = config.model_copy(update={"seed": seed})
+            runs.append(Run(cells, seed, seeded, key_of(seeded, steps, every, measures, code)))
+    behaviours = {config.behaviour for config in configs}
+    mistakes += [_mistake("--measure", f"{measure}: only for {' and '.join(MEASURES[measure].behaviours)}, not for"
+                                       f" {' and '.join(sorted(behaviours))}")
+                 for measure in measures if MEASURES[measure].behaviours and not behaviours & {*MEASURES[measure].behaviours}]
+    if mistakes:
+        raise ConfigError(dict.fromkeys(mistakes))
+    columns = dict.fromkeys(column for measure in measures for config in configs for column in _columns(measure, config))
+    each_once = {run.key: run for run in runs}
+    return Plan(str(name), varied, measures, tuple(columns), steps, every, code, tuple(each_once.values()))
+
+
+def _columns(measure: str, config: Config) -> list[str]:
+    places = MEASURES[measure].places
+    return [f"{measure}.{name}" for name in getattr(config.measure, places)] if places else [measure]
+
+
+def cell_text(value: Cell) -> str:
+    """A value as CSV has it: nothing for None, and all digits of a number."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
+
+
+def seeds_of(text: str | int | Iterable[int]) -> list[int]:
+    """Return whole numbers of a text such as "1-100" or "1,5,9-12", each once. Raises ConfigError."""
+    if isinstance(text, int) or not isinstance(text, str):
+        return list(dict.fromkeys([text] if isinstance(text, int) else text))
+    found: list[int] = []
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*([0-9]{1,19})(?:\s*-\s*([0-9]{1,19}))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (1, 0)
+        if first > last:
+            raise ConfigError([_mistake("--seeds", f"must be whole numbers such as 1-100 or 1,5,9, not {text[:40]!r}")])
+        if last - first + len(found) >= MOST_RUNS:
+            raise ConfigError([_mistake("--seeds", f"at most {MOST_RUNS:,} of them")])
+        found += range(first, last + 1)
+    return list(dict.fromkeys(found))
+
+
+def parse_varied(texts: Iterable[str]) -> dict[str, list[object]]:
+    """`key.path=value,value` each, the values YAML scalars or [lists]. Raises ConfigError with a line for each mistake."""
+    vary, mistakes = dict[str, list[object]](), []
+    for number, text in enumerate(texts, 1):
+        path, equals, values = (part.strip() for part in text.partition("="))
+        location = Location("--vary", number)
+        try:
+            listed = yaml12.read(f"[{values}]")
+            if not equals or not all(path.split(".")) or not isinstance(listed.data, list) or not listed.data:
+                raise ValueError(f"must be key.path=value,value, not {text!r}")
+            if listed.mistakes:
+                raise ValueError(listed.mistakes[0].text)
+            if path in vary:
+                raise ValueError("varied twice")
+            vary[path] = listed.data
+        except (ValueError, yaml12.UnreadableError) as error:
+            mistakes.append(Mistake(location, (path,), str(error)))
+    if mistakes:
+        raise ConfigError(mistakes)
+    return vary
+
+
+def _mistakes(vary: Vary, seeds: Sequence[int], steps: int, measures: Sequence[str], every: int) -> Iterator[Mistake]:
+    if not seeds:
+        yield _mistake("--seeds", "none are given")
+    if any(not 0 <= seed <= LAST_SEED for seed in seeds):
+        yield _mistake("--seeds", f"must be whole numbers from 0 to {LAST_SEED}")
+    for path, values in vary.items():
+        if path == "seed":
+            yield _mistake("--vary", "seed: give --seeds")
+        if path.startswith("optimizations.threads"):
+            yield _mistake("--vary", "optimizations.threads: every run has one thread")
+        if len({repr(value) for value in values}) < len(values):
+            yield _mistake("--vary", f"{path}: a value is given twice")
+    count = len(seeds)
+    for values in vary.values():
+        count *= len(values)
+    if count > MOST_RUNS:
+        yield _mistake("--vary", f"{count:,} runs; at most {MOST_RUNS:,}")
+    if steps < 1 or not 1 <= every <= steps:
+        yield _mistake("--every", f"must be from 1 to the number of steps, {steps}, not {every}")
+    if not measures:
+        yield _mistake("--measure", f"none are given; there are {', '.join(MEASURES)}")
+    for measure in measures:
+        if measure not in MEASURES:
+            hint = close_to(measure, MEASURES) or f"; there are {', '.join(MEASURES)}"
+            yield _mistake("--measure", f"no measure {measure[:40]!r}{hint}")
+
+
+def _missing_places(config: Config, measures: Sequence[str]) -> Iterator[Mistake]:
+    for measure in measures:
+        places = MEASURES[measure].places
+        if places and not getattr(config.measure, places):
+            example = f"--set measure.{places}.NAME=[x, y, x, y]"
+            yield _mistake("--measure", f"{measure}: the configuration names no {places}; {example} names one")
+
+
+def _configuration(name: str | Path, overrides: Sequence[Override], varied: Sequence[str],
+                   settings: Sequence[object]) -> Config:
+    """Read it with these settings, and with one thread. Raises ConfigError."""
+    own = [Override(Location("--vary", number), tuple(path.split(".")), value)
+           for number, (path, value) in enumerate(zip(varied, settings, strict=True), 1)]
+    config = Source.read(name, [*overrides, *own]).config
+    techniques = config.optimizations.model_copy(deep=True)
+    techniques.threads = 1
+    return config.model_copy(update={"optimizations": techniques})
+
+
+def _cell(value: object) -> Cell:
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def _mistake(option: str, text: str) -> Mistake:
+    return Mistake(Location(option), (), text)

@@ -1,0 +1,121 @@
+"""Rows on disk: a folder with a file for each worker of each session, to which lines are only ever appended.
+
+A line is a checksum and a row as JSON, written at once, flushed and synced: whatever ends the program, all lines before are
+whole. A line that is not is skipped and named, and its run is done again. If one cannot be written, what was written of it is
+cut off again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from pydantic import ValidationError
+
+from crowd_demo.ensemble.job import Row
+
+SUFFIX = ".rows"
+CHECKSUM_BYTES = 6
+
+
+class Found(NamedTuple):
+    """What a folder has."""
+
+    rows: tuple[Row, ...]  # in the order of files and lines; a key may come several times
+    damaged: tuple[str, ...]  # FILE:LINE of each
+
+
+class RowFiles:
+    """Appends rows; a session's files are named after this process, so several may write to one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder, self._files = folder, dict[str, tuple[Path, int]]()
+
+    def append(self, row: Row) -> None:
+        """Append it to the file of its worker. Raises OSError, and leaves no part of it."""
+        path, file = self._file_of(row.worker)
+        before = os.fstat(file).st_size
+        try:
+            line = line_of(row)
+            while line:  # a disk that fills up takes a part
+                line = line[os.write(file, line):]
+            os.fsync(file)
+        except OSError as error:
+            with suppress(OSError):
+                os.ftruncate(file, before)
+            raise OSError(error.errno, error.strerror, str(path)) from None
+
+    def close(self) -> None:
+        for _, file in self._files.values():
+            os.close(file)
+        self._files.clear()
+
+    def _file_of(self, worker: str) -> tuple[Path, int]:
+        if worker not in self._files:
+            name = re.sub("[^A-Za-z0-9.-]+", "_", worker)[-80:] or "worker"
+            path = next(path for path in self._names(name) if not path.exists())
+            self._files[worker] = path, os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
+            _sync_folder(self._folder)
+        return self._files[worker]
+
+    def _names(self, worker: str) -> Iterator[Path]:
+        number = 0
+        while True:
+            yield self._folder / f"{worker}-{os.getpid()}-{number}{SUFFIX}"
+            number += 1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def read_rows(folder: Path) -> Found:
+    """Read all rows of a folder, which need not exist. Raises OSError."""
+    rows, damaged = [], []
+    for path in sorted(folder.glob(f"*{SUFFIX}")):
+        for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+            row = row_of(line)
+            if row:
+                rows.append(row)
+            elif line:
+                damaged.append(f"{path}:{number}")
+    return Found(tuple(rows), tuple(damaged))
+
+
+def line_of(row: Row) -> bytes:
+    content = row.model_dump_json().encode()
+    return _checksum(content) + b" " + content + b"\n"
+
+
+def row_of(line: bytes) -> Row | None:
+    """The row of a line; None if it is damaged."""
+    checksum, _, content = line.partition(b" ")
+    if checksum != _checksum(content):
+        return None
+    try:
+        return Row.model_validate_json(content)
+    except ValidationError:  # written by another version
+        return None
+
+
+def _checksum(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=CHECKSUM_BYTES).hexdigest().encode()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let a new file be found after a power failure, where the system can do that."""
+    with suppress(OSError, AttributeError):
+        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -1,0 +1,65 @@
+"""Colour modes: a mode numbers the colours of agents, for sprites, crates and light alike, and explains them in a legend.
+
+A mode reads the simulation and never writes it. Its kernels take columns, not a behaviour's record, so each is compiled once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Ints, Words
+from crowd_demo.compute.jit import Call
+from crowd_demo.sim.simulation import Simulation
+
+RGB = tuple[int, int, int]
+
+CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black
+    (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167),
+    (240, 240, 240))
+RISING: tuple[RGB, ...] = (68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)  # viridis
+FALLING = RISING[::-1]
+RAINBOW: tuple[RGB, ...] = (
+    (214, 40, 40), (247, 127, 0), (252, 220, 60), (76, 187, 80), (40, 190, 200), (50, 90, 220), (160, 60, 200))
+LEVELS = 256
+
+
+class Legend(NamedTuple):
+    """What the colours mean: each with a text, or, of a ramp, all of them and the texts at its two ends."""
+
+    title: str
+    colours: tuple[RGB, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def is_ramp(self) -> bool:
+        return len(self.texts) != len(self.colours)
+
+
+class ColourMode(Protocol):
+    """One mode, made when it is chosen; it owns the memory that its kernels need."""
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        """Return the colours that there are, at most 256."""
+
+    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+        """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
+
+    def legend(self, sim: Simulation) -> Legend:
+        """Explain the colours."""
+
+
+def ramp(anchors: Sequence[RGB], levels: int = LEVELS) -> tuple[RGB, ...]:
+    """So many colours, from the first anchor to the last."""
+    at, ends = np.linspace(0, len(anchors) - 1, levels), np.arange(len(anchors))
+    channels = (np.interp(at, ends, channel).round().astype(int).tolist() for channel in np.array(anchors, float).T)
+    return tuple((red, green, blue) for red, green, blue in zip(*channels, strict=True))
+
+
+def palette_of(colours: Sequence[RGB]) -> Words:
+    """The colours as 0xRRGGBB."""
+    red, green, blue = np.array(colours, np.uint32).T
+    palette: Words = red << np.uint32(16) | green << np.uint32(8) | blue
+    return palette

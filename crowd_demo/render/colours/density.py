@@ -1,0 +1,142 @@
+"""Colours by density: how many agents there are in the 3 x 3 squares around each one.
+
+For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by people a square metre: a person, who is
+22 units high, is taken for 1.75 m. Other agents are compared with the mean of their world. The squares are the picture's own,
+so the colours depend on neither the neighbour structure nor culling.
+
+All agents are counted, in three kernels; then each agent reads the shade of its square. O(agents + squares).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Floats, Ints
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.render.colours.base import LEVELS, RGB, RISING, Legend, ramp
+from crowd_demo.sim.simulation import Simulation
+
+METRE = 22 / 1.75  # world units
+SQUARE = 16.0  # world units, for people: nine of them are 15 square metres
+SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
+SERVICE_COLOURS: tuple[RGB, ...] = (
+    (49, 54, 149), (116, 173, 209), (224, 243, 248), (254, 224, 144), (244, 109, 67), (165, 0, 38))
+NAMES = "A free", "B", "C", "D", "E", "F jammed"
+USUAL, TIMES = 12.0, 4.0  # agents in nine squares of the usual density; the ramp ends at so many times that
+MOST_SQUARES = 1 << 20
+
+
+class Squares(NamedTuple):
+    """`counts` has a row for each worker, and a frame of empty squares around the world."""
+
+    inv_side: np.float32
+    columns: int
+    rows: int
+    counts: Ints  # [workers, (rows + 2) * (columns + 2)]
+    shade: Bytes  # [(rows + 2) * (columns + 2)]
+
+
+@device
+def _square(x: np.float32, y: np.float32, squares: Squares) -> int:
+    column = min(max(int(x * squares.inv_side), 0), squares.columns - 1)
+    row = min(max(int(y * squares.inv_side), 0), squares.rows - 1)
+    return (row + 1) * (squares.columns + 2) + column + 1
+
+
+@kernel
+def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: Squares) -> None:
+    counts = squares.counts[worker]
+    counts[:] = 0
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        counts[np.uintp(_square(x[slot], y[slot], squares))] += 1
+
+
+@kernel
+def add_squares(worker: int, workers: int, counts: Ints) -> None:
+    """Add the counts of all workers to those of the first."""
+    squares = counts.shape[1]
+    for other in range(1, workers):
+        for square in range(squares * worker // workers, squares * (worker + 1) // workers):
+            counts[0, square] += counts[other, square]
+
+
+@kernel
+def shade_squares(worker: int, workers: int, squares: Squares, shades: Bytes) -> None:
+    """Choose the shade of each square by the agents in nine: `shades[agents]`, or the last one."""
+    stride, counts, most = squares.columns + 2, squares.counts[0], shades.shape[0] - 1
+    for row in range(1 + squares.rows * worker // workers, 1 + squares.rows * (worker + 1) // workers):
+        for square in range(row * stride + 1, row * stride + 1 + squares.columns):
+            total = 0
+            for first in range(square - stride - 1, square + stride, stride):
+                total += counts[first] + counts[first + 1] + counts[first + 2]
+            squares.shade[square] = shades[min(total, most)]
+
+
+@kernel
+def number_squares(worker: int, workers: int, slots: Ints, x: Floats, y: Floats, squares: Squares, number: Bytes) -> None:
+    listed = slots.shape[0]
+    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
+        slot = np.uintp(slots[k])
+        number[k] = squares.shade[np.uintp(_square(x[slot], y[slot], squares))]
+
+
+class DensityColours:
+    def __init__(self) -> None:
+        self._made_for: tuple[int, float, float, float] | None = None
+        self._squares: Squares
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return SERVICE_COLOURS if _is_people(sim) else ramp(RISING)
+
+    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+        columns, workers, agents = sim.agents.columns, sim.world.workers, sim.agents.count
+        side = side_of(sim)
+        squares = self._fit(sim, workers, side)
+        return (call(count_squares, workers, columns.x, columns.y, agents, squares),
+                call(add_squares, workers, squares.counts),
+                call(shade_squares, workers, squares, shades(_is_people(sim), side, _mean(sim))),
+                call(number_squares, workers, slots, columns.x, columns.y, squares, number))
+
+    def legend(self, sim: Simulation) -> Legend:
+        if _is_people(sim):
+            return Legend("density, level of service", SERVICE_COLOURS, NAMES)
+        return Legend("density", ramp(RISING, 24), ("empty", f"{TIMES:g} times the mean"))
+
+    def _fit(self, sim: Simulation, workers: int, side: float) -> Squares:
+        walls = sim.terrain.walls
+        made_for = workers, side, float(walls.width), float(walls.height)
+        if made_for != self._made_for:
+            self._made_for = made_for
+            columns, rows = (max(1, math.ceil(length / side)) for length in made_for[2:])
+            counts = np.zeros((workers, (rows + 2) * (columns + 2)), np.int32)
+            self._squares = Squares(np.float32(1 / side), columns, rows, counts, np.zeros(counts.shape[1], np.uint8))
+        return self._squares
+
+
+def shades(people: bool, side: float, mean: float) -> Bytes:
+    """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
+    if people:
+        per_metre = np.arange(256) / (9 * (side / METRE) ** 2)
+        return np.searchsorted(SERVICE, per_metre, "right").astype(np.uint8)
+    most = max(2, math.ceil(TIMES * mean))
+    return np.linspace(0, LEVELS - 1, most + 1).round().astype(np.uint8)
+
+
+def side_of(sim: Simulation) -> float:
+    """The side of a square: fixed for people, else such that nine hold twelve agents on average."""
+    area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
+    usual = SQUARE if _is_people(sim) else math.sqrt(area * USUAL / 9 / max(sim.config.agents, 1))
+    return max(usual, math.sqrt(area / MOST_SQUARES))
+
+
+def _mean(sim: Simulation) -> float:
+    area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
+    return max(sim.config.agents, 1) * 9 * side_of(sim) ** 2 / area
+
+
+def _is_people(sim: Simulation) -> bool:
+    return "stuck" in sim.behaviour.states

@@ -1,0 +1,36 @@
+"""Hit areas: what counts as an agent's body, and as far as it perceives others."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_demo.render.overlays.base import Looking
+from crowd_demo.render.overlays.inks import BLACK, ORANGE, WHITE, ink
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.told import Key
+from crowd_demo.sim.neighbours.boxes import extents
+
+MOST, FEW = 300, 20  # agents with a body, and with a range of perception, which are larger
+
+
+def draw_bodies(sketch: Sketch, looking: Looking) -> None:
+    """Draw the squares of agents that have a size, or else the circle that they keep clear of walls."""
+    needs, half = looking.sim.world.needs, extents(looking.sim.agents.columns)
+    slots, how_many = looking.some(looking.in_view(), MOST)
+    x, y = looking.places(slots)
+    if len(half):
+        side = half[slots].astype(np.float64)
+        sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=3)
+        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE))
+        sketch.tell(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
+        return
+    keys = []
+    if needs.body > 0:
+        sketch.circles(x, y, needs.body, ink(BLACK, 200), width=3)
+        sketch.circles(x, y, needs.body, ink(ORANGE), width=2)
+        keys.append(Key(ORANGE, f"kept clear of walls, {needs.body:g} units {how_many}"))
+    few, how_few = looking.some(slots, FEW)
+    x, y = looking.places(few)
+    sketch.circles(x, y, needs.radius, ink(BLACK, 120), width=3)
+    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5)
+    sketch.tell("", *keys, Key(WHITE, f"neighbours are nearer, {needs.radius:g} units {how_few}", dashed=True))

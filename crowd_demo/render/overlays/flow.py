@@ -1,0 +1,56 @@
+"""The flow field of the destination nearest to the cursor: for each tile the next one on the way there."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crowd_demo.render.overlays.base import Looking
+from crowd_demo.render.overlays.inks import BLACK, BLUE, VERMILION, WHITE, ink
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.told import Key
+from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
+
+LEAST_PX = 14.0  # from arrow to arrow
+ACROSS, DOWN = np.array(STEP_COLUMN), np.array(STEP_ROW)
+
+
+def draw_flow(sketch: Sketch, looking: Looking) -> None:
+    """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
+    fields, walls = looking.sim.world.flow_fields, looking.sim.terrain.walls
+    if not len(fields.made):
+        sketch.tell("there are no destinations")
+        return
+    x, y = looking.pointed_at
+    goal = int(np.argmin((fields.fields.goal_x - x) ** 2 + (fields.fields.goal_y - y) ** 2))
+    goal_x, goal_y = float(fields.fields.goal_x[goal]), float(fields.fields.goal_y[goal])
+    sketch.label(f"destination {goal}", goal_x, goal_y)
+    if not fields.made[goal]:
+        sketch.tell(f"nobody has needed the field of destination {goal} yet, so it is not made")
+        return
+    tile, every, view = float(walls.tile), 1, sketch.rect
+    while every * tile * sketch.zoom < LEAST_PX:
+        every *= 2
+    direction = fields.fields.direction[goal]
+    first_row, first_column = (max(int(edge // tile) // every * every, 0) for edge in (view.top, view.left))
+    rows = np.arange(first_row, min(int(view.bottom // tile) + 1, direction.shape[0]), every)
+    columns = np.arange(first_column, min(int(view.right // tile) + 1, direction.shape[1]), every)
+    steps = direction[np.ix_(rows, columns)]
+    row, column = (each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
+    step, free = steps.ravel().astype(np.int64), walls.blocked[np.ix_(rows, columns)].ravel() == 0
+    leads = free & (step < ARRIVED)
+    way = ACROSS[step[leads]], DOWN[step[leads]]
+    length = 0.36 * every * tile / np.hypot(*way)
+    x, y = (column[leads] + 0.5) * tile, (row[leads] + 0.5) * tile
+    arrow = x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length
+    sketch.arrows(*arrow, ink(WHITE, 150), width=3)
+    sketch.arrows(*arrow, ink(BLUE))
+    there = free & (step == ARRIVED)
+    sketch.boxes(column[there] * tile + 2, row[there] * tile + 2, (column[there] + 1) * tile - 2, (row[there] + 1) * tile - 2,
+                 ink(BLACK, 220), width=2)
+    lost = free & (step == UNREACHABLE)
+    x, y, half = (column[lost] + 0.5) * tile, (row[lost] + 0.5) * tile, 0.2 * every * tile
+    sketch.lines(np.append(x - half, x - half), np.append(y - half, y + half), np.append(x + half, x + half),
+                 np.append(y + half, y - half), ink(VERMILION, 225))
+    thinned = f"; one tile in {every} x {every}" if every > 1 else ""
+    sketch.tell(f"to destination {goal}, the nearest to the cursor{thinned}",
+                Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))

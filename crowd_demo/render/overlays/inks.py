@@ -1,0 +1,44 @@
+"""The colours of overlays: Okabe and Ito's, which everybody can tell apart, on any ground; and a scale from little to much."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowd_demo.compute.arrays import Words
+from crowd_demo.render.told import RGB
+
+BLACK: RGB = (12, 14, 18)
+WHITE: RGB = (250, 250, 246)
+ORANGE: RGB = (230, 159, 0)
+SKY: RGB = (86, 180, 233)
+BLUE: RGB = (0, 84, 160)
+VERMILION: RGB = (200, 70, 0)
+YELLOW: RGB = (240, 228, 66)
+SCALE: tuple[RGB, ...] = ((255, 240, 120), (250, 160, 30), (205, 50, 40), (90, 0, 80))  # ever darker
+SHADOW = 96  # how opaque what lies under a line is, of 255
+
+
+def ink(colour: RGB, alpha: int = 255) -> int:
+    """A colour as kernels blend it: premultiplied 0xAARRGGBB."""
+    red, green, blue = (round(channel * alpha / 255) for channel in colour)
+    return alpha << 24 | red << 16 | green << 8 | blue
+
+
+def scale_colour(share: float) -> RGB:
+    """The colour of a share between 0 and 1 on the scale."""
+    at = min(max(share, 0.0), 1.0) * (len(SCALE) - 1)
+    low = min(int(at), len(SCALE) - 2)
+    red, green, blue = (round(a + (b - a) * (at - low)) for a, b in zip(SCALE[low], SCALE[low + 1], strict=True))
+    return red, green, blue
+
+
+TONES = 64  # of the scale
+
+
+def scale_inks(shares: ArrayLike, least_alpha: int, most_alpha: int) -> Words:
+    """The inks of shares between 0 and 1, uint32 of their shape; what is more is more opaque, too."""
+    table = np.array([ink(scale_colour(tone / (TONES - 1)),
+                          round(least_alpha + (most_alpha - least_alpha) * tone / (TONES - 1))) for tone in range(TONES)],
+                     np.uint32)
+    return table[np.clip(np.nan_to_num(np.asarray(shares)) * (TONES - 1), 0, TONES - 1).astype(np.int64)]

@@ -1,0 +1,89 @@
+"""Overlays in the program: the list of them, the legend, and when they are drawn."""
+
+from __future__ import annotations
+
+from driven import Driven
+
+from crowd_demo.app.input.commands import Do
+from crowd_demo.app.screen.window import screen
+from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.render.hud.views import ListView
+
+
+def rows(driven: Driven) -> dict[str, tuple[str, str]]:
+    view = driven.program.status().view
+    assert isinstance(view, ListView)
+    return {row.text: (row.detail, row.about) for row in view.rows}
+
+
+def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: Driven) -> None:
+    driven.press("0")
+    found = rows(driven)
+    assert list(found) == [entry.label for entry in OVERLAYS.values()]
+    situation = driven.program.sim.situation
+    for entry in OVERLAYS.values():
+        value, about = found[entry.label]
+        why = entry.inactive(situation)
+        assert ("nothing to show" in value) == bool(why) and why in about and entry.why in about
+    assert "tied" in found["links"][1] and found["freeze"][0] == "F"
+
+
+def test_return_shows_and_hides_one_and_the_list_stays_open(driven: Driven) -> None:
+    driven.press("0")
+    first = next(iter(OVERLAYS))
+    driven.press("return")
+    assert driven.program.overlays.shown == {first} and "shown" in rows(driven)[OVERLAYS[first].label][0]
+    driven.press("down")
+    driven.press("return")
+    assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
+    driven.frames()
+    assert [told.name for told in driven.program.status().told] == [entry.label for entry in list(OVERLAYS.values())[:2]]
+    driven.press("return")
+    driven.press("up")
+    driven.press("return")
+    driven.frames()
+    assert not driven.program.overlays.shown and not driven.program.status().told
+
+
+def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: Driven) -> None:
+    profile = driven.program.sim.profile
+    driven.frames(2)
+    assert "overlays" not in profile.stages
+    driven.program.perform(Do("show_density"))
+    driven.frames(2)
+    assert profile.stage_ms("overlays", 1)[0] > 0
+    driven.program.perform(Do("show_density"))
+    driven.frames(2)
+    assert profile.stage_ms("overlays", 1)[0] == 0
+
+
+def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
+    for name in OVERLAYS:
+        driven.program.perform(Do(name))
+    driven.frames(4)
+    for key in ("space", "backspace", "r", ".", "-", "=", "1"):
+        driven.press(key)
+        driven.settle()
+        driven.frames(2)
+        assert len(driven.program.status().told) == len(OVERLAYS)
+
+
+def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
+    hashes = []
+    for shown in ((), tuple(OVERLAYS)):
+        driven = Driven()
+        for name in shown:
+            driven.program.perform(Do(name))
+        driven.frames(5)
+        hashes.append((driven.program.sim.tick, driven.program.sim.state_hash()))
+    assert hashes[0] == hashes[1]
+
+
+def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driven) -> None:
+    driven.program.perform(Do("show_flow"))
+    driven.frames(3)
+    fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
+    for goal in range(2):
+        driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
+        driven.program.overlays.draw(screen(), "light")
+        assert f"destination {goal}" in driven.program.overlays.told[0].text

@@ -1,0 +1,201 @@
+"""`crowd-demo ensemble` with real processes: what fails, dies, is interrupted or cannot be written. No time is tested."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from crowd_demo import ensemble as api
+from crowd_demo.cli import main
+from crowd_demo.ensemble.rows import read_rows
+
+SMALL = ("--config", "1k", "--agents", "30", "--set", "map=null", "--set", "world.width=200", "--set", "world.height=200",
+         "--steps", "20", "--measure")
+USAGE, SEE = "crowd-demo ensemble: ", "crowd-demo ensemble --help"
+FULL = """
+import resource, sys
+from crowd_demo.cli import main
+resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))  # no file may grow beyond: stands for a full disk
+sys.exit(main(sys.argv[1:]))
+"""
+quick = pytest.mark.quick
+
+
+def table_of(out: Path) -> list[dict[str, str]]:
+    with (out / "table.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def results(out: Path) -> list[tuple[str, ...]]:
+    """The table without its circumstances."""
+    return [tuple(value for column, value in row.items() if column not in ("seconds", "worker", "cpu", "versions"))
+            for row in table_of(out)]
+
+
+def damage_one_row(out: Path) -> None:
+    path = sorted((out / "rows").iterdir())[0]
+    content = bytearray(path.read_bytes())
+    content[200] ^= 4
+    path.write_bytes(content)
+
+
+def test_one_command_makes_one_table_and_the_second_makes_nothing(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = (*SMALL, "stuck,population", "--seeds", "1-3", "--vary", "crowd.radius=20,40", "--out", out, "--workers", "2")
+    done = ensemble(*asked)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        0, f"{out}: 6 of 6 runs have a row without an error\n", ""), done.stderr
+    rows = table_of(out)
+    assert [(row["crowd.radius"], row["seed"]) for row in rows] == [(r, s) for r in ("20", "40") for s in "123"]
+    assert all(row["population"] == "30.0" and len(row["state_hash"]) == 32 and not row["error"] for row in rows)
+    assert json.loads((out / "manifest.json").read_text())["runs"] == 6
+    before = sorted((out / "rows").iterdir())
+    assert ensemble(*asked).returncode == 0 and sorted((out / "rows").iterdir()) == before
+
+
+def test_a_damaged_row_is_named_and_its_run_made_again(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = (*SMALL, "population", "--seeds", "1-3", "--out", out, "--workers", "1")
+    assert ensemble(*asked).returncode == 0
+    before = results(out)
+    damage_one_row(out)
+    done = ensemble(*asked)
+    assert done.returncode == 0 and results(out) == before
+    assert done.stderr.endswith(".rows:1 is damaged: skipped, and its run is made again\n") and done.stderr.count("\n") == 1
+
+
+def test_a_run_that_fails_is_a_row_with_its_error_and_is_tried_again(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = (*SMALL, "population,fails", "--seeds", "1-4", "--out", out, "--workers", "2")
+    done = ensemble(*asked)
+    assert done.returncode == 1 and done.stdout == f"{out}: 2 of 4 runs have a row without an error\n"
+    assert done.stderr == "ensemble: seed 2: ValueError: an even seed\nensemble: seed 4: ValueError: an even seed\n"
+    assert [row["error"] for row in table_of(out)] == ["", "ValueError: an even seed"] * 2
+    assert ensemble(*asked).returncode == 1 and len(read_rows(out / "rows").rows) == 6
+
+
+def test_a_killed_worker_loses_only_its_run_which_is_done_again(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    done = ensemble(*SMALL, "kills_once,prints", "--seeds", "1-6", "--out", out, "--workers", "2")
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in (tmp_path / "marks").iterdir()) == ["2", "5"]
+    assert len(read_rows(out / "rows").rows) == 6 and all(row["kills_once"] == "1.0" for row in table_of(out))
+
+
+def test_a_run_that_always_kills_its_worker_is_a_row_with_an_error(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    done = ensemble(*SMALL, "kills", "--seeds", "1-4", "--out", out, "--workers", "2")
+    assert done.returncode == 1 and done.stderr == "ensemble: seed 3: its worker died 3 times (killed by SIGKILL)\n"
+    assert [bool(row["error"]) for row in table_of(out)] == [False, False, True, False]
+
+
+def test_a_crowd_that_differs_is_said(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = (*SMALL, "lies", "--seeds", "1-2", "--out", out)
+    assert ensemble(*asked, "--workers", "1").returncode == 0
+    assert ensemble(*asked, "--workers", "2", "--again").returncode == 0  # the same crowd, on other workers
+    done = ensemble(*asked, "--workers", "1", "--again", LIES="1")
+    assert done.returncode == 1
+    assert [line.split(":")[:2] for line in done.stderr.splitlines()] == [
+        ["ensemble", f" THE CROWD DIFFERS with seed {seed}"] for seed in (1, 2)]
+    assert all(len(row["differs"]) == 32 for row in table_of(out))
+
+
+def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, start, ensemble) -> None:
+    asked = (*SMALL, "stuck,speed,population", "--seeds", "1-40", "--steps", "150", "--workers", "2", "--out")
+    assert ensemble(*asked, tmp_path / "whole").returncode == 0
+    chance, out, codes = random.Random(7), tmp_path / "out", []
+    for number in (signal.SIGINT, signal.SIGKILL, signal.SIGTERM):
+        process, before = start(*asked, out), len(read_rows(out / "rows").rows)
+        wanted = before + chance.randint(1, 8)
+        while process.poll() is None and len(read_rows(out / "rows").rows) < wanted:
+            time.sleep(0.02)
+        time.sleep(chance.random() * 0.1)
+        process.send_signal(number)
+        process.communicate()
+        codes.append(process.returncode)
+        kept = read_rows(out / "rows")
+        assert len({row.key for row in kept.rows}) >= min(wanted, 40) and not kept.damaged
+    assert codes == [130, -signal.SIGKILL, 143] or 0 in codes  # a fast machine may have been done before
+    assert ensemble(*asked, out).returncode == 0
+    assert results(out) == results(tmp_path / "whole")
+    keys = [row.key for row in read_rows(out / "rows").rows]
+    assert len(keys) == len(set(keys)) == 40  # none was made twice
+
+
+def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
+    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True, text=True)
+    assert done.returncode == 1 and done.stdout == ""
+    (path,) = (out / "rows").iterdir()
+    assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
+    kept = read_rows(out / "rows")
+    assert 0 < len(kept.rows) < 60 and not kept.damaged
+    assert ensemble(*asked).returncode == 0 and len(table_of(out)) == len(read_rows(out / "rows").rows) == 60
+
+
+def test_200_runs_give_the_same_table_for_any_number_of_workers(tmp_path, capfd) -> None:
+    plan = api.make_plan("1k", seeds="1-50", overrides=["agents=100"], steps=20,
+                         vary={"crowd.radius": [20, 40], "optimizations.neighbours": ["sorted", "kd_tree"]},
+                         measures=["stuck", "speed", "overlap", "neighbours", "step_ms"])
+    tables = []
+    for workers in (1, 2, 3):
+        rows = list(api.run(plan, tmp_path / str(workers), workers=workers))
+        table = api.table(plan, tmp_path / str(workers))
+        assert len(rows) == len(table.rows) == 200 and table.finished == 200
+        tables.append(table.csv(circumstances=False).encode())
+    assert tables[0] == tables[1] == tables[2]
+    assert len({row["worker"] for row in table.rows}) == 3
+
+
+def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> None:
+    out = tmp_path / "out"
+    asked = (*SMALL, "population", "--seeds", "1-30", "--out", out, "--workers", "2")
+    done = ensemble(*asked, "--dry-run")
+    assert done.returncode == 0 and not out.exists()
+    runs, memory, times = done.stdout.splitlines()
+    assert runs == "30 runs, 0 of them finished" and memory.startswith("about ") and " MB a run; " in memory
+    assert times.startswith("about ") and "for the other 30 with " in times
+    assert ensemble(*(SMALL), "population", "--seeds", "1-2", "--out", out).returncode == 0
+    assert ensemble(*asked, "--dry-run").stdout.startswith("30 runs, 2 of them finished\n")
+
+
+@quick
+@pytest.mark.parametrize(("args", "lines"), [
+    (["--seeds", "x", "--vary", "a", "--set", "b"], [
+        "--seeds: must be whole numbers such as 1-100 or 1,5,9, not 'x'", "--vary:1: a: must be key.path=value,value, not 'a'",
+        "--set:1: b: must be key.path=value, not 'b'"]),
+    (["--measure", "stuk"], ["--measure: no measure 'stuk' (did you mean stuck?)"]),
+    (["--config", "20kk"], ["20kk: no such file, nor a shipped configuration (did you mean 20k?)"]),
+    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number of at least 1, not '0'; see {SEE}"]),
+    (["--workers", "1", "--scheduler", "a"],
+     [f"{USAGE}argument --scheduler: not allowed with argument --workers; see {SEE}"]),
+])
+def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
+    try:
+        code = main(["ensemble", "--out", str(tmp_path / "out"), *args])
+    except SystemExit as leaving:
+        code = leaving.code  # type: ignore[assignment]
+    out, err = capsys.readouterr()
+    assert (code, out, err.splitlines()) == (2, "", lines) and not (tmp_path / "out").exists()
+
+
+@quick
+def test_out_must_be_a_folder(tmp_path, capsys) -> None:
+    (tmp_path / "file").touch()
+    assert main(["ensemble", "--out", str(tmp_path / "file")]) == 2
+    assert capsys.readouterr().err == f"--out: {tmp_path / 'file'} is no folder\n"
+    if os.geteuid():
+        (tmp_path / "closed").mkdir(mode=0o500)
+        assert main(["ensemble", "--out", str(tmp_path / "closed/out")]) == 1
+        assert capsys.readouterr().err.endswith("Permission denied; what is finished is kept\n")

@@ -1,0 +1,185 @@
+"""What is measured about a run, against slow and obvious ways, and against PedPy on the same trajectory."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, simulation
+
+from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
+from crowd_demo.ensemble.measures.people import Speed, densest, overlap, stuck, waiting
+from crowd_demo.ensemble.measures.places import Flow, crosses, density
+from crowd_demo.ensemble.sampling import FOLD, Sampler
+from crowd_demo.registry import measures as registry
+from crowd_demo.registry.entries import FOLDS, load
+from crowd_demo.registry.measures import MEASURES, of_column
+from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.simulation import Simulation
+
+METRE = 26.0
+PLACES = {"measure__areas__middle": "[100, 80, 360, 300]", "measure__areas__corner": "[0, 0, 60, 60]",
+          "measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]"}
+
+
+@pytest.fixture(scope="module")
+def crowd() -> Simulation:
+    sim = simulation(**{**CROWD, **PLACES})
+    sim.step(120)
+    return sim
+
+
+@pytest.mark.quick
+def test_every_measure_can_be_loaded_and_says_what_it_is() -> None:
+    assert set(FOLD) == set(FOLDS)
+    for name, entry in MEASURES.items():
+        assert callable(load(entry.code)) and entry.fold in FOLDS and entry.why and of_column(f"{name}.place") == entry
+    assert all(f"| `{name}` |" in registry.table() for name in MEASURES)
+
+
+def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
+    people: Any = crowd.agents.by_id()
+    assert stuck(crowd) == sum(state == STUCK for state in people.state.tolist()) / 500
+    assert waiting(crowd) == sum(state == WAITING for state in people.state.tolist()) / 500
+    squares = Counter((int(x // 48), int(y // 48)) for x, y in zip(people.x.tolist(), people.y.tolist(), strict=True))
+    assert densest(crowd) == max(squares.values())
+    body = crowd.config.crowd.body
+    apart = np.hypot(people.x[:, None].astype(float) - people.x, people.y[:, None].astype(float) - people.y)
+    np.fill_diagonal(apart, np.inf)
+    assert overlap(crowd) == np.mean((apart < 2 * body).any(axis=1))
+
+
+def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
+    sim = simulation(**{**CROWD, "crowd__wait_s": 0.2})
+    sim.step(100)
+    measure, before = Speed(sim), cast(PeopleColumns, sim.agents.by_id())
+    sim.step(7)
+    now: Any = sim.agents.by_id()
+    parts = [math.hypot(now.x[i] - before.x[i], now.y[i] - before.y[i]) / (float(now.speed[i]) * 7 * sim.dt)
+             for i in range(500) if WAITING not in (before.state[i], now.state[i])]
+    assert measure(sim) == pytest.approx(sum(parts) / len(parts), rel=1e-5) and 0 < len(parts) < 500
+
+
+def test_a_crowd_of_nobody_has_no_shares() -> None:
+    sim = simulation(**{**CROWD, "agents": 0, **PLACES})
+    flow, speed = Flow(sim), Speed(sim)
+    sim.step(2)
+    assert (stuck(sim), waiting(sim), speed(sim), overlap(sim), population(sim)) == (None, None, None, None, 0.0)
+    assert densest(sim) == 0.0
+    assert density(sim) == {"middle": 0.0, "corner": 0.0} and flow(sim) == {"down": 0.0, "slope": 0.0}
+
+
+def test_everybody_has_neighbours_and_takes_time() -> None:
+    sim = simulation(**FLOCK)
+    assert neighbours(sim) is None  # before the first step
+    time = StepTime(sim)
+    assert time(sim) is None
+    sim.step(3)
+    assert neighbours(sim) == sim.profile.counters["neighbours_per_agent"] and population(sim) == 500
+    assert time(sim) == pytest.approx(sum(sim.profile.step_ms(last=3).values()))
+
+
+@pytest.mark.quick
+def test_a_path_crosses_a_line_between_its_ends_only() -> None:
+    line = (0.0, 0.0, 0.0, 10.0)
+    paths = {(-1, 5, 1, 5): True, (1, 5, -1, 5): True, (-1, 11, 1, 11): False, (-1, 5, -2, 5): False, (-1, -5, 3, 9): False,
+             (-1, 5, 0, 5): False, (0, 5, 1, 5): True, (0, 5, 0, 6): False, (-2, 12, 2, 4): True, (-1, 0, 1, 0): True}
+    begin, end = (np.array([path[side:side + 2] for path in paths], np.float64) for side in (0, 2))
+    assert crosses(begin, end, line).tolist() == list(paths.values())
+
+
+def test_who_is_born_in_the_place_of_another_has_crossed_nothing() -> None:
+    sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "life__births_per_s": 3000, "life__deaths_per_s": 3000, **PLACES,
+                        "crowd__speed_max": 40})
+    flow, before = Flow(sim), dict[tuple[int, int], tuple[float, float]]()
+    for _ in range(20):
+        sim.step()
+        handles, now = sim.agents.handles, sim.agents.by_id()
+        places = {(i, int(handles.generations[i])): (x, y) for i, x, y in zip(
+            now.id.tolist(), now.x.tolist(), now.y.tolist(), strict=True)}
+        passed = sum((before[who][0] < 250) != (x < 250) for who, (x, y) in places.items() if who in before)
+        found = flow(sim)
+        assert found is not None
+        if before:
+            assert found["down"] * sim.dt == pytest.approx(passed)
+        before = places
+
+
+def test_measures_change_nothing_and_give_the_same_in_any_order_of_memory() -> None:
+    numbers = []
+    for options in ({}, {"optimizations__reorder__when": "off"}, {"optimizations__neighbours": "kd_tree"}):
+        sim, plain = (simulation(**{**CROWD, **PLACES, **options}) for _ in range(2))
+        sampler = Sampler([name for name in MEASURES if name != "step_ms"], sim)
+        for _ in range(12):
+            sim.step(5)
+            sampler.look()
+        plain.step(60)
+        assert sim.state_hash() == plain.state_hash()
+        numbers.append(sampler.folded())
+    assert numbers[0] == numbers[1] == numbers[2] and all(value is not None for value in numbers[0].values())
+
+
+@pytest.mark.quick
+def test_what_was_seen_becomes_one_number() -> None:
+    seen = [4.0, 1.0, 2.5]
+    assert {name: fold(seen) for name, fold in FOLD.items()} == {
+        "mean": 2.5, "median": 2.5, "most": 4.0, "last": 2.5, "total": 7.5}
+
+
+def test_what_does_not_apply_has_no_number() -> None:
+    sampler = Sampler(["stuck", "population"], sim := simulation(**FLOCK))
+    sim.step(1)
+    sampler.look()
+    assert sampler.folded() == {"stuck": None, "population": 500.0}
+
+
+def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
+    pedpy = pytest.importorskip("pedpy", reason="PedPy is no dependency")
+    import pandas
+    from pedpy.methods.method_utils import compute_crossing_frames
+
+    sim = simulation(**{**CROWD, "agents": 120, **PLACES})
+    every, frames, densities, flow, flows, speed, speeds = 5, [], [], Flow(sim), [], Speed(sim), []
+
+    def record(frame: int) -> None:
+        now: Any = sim.agents.by_id()
+        frames.append(pandas.DataFrame({"id": now.id, "frame": frame, "x": now.x / METRE, "y": now.y / METRE,
+                                        "speed": now.speed / METRE, "waits": now.state == WAITING}))
+
+    record(0)
+    for frame in range(1, 41):
+        sim.step(every)
+        record(frame)
+        densities.append(density(sim))
+        flows.append(flow(sim) or {})
+        if frame % 2 == 0:
+            speeds.append(speed(sim))
+    data = pedpy.TrajectoryData(pandas.concat(frames), frame_rate=1 / (every * sim.dt))
+    for name, (left, top, right, bottom) in sim.config.measure.areas.items():
+        corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
+        area = pedpy.MeasurementArea([(x / METRE, y / METRE) for x, y in corners])
+        theirs = pedpy.compute_classic_density(traj_data=data, measurement_area=area).reset_index().set_index("frame").density
+        assert [each[name] for each in densities] == pytest.approx(theirs.loc[1:].tolist())
+    for name, (x, y, to_x, to_y) in sim.config.measure.lines.items():
+        line = pedpy.MeasurementLine([(x / METRE, y / METRE), (to_x / METRE, to_y / METRE)])
+        theirs = compute_crossing_frames(traj_data=data, measurement_line=line)
+        ours = set()  # (id, frame in which the step ends)
+        for frame, (before, after) in enumerate(pairwise(frames), 1):
+            begin, end = (np.stack([table.x, table.y], axis=1) * METRE for table in (before, after))
+            who = np.flatnonzero(crosses(begin, end, (x, y, to_x, to_y)))
+            ours |= {(int(one), frame) for one in who}
+            assert flows[frame - 1][name] == pytest.approx(len(who) / (every * sim.dt))
+        but_the_last = {each for each in ours if each[1] < 40}  # which PedPy leaves out
+        assert but_the_last == set(zip(theirs.id.tolist(), theirs.frame.tolist(), strict=True)) and len(but_the_last) > 20
+    theirs = pedpy.compute_individual_speed(
+        traj_data=data, frame_step=1, speed_calculation=pedpy.SpeedCalculation.BORDER_EXCLUDE).set_index(["frame", "id"])
+    for number, mean in enumerate(speeds):
+        before, after = frames[2 * number], frames[2 * number + 2]
+        walks = ~before.waits & ~after.waits
+        part = (theirs.speed.loc[2 * number + 1] / after.set_index("id").speed)[walks.to_numpy()].mean()
+        assert mean == pytest.approx(part) if walks.any() else mean is None
+    assert len([mean for mean in speeds if mean]) > 15

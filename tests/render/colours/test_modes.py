@@ -1,0 +1,180 @@
+import math
+from itertools import product
+
+import numpy as np
+import pytest
+from crowds import CROWDS, open_world, simulation
+
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.entries import load
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.colours import density, heading, memory, worker
+from crowd_demo.render.colours.base import palette_of, ramp
+from crowd_demo.render.colours.speed import fastest
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.scene import Scene
+
+MODES = [name for name, entry in COLOURS.items() if entry.code]
+SIZE = 220, 140
+
+
+@pytest.fixture(scope="module", params=list(CROWDS))
+def sim(request):
+    """A small crowd that has walked for a while."""
+    found = simulation(**{**CROWDS[request.param], **open_world(600, 400)})
+    found.step(40)
+    found.prepare_picture()
+    return found
+
+
+def numbers(sim, name, workers=2):
+    """The number of the colour of each slot."""
+    slots, found = np.arange(sim.agents.count, dtype=np.int32), np.full(sim.agents.count, 255, np.uint8)
+    mode = load(COLOURS[name].code)()
+    sim.world.options.threads = workers
+    for call in mode.calls(sim, slots, found):
+        call.run()
+    return mode, found
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_every_agent_has_a_colour_whoever_computes_it_and_the_legend_explains_them(sim, name):
+    mode, one = numbers(sim, name, 1)
+    assert np.array_equal(one, numbers(sim, name, 3)[1]) or name == "worker"
+    colours, legend = mode.colours(sim), mode.legend(sim)
+    assert one.max() < len(colours) <= 256
+    assert legend.title and all(legend.texts) and (len(legend.texts) == 2 if legend.is_ramp else True)
+    if not legend.is_ramp and name != "heading":
+        shown = {colours[number] for number in one.tolist()}
+        assert shown <= set(legend.colours)
+
+
+def kind_of(sim):
+    return {"crowd": "people", "hunt": "hunters"}.get(sim.config.behaviour, "others")
+
+
+def expected_of(sim, name):
+    """The number of each slot's colour, the obvious way; None where a test of its own says it."""
+    c, count = sim.agents.columns, sim.agents.count
+    match name:
+        case "state":
+            column = {"people": "state", "hunters": "kind"}.get(kind_of(sim))
+            return getattr(c, column)[:count] if column else np.zeros(count)
+        case "memory":
+            return [slot * 256 // count for slot in range(count)]
+        case "age":
+            return [sim.tick - 1 - (at // 16 - at % 16 - 1) for at in c.look_at[:count].tolist()]
+        case "turn":
+            return [at // 16 - sim.tick for at in c.look_at[:count].tolist()]
+        case "cell":
+            cell = sim.world.grid.cell
+            return [(math.floor(x / cell) + math.floor(y / cell)) % 2
+                    for x, y in zip(c.x[:count].tolist(), c.y[:count].tolist(), strict=True)]
+        case "worker":
+            registers, shares = -(-count // 16), worker.movers(sim)
+            return [next(w for w in range(shares) if slot // 16 < registers * (w + 1) // shares) for slot in range(count)]
+    return None
+
+
+@pytest.mark.parametrize("name", ["state", "memory", "age", "turn", "cell", "worker"])
+def test_colours_tell_what_they_should(sim, name):
+    _, found = numbers(sim, name)
+    assert found.tolist() == list(expected_of(sim, name))
+
+
+def test_ages_and_turns_lie_within_the_period(sim):
+    period = sim.optimizations.stagger.avoidance
+    ages, turns = numbers(sim, "age")[1].astype(int), numbers(sim, "turn")[1].astype(int)
+    assert set(ages.tolist()) <= set(range(period)) and set(turns.tolist()) <= set(range(period))
+    assert len(set(ages.tolist())) > 1
+
+
+def test_headings_go_round_the_wheel():
+    turns = [heading.shade_of(np.float32(x), np.float32(y)) for x, y in ((0, -1), (1, 0), (0, 1), (-1, 0), (0, 0))]
+    assert turns == [0, 32, 64, 96, 32]
+    colours = heading.HeadingColours().colours(None)  # type: ignore[arg-type]
+    assert [colours[turn] for turn in turns[:4]] == list(heading.WHEEL) and len(colours) == heading.TURN
+
+
+def test_speeds_rise_along_the_ramp(sim):
+    speed = np.hypot(sim.agents.columns.vx, sim.agents.columns.vy)[:sim.agents.count]
+    found = numbers(sim, "speed")[1]
+    expected = np.minimum(speed / fastest(sim) * 256, 255)
+    assert np.abs(found - expected).max() <= 1 and found.max() > found.min()
+
+
+def test_density_counts_the_agents_of_nine_squares(sim):
+    _, found = numbers(sim, "density")
+    side, c, count = density.side_of(sim), sim.agents.columns, sim.agents.count
+    inv_side = np.float32(1 / side)
+    squares = np.stack([(place[:count] * inv_side).astype(int) for place in (c.x, c.y)], axis=1)
+    walls = sim.terrain.walls
+    limits = [math.ceil(float(length) / side) - 1 for length in (walls.width, walls.height)]
+    squares = np.minimum(squares, limits)
+    around = [int((np.abs(squares - square).max(axis=1) <= 1).sum()) for square in squares]
+    shades = density.shades(sim.config.behaviour == "crowd", side, density._mean(sim))
+    assert found.tolist() == [int(shades[min(number, len(shades) - 1)]) for number in around]
+
+
+@pytest.mark.quick
+def test_levels_of_service_begin_where_fruin_says():
+    area = 9 * (density.SQUARE / density.METRE) ** 2
+    shades = density.shades(True, density.SQUARE, 0.0)
+    for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
+        assert shades[round(per_metre * area)] == number
+    assert len(density.NAMES) == len(density.SERVICE_COLOURS) == len(density.SERVICE) + 1
+
+
+def test_sorted_memory_is_smooth_and_unsorted_memory_is_not():
+    roughness = []
+    for when in ("every", "off"):
+        sim = simulation("20k-flock", agents=3000)
+        sim.optimizations.set("reorder.when", when)
+        sim.optimizations.set("reorder.every", 1)
+        sim.step(5)
+        sim.prepare_picture()
+        found = numbers(sim, "memory")[1].astype(int)
+        columns = sim.agents.columns
+        along = np.lexsort((columns.x[:3000], columns.y[:3000] // 60))  # neighbours in space, nearly
+        roughness.append(np.abs(np.diff(found[along])).mean())
+    assert 5 * roughness[0] < roughness[1]
+
+
+@pytest.mark.quick
+def test_ramps_begin_and_end_with_their_anchors_and_palettes_are_words():
+    colours = ramp(((0, 0, 0), (200, 100, 50)), 5)
+    assert colours[0] == (0, 0, 0) and colours[2] == (100, 50, 25) and colours[4] == (200, 100, 50)
+    assert palette_of(colours)[4] == 0xC86432
+    assert len(memory.MemoryColours().colours(None)) == 256  # type: ignore[arg-type]
+
+
+def picture(scene, zoom, **options):
+    for path, value in options.items():
+        scene.sim.optimizations.set(path, value)
+    scene.sim.prepare_picture()
+    camera = Camera((600.0, 400.0), SIZE)
+    camera.look_at(300, 200, zoom)
+    surface = plain_surface(SIZE)
+    scene.draw(surface, camera, None, 0.5)
+    return frame_of(surface) & 0xFFFFFF
+
+
+@pytest.mark.parametrize("name", MODES)
+def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim, name):
+    scene = Scene(sim, sim.config, assets_folder())
+    looks = {zoom: picture(scene, zoom) for zoom in (0.12, 1.0)}
+    before = sim.state_hash()
+    scene.show_colours(name)
+    for zoom in (0.12, 1.0):
+        pictures = {blitter: [picture(scene, zoom, cull=cull, depth=depth, blitter=blitter)
+                              for cull, depth in product(("off", "agents", "grid"), ("full", "bands"))]
+                    for blitter in ("compiled", "pygame")}
+        for taken in pictures.values():
+            assert all(np.array_equal(taken[0], other) for other in taken)
+        apart = [(pictures[blitter][0][..., None] >> np.array([16, 8, 0]) & 255).astype(int) for blitter in pictures]
+        assert np.abs(apart[0] - apart[1]).max() <= (8 if zoom == 1.0 else 0), "soft edges differ by one a layer"
+        assert not np.array_equal(pictures["compiled"][0], looks[zoom])
+    assert sim.state_hash() == before
+    scene.show_colours("looks")
+    assert np.array_equal(picture(scene, 0.12), looks[0.12])

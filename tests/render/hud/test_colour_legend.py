@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+
+import pygame
+import pytest
+
+from crowd_demo.render.colours.base import Legend, ramp
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.colour_legend import draw_colour_legend
+from crowd_demo.render.hud.pen import Pen
+
+pytestmark = pytest.mark.quick
+SIX = Legend("density", ramp(((0, 0, 255), (255, 0, 0)), 6), ("A free", "B", "C", "D", "E", "F jammed"))
+RAMP = Legend("speed", ramp(((0, 0, 0), (255, 255, 0)), 24), ("standing", "80 units/s"))
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    pygame.font.init()
+    yield
+    pygame.font.quit()
+
+
+def colours_in(canvas: Canvas) -> set[tuple[int, int, int]]:
+    surface = canvas.surface
+    return {tuple(surface.get_at((x, surface.get_height() // 2)))[:3] for x in range(surface.get_width())}  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("scale", [0.7, 1.15, 2.0])
+@pytest.mark.parametrize("legend", [SIX, RAMP])
+def test_a_legend_shows_every_colour_at_every_size(legend: Legend, scale: float) -> None:
+    assert set(legend.colours) <= colours_in(draw_colour_legend(legend, 520, Pen(), scale))
+
+
+def test_a_legend_is_as_wide_as_its_texts_and_no_wider_than_its_room() -> None:
+    wide = draw_colour_legend(SIX, 520, Pen(), 1.0).size[0]
+    assert wide < 520
+    narrow = draw_colour_legend(SIX, 280, Pen(), 1.0)
+    assert narrow.size[0] <= 280 and set(SIX.colours) <= colours_in(narrow)
+
+
+def test_a_click_on_it_goes_on_to_the_next_mode() -> None:
+    targets = [region.target for region in draw_colour_legend(RAMP, 520, Pen(), 1.0).targets]
+    assert [(target.kind, target.name) for target in targets] == [("action", "colours")]

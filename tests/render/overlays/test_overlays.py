@@ -1,0 +1,266 @@
+"""Every overlay of the registry: it shows what the program does, and changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from crowds import CROWDS, ROPE, simulation
+
+from crowd_demo.compute.jit import run
+from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.overlays.base import Looking, draw_overlays
+from crowd_demo.render.overlays.candidates import draw_candidates
+from crowd_demo.render.overlays.curve import draw_curve
+from crowd_demo.render.overlays.flow import draw_flow
+from crowd_demo.render.overlays.inks import ORANGE, WHITE, ink
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.turns import draw_turns
+from crowd_demo.render.pixels import plain_surface
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.simulation import Simulation
+
+SIZE = 320, 240
+STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices]
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    pygame.font.init()
+    yield
+    pygame.font.quit()
+
+
+def camera_of(sim: Simulation, zoom: float | None = None) -> Camera:
+    walls = sim.terrain.walls
+    camera = Camera((float(walls.width), float(walls.height)), SIZE)
+    camera.look_at(camera.x, camera.y, zoom)
+    return camera
+
+
+def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, Looking]:
+    """The picture without overlays, and what they get."""
+    scene, surface = Scene(sim, sim.config, assets_folder()), plain_surface(SIZE)
+    sim.prepare_picture()
+    scene.draw(surface, camera, None, 0.5)
+    assert scene.used
+    return surface, Looking(sim, camera, camera.view_rect(), scene.used)
+
+
+def pixels(surface: pygame.Surface) -> np.ndarray:
+    return pygame.surfarray.array2d(surface) & 0xFFFFFF
+
+
+def with_overlay(sim: Simulation, name: str, zoom: float | None) -> tuple[np.ndarray, np.ndarray, str]:
+    """The picture before and after, and what the legend says."""
+    surface, looking = shown(sim, camera_of(sim, zoom))
+    before = pixels(surface)
+    (told,) = draw_overlays(surface, {name}, looking, Pen())
+    return before, pixels(surface), told.text
+
+
+def arrays(sim: Simulation) -> list[bytes]:
+    """All that the next step reads: columns, cells, boxes, and whose turn it is."""
+    structure = sim.index.built(sim.world)
+    found = [sim.agents.front.tobytes(), sim.agents.back.tobytes(), sim.world.grid.start.tobytes(),
+             sim.world.grid.order.tobytes(), sim.terrain.kinds.tobytes()]
+    for name in ("box", "order"):
+        found.append(getattr(structure, name, np.zeros(0)).tobytes())
+    return found
+
+
+@pytest.fixture(scope="module", params=[*CROWDS, "rope"])
+def walked(request: pytest.FixtureRequest) -> Simulation:
+    """A crowd of each behaviour, and one on springs, after some steps."""
+    sim = simulation(**(ROPE if request.param == "rope" else CROWDS[request.param]))
+    sim.step(5)
+    return sim
+
+
+@pytest.mark.parametrize("zoom", [None, 2.0])
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_it_draws_or_says_why_not_and_changes_nothing(walked: Simulation, name: str, zoom: float | None) -> None:
+    camera = camera_of(walked, zoom)
+    walked.prepare_picture()
+    state, memory = walked.state_hash(), arrays(walked)
+    before, after, text = with_overlay(walked, name, zoom)
+    assert walked.state_hash() == state and arrays(walked) == memory
+    why = OVERLAYS[name].inactive(walked.situation)
+    if why:
+        assert text == why and (before == after).all()
+    elif name == "show_links" and zoom:
+        assert camera  # ropes hang elsewhere
+    else:
+        assert (before != after).any() or "dots need no order" in text
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_looking_every_step_gives_the_same_crowd(name: str) -> None:
+    looked_at, alone = simulation(**CROWDS["crowd"]), simulation(**CROWDS["crowd"])
+    for _ in range(6):
+        looked_at.step()
+        with_overlay(looked_at, name, 1.0)
+    alone.step(6)
+    assert looked_at.state_hash() == alone.state_hash()
+
+
+@pytest.mark.parametrize("zoom", [0.5, 1.5])
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_both_blitters_draw_it_alike_culled_or_not_and_in_any_order_in_memory(name: str, zoom: float) -> None:
+    pictures = []
+    for blitter, cull, when in (("compiled", "grid", "every"), ("pygame", "grid", "every"), ("compiled", "off", "every"),
+                                ("compiled", "grid", "off")):
+        if (name in ("show_culling", "show_bands") and cull == "off") or (name == "show_curve" and when == "off"):
+            continue  # they show just that
+        sim = simulation(**CROWDS["crowd"], optimizations__blitter=blitter, optimizations__cull=cull,
+                         optimizations__reorder__when=when, optimizations__reorder__every=2)
+        sim.step(5)
+        pictures.append(with_overlay(sim, name, zoom)[1])
+    assert all((picture == pictures[0]).all() for picture in pictures[1:])
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_it_follows_the_structure_of_the_moment(structure: str, name: str) -> None:
+    """Also after it was changed, before the next step has built it; and in a crowd of nobody."""
+    behaviour = "flock" if structure == "field" else "crowd"
+    sim = simulation(**CROWDS[behaviour], optimizations__stagger__avoidance=2)
+    sim.step(2)
+    sim.optimizations.neighbours = structure
+    sim.prepare_picture()
+    with_overlay(sim, name, 1.0)
+    sim.step()
+    before, after, text = with_overlay(sim, name, 1.0)
+    assert (before != after).any() or OVERLAYS[name].inactive(sim.situation) == text or "dots" in text
+    sim.populate(0)
+    with_overlay(sim, name, 1.0)
+    sim.step()
+    with_overlay(sim, name, 1.0)
+
+
+# --- what they show is what is so ------------------------------------------------------------------------------------
+
+class Spy(Sketch):
+    """Notes what is drawn, in world units."""
+
+    def __init__(self, camera: Camera) -> None:
+        super().__init__(camera)
+        self.filled: list[tuple[Any, ...]] = []
+        self.joined: list[tuple[Any, ...]] = []
+
+    def areas(self, left: Any, top: Any, right: Any, bottom: Any, inks: Any) -> None:
+        self.filled.append((left, top, right, bottom, inks))
+        super().areas(left, top, right, bottom, inks)
+
+    def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
+              shadow: bool = False) -> None:
+        self.joined.append((x0, y0, x1, y1, inks))
+        super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
+
+
+def spied(sim: Simulation, draw: Any, zoom: float | None = None) -> Spy:
+    camera = camera_of(sim, zoom)
+    spy = Spy(camera)
+    draw(spy, shown(sim, camera)[1])
+    return spy
+
+
+@pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
+def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts: list[np.ndarray] = []
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_boxes",
+                        lambda sketch, left, top, right, bottom, found, what: amounts.append(np.stack((left, top, found))))
+    sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
+    sim.step(3)
+    sim.reindex()
+    spied(sim, draw_candidates)
+    grid, columns, count = sim.world.grid, sim.agents.columns, sim.agents.count
+    column, row = (np.minimum((place[:count] * grid.floor.inv_cell).astype(int), most - 1)
+                   for place, most in ((columns.x, grid.columns), (columns.y, grid.rows)))
+    (found,) = amounts
+    assert len(found.T) == len(set(zip(row.tolist(), column.tolist(), strict=True)))
+    for left, top, number in found.T:
+        here = abs(column - round(left / grid.cell)) <= grid.reach
+        assert number == (here & (abs(row - round(top / grid.cell)) <= grid.reach)).sum()
+
+
+def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts: list[np.ndarray] = []
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_boxes",
+                        lambda sketch, left, top, right, bottom, found, what: amounts.append(found))
+    sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
+                     optimizations__simd=False, optimizations__stagger__avoidance=1)
+    sim.step()
+    spied(sim, draw_candidates)
+    runs, asked = sim.structure.candidates(), 0
+    members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
+    asked = int((members * amounts[0]).sum())
+    assert asked == sim.see.candidates_met(sim.world)
+
+
+@pytest.mark.parametrize("by", ["place", "tile", "id"])
+def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
+    sim = simulation(**CROWDS["crowd"] | {"world__width": 1600, "world__height": 1600}, optimizations__stagger__by=by,
+                     optimizations__stagger__avoidance=3)
+    sim.step(7)
+    before = sim.agents.columns.look_at[:sim.agents.count].copy()
+    ids = sim.agents.columns.id[:sim.agents.count].copy()
+    sim.step()
+    now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(), sim.agents.columns.look_at[:sim.agents.count].tolist(),
+                   strict=True))
+    looked = {number for number, packed in zip(ids.tolist(), before.tolist(), strict=True) if now[number] != packed}
+    spy = spied(sim, draw_turns)
+    marks = [area for area in spy.filled if np.all(area[4] == ink(WHITE, 255))]
+    assert len(marks) == 1 and len(marks[0][0]) == len(looked) > 50
+    due = [area for area in spy.filled if np.all(area[4] == ink(ORANGE, 90)) and len(area[0])]
+    assert bool(due) == (by != "id")
+    if due:  # nobody outside of what is filled has looked, but those who came out of it with their last steps
+        left, top, right, bottom, _ = due[0]
+        x, y = (marks[0][0] + marks[0][2]) / 2, (marks[0][1] + marks[0][3]) / 2
+        inside = ((x[:, None] >= left) & (x[:, None] < right) & (y[:, None] >= top) & (y[:, None] < bottom)).any(axis=1)
+        assert inside.mean() > 0.9
+
+
+@pytest.mark.parametrize(("structure", "curve"), [("sorted", "morton"), ("sorted", "hilbert"), ("z_grid", "row")])
+def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str, curve: str) -> None:
+    sim = simulation(**CROWDS["crowd"] | {"world__width": 470, "world__height": 380}, optimizations__neighbours=structure,
+                     optimizations__curve=curve, optimizations__reorder__every=1)
+    sim.step(2)
+    spy = spied(sim, draw_curve)
+    x0, y0, x1, y1, _ = spy.joined[0]
+    assert (x1[:-1] == x0[1:]).all() and (y1[:-1] == y0[1:]).all()  # one line
+    assert len(x0) == sim.world.grid.cells - 1
+    cell = sim.world.grid.cell
+    x, y = np.append(x0, x1[-1]), np.append(y0, y1[-1])
+    rank = {(int(a // cell), int(b // cell)): k for k, (a, b) in enumerate(zip(x, y, strict=True))}
+    run(sim.index.calls(sim.world))
+    columns, count = sim.agents.columns, sim.agents.count
+    places = [rank[int(a // cell), int(b // cell)] for a, b in zip(columns.x[:count], columns.y[:count], strict=True)]
+    assert (np.diff(places) >= 0).mean() > 0.9  # they have moved one step since the sort
+
+
+def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -> None:
+    from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW
+
+    sim = simulation("1k", optimizations__stagger__paths=1)
+    sim.step(3)
+    spy = spied(sim, draw_flow, 0.5)
+    text = spy.told[0].text
+    goal = int(text.split()[2].rstrip(","))
+    assert sim.world.flow_fields.made[goal] and "cursor" in text
+    x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[1])
+    arrows, tile, checked = len(x0) // 3, float(sim.terrain.walls.tile), 0
+    direction = sim.world.flow_fields.fields.direction[goal]
+    for a, b, c, d in zip(x0[:arrows], y0[:arrows], x1[:arrows], y1[:arrows], strict=True):
+        step = direction[int((b + d) / 2 // tile), int((a + c) / 2 // tile)]
+        assert step < ARRIVED
+        assert (np.sign(round(c - a)), np.sign(round(d - b))) == (STEP_COLUMN[step], STEP_ROW[step])
+        checked += 1
+    assert checked > 50

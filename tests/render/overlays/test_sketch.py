@@ -1,0 +1,141 @@
+"""Marks and sketches: what is drawn is where it should be, whoever draws it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from eyes import EYES, distance, lab
+
+from crowd_demo.render.camera import Camera
+from crowd_demo.render.overlays.inks import BLACK, ORANGE, SCALE, SKY, WHITE, ink, scale_colour, scale_inks
+from crowd_demo.render.overlays.marks import Areas, Strokes, draw_marks
+from crowd_demo.render.overlays.sketch import Sketch
+
+pytestmark = pytest.mark.quick
+SIZE = 64, 48
+GROUND = 0xB0AA9E
+RED = ink((255, 0, 0))
+
+
+def camera(zoom: float = 1.0, x: float = 500.0, y: float = 500.0) -> Camera:
+    camera = Camera((1000.0, 1000.0), SIZE)
+    camera.look_at(x, y, zoom)
+    return camera
+
+
+def drawn(sketch: Sketch, workers: int = 1) -> np.ndarray:
+    frame = np.full(SIZE[::-1], GROUND, np.uint32)
+    sketch.call(workers, frame).run()
+    return frame & 0xFFFFFF
+
+
+def blended(under: int, above: int) -> int:
+    """A channel at a time, as pygame blends premultiplied colours."""
+    alpha = above >> 24
+    return sum(((d + s - ((d + 1) * alpha >> 8)) & 255) << shift for shift in (16, 8, 0)
+               for d, s in [(under >> shift & 255, above >> shift & 255)])
+
+
+def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes) -> None:
+    """Pixel by pixel."""
+    height, width = frame.shape
+
+    def put(x: int, y: int, above: int) -> None:
+        if 0 <= x < width and 0 <= y < height:
+            frame[y, x] = blended(int(frame[y, x]), above)
+
+    for (left, top, right, bottom), above in zip(areas.box.tolist(), areas.ink.tolist(), strict=True):
+        for y in range(top, bottom):
+            for x in range(left, right):
+                put(x, y, above)
+    for (x0, y0, x1, y1), above, wide, dash in zip(*(each.tolist() for each in strokes), strict=True):
+        length = max(abs(x1 - x0), abs(y1 - y0))
+        for step in range(length + 1):
+            if dash and step // dash % 2:
+                continue
+            x = x0 + (step * ((x1 - x0) * 65536 // max(length, 1)) + 32768) // 65536
+            y = y0 + (step * ((y1 - y0) * 65536 // max(length, 1)) + 32768) // 65536
+            for across in range(-(wide // 2), wide - wide // 2):
+                flat = abs(x1 - x0) >= abs(y1 - y0)
+                put(x + (not flat) * across, y + flat * across, above)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int) -> None:
+    rng = np.random.default_rng(workers)
+    corner = rng.integers(-10, 60, (30, 2))
+    areas = Areas(np.concatenate((corner, corner + rng.integers(0, 20, (30, 2))), axis=1).astype(np.int32),
+                  np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
+    strokes = Strokes(rng.integers(-10, 70, (60, 4)).astype(np.int32),
+                      np.array([ink((10, 220, 90), int(alpha)) for alpha in rng.integers(0, 256, 60)], np.uint32),
+                      rng.integers(1, 5, 60).astype(np.int32), rng.integers(0, 4, 60).astype(np.int32))
+    fast, slow = (np.full(SIZE[::-1], GROUND, np.uint32) for _ in range(2))
+    draw_marks(workers, areas, strokes, fast)
+    slow_marks(slow, areas, strokes)
+    assert (fast & 0xFFFFFF == slow).all()
+
+
+def test_marks_lie_where_the_camera_shows_their_place() -> None:
+    sketch = Sketch(camera(2.0))
+    sketch.areas(500, 500, 503, 502, RED)
+    frame = drawn(sketch)
+    assert (frame[24:28, 32:38] == 0xFF0000).all() and (frame != GROUND).sum() == 24
+
+
+def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction() -> None:
+    sketch = Sketch(camera())
+    sketch.lines([-1e7, 500], [-1e7, -1e9], [1e7, 500], [1e7, 1e9], RED)
+    frame = drawn(sketch)
+    for step in range(-20, 20):  # the diagonal through the middle, within a pixel, and the upright line
+        assert (frame[24 + step, 31 + step:34 + step] == 0xFF0000).any()
+    assert (frame[:, 32] == 0xFF0000).all()
+
+
+def test_what_is_not_on_the_screen_costs_the_kernel_nothing() -> None:
+    sketch = Sketch(camera())
+    x = np.linspace(0, 400, 50)
+    sketch.lines(x, 10, x + 5, 12, RED)
+    sketch.areas(x, 10, x + 5, 12, RED)
+    sketch.boxes(0, 0, 1000, 1000, RED)
+    areas, strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[1:3]
+    assert len(areas.ink) == 0 and len(strokes.ink) == 0  # type: ignore[attr-defined]
+
+
+def test_nothing_drawn_leaves_the_picture_alone() -> None:
+    assert (drawn(Sketch(camera()), 2) == GROUND).all()
+
+
+def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:
+    sketch = Sketch(camera())
+    sketch.lines(480, 500, 520, 500, RED, dash=4)
+    row = drawn(sketch)[24]
+    assert (row == 0xFF0000).sum() == 21 and (row[12:16] == 0xFF0000).all() and (row[16:20] == GROUND).all()
+    sketch = Sketch(camera())
+    sketch.lines(480, 500, 520, 500, RED, shadow=True)
+    frame = drawn(sketch)
+    assert frame[24, 30] == 0xFF0000 and frame[23, 30] == frame[25, 30] == blended(GROUND, ink(BLACK, 96))
+
+
+def test_circles_and_arrows_have_the_size_that_they_say() -> None:
+    sketch = Sketch(camera())
+    sketch.circles(500, 500, 15, RED)
+    y, x = np.nonzero(drawn(sketch) == 0xFF0000)
+    far = np.hypot(x + 0.5 - 32, y + 0.5 - 24)
+    assert far.min() > 13 and far.max() < 16.5 and x.max() - x.min() == pytest.approx(30, abs=1)
+    sketch = Sketch(camera())
+    sketch.arrows(490, 500, 510, 500, RED)
+    y, x = np.nonzero(drawn(sketch) == 0xFF0000)
+    assert (x.min(), x.max()) == (22, 42) and y.max() - y.min() == 12 and x[y != 24].min() >= 35  # the head is at the end
+
+
+def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
+    for eye in EYES.values():
+        lightness = [lab(scale_colour(share), eye)[0] for share in np.linspace(0, 1, 12)]
+        assert (np.diff(lightness) < -2).all()
+    inks = scale_inks([0.0, 1.0, 2.0, np.nan], 60, 200)
+    assert inks.tolist() == [ink(SCALE[0], 60), ink(SCALE[-1], 200), ink(SCALE[-1], 200), ink(SCALE[0], 60)]
+
+
+def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> None:
+    for one, other in ((ORANGE, SKY), (ORANGE, BLACK), (ORANGE, WHITE), (SKY, BLACK), (WHITE, BLACK), (SCALE[0], SCALE[-1])):
+        assert distance(one, other) > 20
