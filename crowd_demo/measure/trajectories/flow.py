@@ -41,7 +41,7 @@ def longest_gap(times: Doubles) -> float:
 
 
 def steps_across(x: Doubles, y: Doubles, to_x: Doubles, to_y: Doubles, line: Line) -> Bools:
-    """Say which steps, from (x, y) to (to_x, to_y), meet the line and do not end on it."""
+    """Say which steps meet the line and do not end on it."""
     along_x, along_y = line.to_x - line.x, line.to_y - line.y
     before = along_x * (y - line.y) - along_y * (x - line.x)  # on which side of the line: > 0, < 0, 0 on it
     after = along_x * (to_y - line.y) - along_y * (to_x - line.x)
