@@ -168,7 +168,7 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
             ours |= {(int(one), frame) for one in who}
             assert flows[frame - 1][name] == pytest.approx(len(who) / (every * sim.dt))
         but_the_last = {each for each in ours if each[1] < 40}  # which PedPy leaves out
-        assert but_the_last == set(zip(theirs.id.tolist(), theirs.frame.tolist(), strict=True)) and len(but_the_last) > 20
+        assert but_the_last == set(zip(theirs.id.tolist(), theirs.frame.tolist(), strict=True)) and len(but_the_last) >= 5
     theirs = pedpy.compute_individual_speed(
         traj_data=data, frame_step=1, speed_calculation=pedpy.SpeedCalculation.BORDER_EXCLUDE).set_index(["frame", "id"])
     for number, mean in enumerate(speeds):

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.config.loader import Location, Override, Source
+from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.config.model import Config
-from crowd_demo.lab.validate.ground import UNITS, Ground, ground_of, map_of
+from crowd_demo.lab.validate.ground import Ground, ground_of, map_of
 from crowd_demo.lab.validate.leaving import Exits, Ring
 from crowd_demo.lab.validate.placing import Placed, placed
 from crowd_demo.lab.validate.scene import Scene
@@ -22,7 +23,6 @@ from crowd_demo.sim.behaviours.walking import WALKING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 FPS = 10
-SPEEDS = {"crowd.speed_min": 11.4, "crowd.speed_max": 58.3, "crowd.speed_draws": 4}  # 1.34 m/s, deviation 0.26
 ORIGIN = Location("validate")
 
 
@@ -61,9 +61,9 @@ def simulation(scene: Scene, ground: Ground, settings: Mapping[str, object], see
 
 
 def config_of(scene: Scene, ground: Ground, path: Path, settings: Mapping[str, object], seed: int) -> Config:
-    world = {"width": ground.area.width * UNITS, "height": ground.area.height * UNITS}
+    world = {"width": ground.area.width * UNITS_A_METRE, "height": ground.area.height * UNITS_A_METRE}
     data: dict[str, object] = {"agents": scene.people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
-    overrides = [Override(ORIGIN, tuple(key.split(".")), value) for key, value in {**SPEEDS, **settings}.items()]
+    overrides = [Override(ORIGIN, tuple(key.split(".")), value) for key, value in settings.items()]
     return Source.of(data, ORIGIN.origin, overrides).config
 
 
@@ -74,7 +74,7 @@ def place(sim: Simulation, scene: Scene, people: Placed, ground: Ground) -> None
     groups = [scene.groups[number] for number in people.group[who]]
     x, y = ground.units(people.x[who], people.y[who])
     goal_x, goal_y = ground.units(people.goal_x[who], people.goal_y[who])
-    speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS)
+    speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS_A_METRE)
     heading = np.array([scene.exits[group.exit].towards for group in groups], np.float32)
     values = {"x": x, "y": y, "goal_x": goal_x, "goal_y": goal_y, "speed": speed, "goal": [group.exit for group in groups],
               "heading_x": heading[:, 0], "heading_y": heading[:, 1], "state": WALKING}

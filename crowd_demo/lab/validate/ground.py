@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.maps import MARKS
+from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.lab.validate.scene import Scene
 from crowd_demo.measure.trajectories.table import Rectangle
 
-UNITS = 26.0  # a metre
 TILE = 0.5  # metres: doors and corridors are multiples of it
 
 
@@ -23,14 +23,14 @@ class Ground(NamedTuple):
     area: Rectangle  # metres
 
     def metres(self, x: Floats, y: Floats) -> tuple[Doubles, Doubles]:
-        return x.astype(float) / UNITS + self.area.left, y.astype(float) / UNITS + self.area.top
+        return x.astype(float) / UNITS_A_METRE + self.area.left, y.astype(float) / UNITS_A_METRE + self.area.top
 
     def units(self, x: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
-        across, down = (np.asarray(x, float) - self.area.left) * UNITS, (np.asarray(y, float) - self.area.top) * UNITS
-        return across.astype(np.float32), down.astype(np.float32)
+        across, down = np.asarray(x, float) - self.area.left, np.asarray(y, float) - self.area.top
+        return (across * UNITS_A_METRE).astype(np.float32), (down * UNITS_A_METRE).astype(np.float32)
 
     def length(self, metres: float) -> np.float32:
-        return np.float32(metres * UNITS)
+        return np.float32(metres * UNITS_A_METRE)
 
 
 def ground_of(scene: Scene) -> Ground:
