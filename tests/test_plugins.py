@@ -132,7 +132,8 @@ def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text("[crowd_demo]\nbroken = broken:PLUGIN\n")
     (tmp_path / "broken.py").write_text(
-        f"from pathlib import Path\nfrom crowd_demo.registry.entries import MeasureEntry, OverlayEntry, Plugin, Technique\n{plugin}\n")
+        "from pathlib import Path\n"
+        f"from crowd_demo.registry.entries import MeasureEntry, OverlayEntry, Plugin, Technique\n{plugin}\n")
     found = {**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}
     keys, configs = crowd_demo(found, "--list-keys"), crowd_demo(found, "--list-configs")
     assert keys.returncode == configs.returncode == 0 and "census" in keys.stdout and "toytown" in configs.stdout
