@@ -22,7 +22,19 @@ from crowd_demo.app.dialogs.menus import Menus
 from crowd_demo.app.dialogs.scenarios import scenarios_menu
 from crowd_demo.app.experiments.experiments import Experiments
 from crowd_demo.app.input.actions import KeyAction, KeyActions
-from crowd_demo.app.input.commands import Click, Close, Do, DragNumber, Pan, PointerCommand, Press, Rest, Scrub, Zoom
+from crowd_demo.app.input.commands import (
+    Click,
+    Close,
+    Do,
+    DragNumber,
+    Pan,
+    PointerCommand,
+    Press,
+    Rest,
+    Scrub,
+    SelectBox,
+    Zoom,
+)
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
@@ -31,6 +43,7 @@ from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
+from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
@@ -65,7 +78,8 @@ class Program:
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
-        self.overlays = Overlays(self.crowd, self.camera)
+        self.inspector = Inspector(self.crowd, self.camera)
+        self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
@@ -82,7 +96,8 @@ class Program:
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
-            **self.overlays.actions, **self.seeing.actions, **self.menus.actions, **self.experiments.actions,
+            **self.inspector.actions, **self.overlays.actions, **self.seeing.actions, **self.menus.actions,
+            **self.experiments.actions,
             **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:
@@ -111,6 +126,8 @@ class Program:
                 self.techniques.drag_number(path, steps)
             case Rest(target) if self.dialogs.top:
                 self.dialogs.top.hover(target)
+            case SelectBox(corner, other):
+                self.inspector.select(corner, other)
             case Scrub(x):
                 self.time.scrub(partial(self._tick_at, x))
             case Close():
@@ -173,6 +190,8 @@ class Program:
                 self.perform(Do(action))
             case Target("tour", name):
                 self.guide.act(name, self)
+            case None:
+                self.inspector.click(*at)
 
     def _zoom(self, x: float, y: float, factor: float) -> None:
         """The wheel moves through the list that is open, or zooms."""
@@ -303,5 +322,5 @@ class Program:
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
                       self.guide.view(self), self.cards.card(), self.overlays.told,
-                      self.crowd.scene.legend() if self.crowd.scene else None,
+                      self.crowd.scene.legend() if self.crowd.scene else None, self.inspector.found,
                       Looked(self.camera.view_rect(), self.overlays.frozen) if self.minimap_shown else None)

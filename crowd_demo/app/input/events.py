@@ -24,7 +24,9 @@ REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly 
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
-         ("click", "a technique for its choices, a heading to fold it"), ("rest", "on anything in the panels: what it is"))
+         ("Shift drag", "count the agents in a box"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
 
 
 @dataclass
@@ -153,7 +155,8 @@ class Input:
         pressed = event.type == pygame.MOUSEBUTTONDOWN
         if event.button == pygame.BUTTON_LEFT:
             self.pointing = pressed
-            yield Point(event.pos[0], event.pos[1], "press" if pressed else "release")
+            shift = bool(pygame.key.get_mods() & pygame.KMOD_SHIFT)
+            yield Point(event.pos[0], event.pos[1], "press" if pressed else "release", shift=shift)
         elif pressed and event.button in DRAG_BUTTONS:
             self._dragging.add(event.button)
         else:

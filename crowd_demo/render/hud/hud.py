@@ -20,6 +20,7 @@ from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
 from crowd_demo.render.hud.minimap import Looked, Minimap
 from crowd_demo.render.hud.pen import Pen
@@ -32,7 +33,7 @@ from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
 from crowd_demo.render.hud.views import View, draw_view
-from crowd_demo.render.told import Told
+from crowd_demo.render.told import Inspection, Told
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -41,6 +42,7 @@ ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mea
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
 LEGEND_NEEDS = 300  # units
+INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 COLOUR_LEGEND_ROOM = 520  # units
 
 
@@ -81,6 +83,7 @@ class Hud:
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
         self._minimap = Minimap()
+        self._inspection: tuple[object, float, Canvas] | None = None
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -98,6 +101,7 @@ class Hud:
         if status.looks.hud != "off":
             self._draw_colour_legend(on, status.legend)
             self._draw_legend(on, status.told, now_s)
+            self._draw_inspection(on, status.inspection, now_s)
         if status.looked:
             self._draw_minimap(on, sim, status.looked, now_s)
         if status.card and status.looks.hud != "off":
@@ -181,6 +185,20 @@ class Hud:
         canvas = self._legend[2]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((left + right - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_inspection(self, on: pygame.Surface, found: Inspection | None, now_s: float) -> None:
+        """Draw the inspector's panel beside the switchboard, at the upper edge."""
+        if not found:
+            self._inspection = None
+            return
+        drawn_as = found.title, self.scale, id(self.pen.theme)
+        if self._inspection is None or self._inspection[0] != drawn_as or now_s - self._inspection[1] >= 1 / REFRESH_HZ:
+            hints = [f"{self.keys[action][0].upper()} {what}" for action, what in INSPECTING.items() if self.keys.get(action)]
+            self._inspection = drawn_as, now_s, draw_inspection(found, hints, self.pen, self.scale)
+        canvas, margin = self._inspection[2], self._margin(on.get_size())
+        beside = (placed.at[0] for placed in self._placed if placed.at[1] == margin and placed.at[0] > on.get_width() // 2)
+        right = min(beside, default=on.get_width()) - margin
+        self._place(on, canvas, (max(right - canvas.surface.get_width(), margin), margin))
 
     def _free_columns(self, on: pygame.Surface) -> tuple[int, int]:
         """Where the panels leave room between them at the lower edge, in pixels; the whole width if that is too little."""
