@@ -48,7 +48,10 @@ PICTURES = {
     "20k-flock": ["--frames", "900", "--set", "camera.zoom=0.9", "--set", "camera.center=[1500, 900]"],
     "1k": ["--frames", "600"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
+    "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
+                             "--set", "camera.center=[1500, 1090]"]),
 }
+SCENES = {"murmuration": DIVE}  # others are shown at frame 300
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 
@@ -147,7 +150,7 @@ def make_scenario_pictures() -> None:
     SCENARIOS.mkdir(exist_ok=True)
     for name in list_configs():
         target = SCENARIOS / f"{name}.png"
-        take_picture(name, target, ["--frames", "300", "--set", "window.hud=false"])
+        take_picture(name, target, SCENES.get(name, ["--frames", "300", "--set", "window.hud=false"]))
         shrink(target)
         print(target.relative_to(ROOT))
 

@@ -15,6 +15,7 @@ from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
+from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
@@ -75,6 +76,7 @@ class Program:
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
+        self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
@@ -97,7 +99,7 @@ class Program:
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
             **self.inspector.actions, **self.overlays.actions, **self.seeing.actions, **self.menus.actions,
-            **self.experiments.actions,
+            **self.experiments.actions, **self.hawk.actions,
             **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:

@@ -35,6 +35,7 @@ class WindowEvents:
         for command in self.input.held(elapsed_s):
             self._program.perform(command)
         self._program.seeing.glide(elapsed_s)
+        self._program.hawk.cursor = self.input.cursor
         if self.input.keyboard is not self._keyboard:
             self._show_keys()
 

@@ -29,6 +29,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "faster": (("/", ">"), "faster motion"),
     "lower": (("[", "page down"), "a smaller number for the technique touched last"),
     "higher": (("]", "page up"), "a larger number for it"),
+    "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
+from crowd_demo.compute.arrays import Bools, Ints, Longs, Marks, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.tiles import TileSet, tile_numbers
+from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 OUTSIDE = 18, 20, 26
@@ -29,7 +29,7 @@ EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last c
 class Paving(NamedTuple):
     """What the kernel draws: the picture number of each tile, the pictures, and where columns and rows begin."""
 
-    number: Bytes  # [H, W]
+    number: Marks  # [H, W]
     pictures: Words  # [numbers, side, side]
     xs: Ints  # [W + 1] pixels
     ys: Ints  # [H + 1] pixels
@@ -170,7 +170,7 @@ class TileLayer:
         if terrain is not self._seen[0] or terrain.version != self._seen[1]:
             self._seen = terrain, terrain.version
             marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
-            self._numbers = tile_numbers(terrain.kinds, marks)
+            self._numbers = self._set.numbers(terrain.kinds, marks)
             self._used = np.unique(self._numbers).tolist()
 
 

@@ -5,6 +5,7 @@ A tile's picture is numbered (kind, shade, variant). Open ground is shaded where
 alone is a tree. Shadows go on from tile to tile: they end where walls do, and go round their corners. They are part of the
 pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all variants of a kind have the same
 edges, so an enlarged picture is interpolated across them as if it were its own neighbour, and tiles join.
+A sky has instead of open ground a picture for each row of tiles, and so a colour that changes from top to bottom.
 """
 
 from __future__ import annotations
@@ -29,22 +30,39 @@ NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far i
 FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3
+ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
+MOST_ROWS = 144  # more rows of tiles share pictures
 
 Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind of the manifest."""
+    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest.
 
-    def __init__(self, folder: Path, manifest: TilesSheet, ground: str) -> None:
+    The map has so many rows of tiles.
+    """
+
+    def __init__(self, folder: Path, manifest: TilesSheet, ground: str, rows: int = 1) -> None:
         self.side, self._variants = manifest["cell"], manifest["variants"]
         self._sheet = frame_of(load_surface(folder / manifest["file"]))
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
-        self._names = ground, *NAMES[1:]
+        self._sky = np.array(manifest["skies"].get(ground, ()))
+        self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
+        self._names = "floor" if len(self._sky) else ground, *NAMES[1:]
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
+
+    def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
+        """The number of each tile's picture, int16[H, W]."""
+        numbers = tile_numbers(kinds, marks)
+        if self._sky_rows:
+            rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
+            return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.int16)
+        return numbers
 
     def picture(self, number: int, side: int) -> Picture:
         """A picture with `side` pixels a side."""
+        if number >= ON_GROUND:
+            return self._sky_row(number - ON_GROUND, side)
         of_kind, variant = divmod(number, VARIANTS)
         kind, shade = divmod(of_kind, SHADES)
         top = _resized(self._part(self._names[kind], variant), side, side)
@@ -52,6 +70,11 @@ class TileSet:
             return _with_front(top, self._part("wall_front", variant)) if shade else top
         picture: Picture = top * _light(shade, side)[..., None]
         return picture
+
+    def _sky_row(self, row: int, side: int) -> Picture:
+        down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
+        colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=1)
+        return np.repeat(colours[:, None, :], side, axis=1).astype(np.float32)
 
     def _part(self, name: str, variant: int) -> Picture:
         x, y = variant % self._variants * self.side, self._rows[name] * self.side
@@ -61,7 +84,7 @@ class TileSet:
     def at(self, side: int) -> Scaled:
         """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
-            self._scaled[side] = Scaled(self.picture, side)
+            self._scaled[side] = Scaled(self.picture, ON_GROUND + self._sky_rows, side)
             if len(self._scaled) > KEPT:
                 self._scaled.popitem(last=False)
         self._scaled.move_to_end(side)
@@ -69,12 +92,12 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[numbers, side, side], top byte 0; `ensure` makes each when it is first needed."""
+    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, picture: Callable[[int, int], Picture], side: int) -> None:
+    def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
         self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((len(NAMES) * SHADES * VARIANTS, side, side), np.uint32)
+        self.pixels = np.zeros((count, side, side), np.uint32)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
@@ -154,8 +177,8 @@ def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
     return enlarged
 
 
-def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
-    """The number of each tile's picture, uint8[H, W]."""
+def tile_numbers(kinds: Bytes, marks: Marks) -> Marks:
+    """The number of each tile's picture, int16[H, W]."""
     wall = kinds == WALL
     padded = np.pad(wall, 1, mode="edge")
     north, south, west, corner = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, :-2]
@@ -164,4 +187,4 @@ def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
     kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)
     variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)
-    return ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)
+    return ((kind * SHADES + shade) * VARIANTS + variant).astype(np.int16)

@@ -174,3 +174,37 @@ def test_another_terrain_is_read_though_its_walls_were_changed_as_often(tile_set
         fresh = grounds.TileLayer(tile_set, marks=True)
         fresh.prepare("off", terrain(seed), camera, camera.view_rect())
         assert np.array_equal(ground._numbers, fresh._numbers)
+
+
+def test_a_sky_changes_its_colour_from_top_to_bottom(assets):
+    manifest = load_manifest(assets)["tiles"]
+    colours = np.array(manifest["skies"]["dusk"])
+    ground = grounds.TileLayer(tiles.TileSet(assets, manifest, "dusk", ROWS), marks=False)
+    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    open_sky = terrain()
+    open_sky.kinds[:] = tiles.FLOOR
+    for zoom in (0.3, 1.0, 7.0):
+        camera.look_at(90, 70, zoom)
+        frame = np.zeros(SIZE[::-1], np.uint32)
+        ground.prepare("grid", open_sky, camera, camera.view_rect())
+        ground.calls(2, frame)[0].run()
+        top = camera.view_rect().top
+        for pixel in range(SIZE[1]):
+            down = (top + (pixel + 0.5) / zoom) / (ROWS * TILE) * (len(colours) - 1)
+            row = frame[pixel, SIZE[0] // 2]
+            if 0 <= down <= len(colours) - 1:
+                got = row >> np.array([16, 8, 0], np.uint32) & 255
+                want = [np.interp(down, range(len(colours)), part) for part in colours.T]
+                assert np.abs(got - want).max() < 6
+
+
+@pytest.mark.parametrize("rows", [1, 7, 144, 1000])
+def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
+    sky = tiles.TileSet(assets, load_manifest(assets)["tiles"], "dusk", rows)
+    kinds = np.full((rows, 3), tiles.FLOOR, np.uint8)
+    kinds[:, 2] = tiles.WALL
+    numbers = sky.numbers(kinds, np.full((rows, 3), -1, np.int16)).astype(int)
+    assert (np.diff(numbers[:, 0]) >= 0).all() and numbers[0, 0] == tiles.ON_GROUND
+    assert numbers[-1, 0] < tiles.ON_GROUND + tiles.MOST_ROWS
+    assert len(set(numbers[:, 0])) == min(rows, tiles.MOST_ROWS)
+    assert np.array_equal(numbers[:, 2], tiles.tile_numbers(kinds, np.full((rows, 3), -1, np.int16))[:, 2])
