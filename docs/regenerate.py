@@ -24,6 +24,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -51,6 +52,9 @@ PICTURES = {
     "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
                              "--set", "camera.center=[1500, 1090]"]),
 }
+ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
+                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--measure", "stuck,speed,overlap", "--plot"]
 SCENES = {"murmuration": DIVE}  # others are shown at frame 300
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
@@ -73,6 +77,7 @@ def main() -> int:
     if args.pictures and not args.check:
         make_pictures()
         make_scenario_pictures()
+        make_ensemble_picture()
         make_window_pictures()
     if args.validation and not args.check:
         subprocess.run([sys.executable, "-m", "crowd_demo", "validate", "--out", str(ROOT / "docs")], check=True)
@@ -138,6 +143,15 @@ def make_pictures() -> None:
         target = ROOT / "docs/pictures" / f"{name}.png"
         take_picture(name, target, options)
         print(target.relative_to(ROOT))
+
+
+def make_ensemble_picture() -> None:
+    """80 runs, and the picture that they give."""
+    target = ROOT / "docs/pictures/ensemble.png"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "crowd_demo", "ensemble", *ENSEMBLE_PICTURE, "--out", folder], check=True)
+        target.write_bytes((Path(folder) / "plot.png").read_bytes())
+    print(target.relative_to(ROOT))
 
 
 def make_window_pictures() -> None:

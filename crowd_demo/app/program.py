@@ -98,8 +98,8 @@ class Program:
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
-            **self.inspector.actions, **self.overlays.actions, **self.seeing.actions, **self.menus.actions,
-            **self.experiments.actions, **self.hawk.actions,
+            **self.inspector.actions, **self.overlays.actions, **self.menus.actions, **self.experiments.actions,
+            **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:

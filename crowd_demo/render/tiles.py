@@ -73,8 +73,8 @@ class TileSet:
 
     def _sky_row(self, row: int, side: int) -> Picture:
         down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
-        colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=1)
-        return np.repeat(colours[:, None, :], side, axis=1).astype(np.float32)
+        colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=-1)
+        return np.broadcast_to(colours.astype(np.float32)[:, None], (side, side, 3))
 
     def _part(self, name: str, variant: int) -> Picture:
         x, y = variant % self._variants * self.side, self._rows[name] * self.side

@@ -82,8 +82,8 @@ class Hud:
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
-        self._minimap = Minimap()
         self._inspection: tuple[object, float, Canvas] | None = None
+        self._minimap = Minimap()
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
