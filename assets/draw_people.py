@@ -1,4 +1,4 @@
-"""People of a summer plaza: eight looks, eight directions, four steps of a walk, waiting and stuck.
+"""People of a summer plaza: eight looks, eight directions, eight steps of a walk, standing, waiting and stuck.
 
 Each is a small jointed figure of balls and limbs, posed in its own frame (forward, right, up; pixels) and seen from
 above at 30 degrees, so every direction and step comes from one model.
@@ -16,7 +16,7 @@ from canvas import INK, Colour, Floats, Paper, Plane, Relief, Vector, mix, over,
 CELL = (48, 64)
 FOOT = (24, 56)
 DIRECTIONS = 8
-POSES = ("walk0", "walk1", "walk2", "walk3", "wait", "stuck")
+POSES = (*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck")
 # Dots from afar: dark enough for every ground, and far apart for colour-blind eyes too (a test measures it)
 WALKING: Colour = (20, 124, 220)
 WAITING: Colour = (52, 16, 72)
@@ -83,9 +83,14 @@ class Pose(NamedTuple):
 _STAND = Pose((0.4, 0.0), (-0.4, 0.0), 0.01, -0.01, 0.0, False)
 POSE = {
     "walk0": Pose((5.6, 0.4), (-5.4, 1.3), -0.115, 0.125, -0.5, False),
-    "walk1": Pose((0.6, 0.0), (-1.2, 4.2), -0.02, 0.03, 0.8, False),
-    "walk2": Pose((-5.4, 1.3), (5.6, 0.4), 0.125, -0.115, -0.5, False),
-    "walk3": Pose((-1.2, 4.2), (0.6, 0.0), 0.03, -0.02, 0.8, False),
+    "walk1": Pose((3.1, 0.0), (-3.7, 3.2), -0.07, 0.08, 0.2, False),
+    "walk2": Pose((0.6, 0.0), (-1.2, 4.2), -0.02, 0.03, 0.8, False),
+    "walk3": Pose((-2.4, 0.4), (2.4, 2.8), 0.055, -0.045, 0.2, False),
+    "walk4": Pose((-5.4, 1.3), (5.6, 0.4), 0.125, -0.115, -0.5, False),
+    "walk5": Pose((-3.7, 3.2), (3.1, 0.0), 0.08, -0.07, 0.2, False),
+    "walk6": Pose((-1.2, 4.2), (0.6, 0.0), 0.03, -0.02, 0.8, False),
+    "walk7": Pose((2.4, 2.8), (-2.4, 0.4), -0.045, 0.055, 0.2, False),
+    "stand": _STAND,
     "wait": _STAND,
     "stuck": _STAND._replace(arms_up=True),
 }
@@ -228,14 +233,14 @@ def _badge(name: str) -> Floats:
     """What somebody's state looks like from afar: a pale clock while waiting, a warm triangle when stuck."""
     paper = Paper(*CELL, (24, 7.1))
     if name == "wait":
-        paper.disc(0, 0, 5.0, mix(WAITING, (196, 132, 236), 0.6))
-        paper.disc(0, 0, 3.9, (252, 251, 246))
-        paper.polygon([(-0.6, -2.9), (0.6, -2.9), (0.6, 0.6), (-0.6, 0.6)], INK)
-        paper.polygon([(-0.6, -0.6), (2.4, -0.6), (2.4, 0.6), (-0.6, 0.6)], INK)
+        paper.disc(0, 0, 3.6, mix(WAITING, (196, 132, 236), 0.6))
+        paper.disc(0, 0, 2.7, (252, 251, 246))
+        paper.polygon([(-0.5, -2.0), (0.5, -2.0), (0.5, 0.5), (-0.5, 0.5)], INK)
+        paper.polygon([(-0.5, -0.5), (1.7, -0.5), (1.7, 0.5), (-0.5, 0.5)], INK)
     if name == "stuck":
-        paper.polygon([(0, -5.2), (6.0, 5.0), (-6.0, 5.0)], (255, 164, 34))
-        paper.polygon([(-0.9, -2.2), (0.9, -2.2), (0.6, 1.7), (-0.6, 1.7)], (120, 24, 0))
-        paper.disc(0, 3.2, 0.95, (120, 24, 0))
+        paper.polygon([(0, -3.6), (4.2, 3.5), (-4.2, 3.5)], (255, 164, 34))
+        paper.polygon([(-0.7, -1.5), (0.7, -1.5), (0.5, 1.2), (-0.5, 1.2)], (120, 24, 0))
+        paper.disc(0, 2.3, 0.7, (120, 24, 0))
     return paper.outlined(1.0, 0.9)
 
 
@@ -269,6 +274,6 @@ def draw_person(look: Look, direction: int, pose_name: str) -> Floats:
 
 
 def draw_people() -> Floats:
-    """The whole sheet: a row a look; column = direction * 6 + pose."""
+    """The whole sheet: a row a look; column = direction * 11 + pose."""
     rows = [[draw_person(look, direction, pose) for direction in range(DIRECTIONS) for pose in POSES] for look in LOOKS]
     return np.concatenate([np.concatenate(row, axis=1) for row in rows], axis=0)

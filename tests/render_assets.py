@@ -11,7 +11,7 @@ from crowd_demo.render.pixels import frame_of
 KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water"]
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
-               "poses": ["walk0", "walk1", "walk2", "walk3", "wait", "stuck"], "looks": 8},
+               "poses": [*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck"], "looks": 8},
     "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
     "hunt": {"file": "hunt.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
     "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
@@ -45,7 +45,7 @@ def _bird(sheet, cell, number):
 def draw_assets(folder):
     """The manifest and its sheets, into `folder`."""
     (folder / "sprites.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
-    _sheet(folder / "people.png", (48, 64), 48, 8, _person)
+    _sheet(folder / "people.png", (48, 64), 88, 8, _person)
     _sheet(folder / "birds.png", (48, 48), 32, 12, _bird)
     _sheet(folder / "hunt.png", (48, 48), 32, 8, _bird)
     height = len(KINDS) * 64

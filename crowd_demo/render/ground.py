@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
+from crowd_demo.compute.arrays import Bools, Ints, Longs, Marks, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
@@ -29,7 +29,7 @@ EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last c
 class Paving(NamedTuple):
     """What the kernel draws: the picture number of each tile, the pictures, and where columns and rows begin."""
 
-    number: Bytes  # [H, W]
+    number: Marks  # [H, W]
     pictures: Words  # [numbers, side, side]
     xs: Ints  # [W + 1] pixels
     ys: Ints  # [H + 1] pixels

@@ -31,7 +31,7 @@ FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3
 ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
-MOST_ROWS = 256 - ON_GROUND  # more rows of tiles share pictures
+MOST_ROWS = 144  # more rows of tiles share pictures
 
 Picture = Floats  # [side, side, 3], 0 to 255
 
@@ -51,12 +51,12 @@ class TileSet:
         self._names = "floor" if len(self._sky) else ground, *NAMES[1:]
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
 
-    def numbers(self, kinds: Bytes, marks: Marks) -> Bytes:
-        """The number of each tile's picture, uint8[H, W]."""
+    def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
+        """The number of each tile's picture, int16[H, W]."""
         numbers = tile_numbers(kinds, marks)
         if self._sky_rows:
             rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
-            return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.uint8)
+            return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.int16)
         return numbers
 
     def picture(self, number: int, side: int) -> Picture:
@@ -177,8 +177,8 @@ def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
     return enlarged
 
 
-def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
-    """The number of each tile's picture, uint8[H, W]."""
+def tile_numbers(kinds: Bytes, marks: Marks) -> Marks:
+    """The number of each tile's picture, int16[H, W]."""
     wall = kinds == WALL
     padded = np.pad(wall, 1, mode="edge")
     north, south, west, corner = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, :-2]
@@ -187,4 +187,4 @@ def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
     kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)
     variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)
-    return ((kind * SHADES + shade) * VARIANTS + variant).astype(np.uint8)
+    return ((kind * SHADES + shade) * VARIANTS + variant).astype(np.int16)

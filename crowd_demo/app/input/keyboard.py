@@ -53,6 +53,8 @@ class Keyboard:
         elif not modifiers & OTHER_MODIFIERS:
             if shift and _is_sign(typed):
                 yield chord + typed, False
+            if chord and not shift and _is_sign(typed):  # comes first: on some keyboards the keys of digits type signs
+                yield chord + typed, shift
             for name in self._plain_names(getattr(event, "scancode", 0), plain):
                 yield chord + name, shift
             if _is_sign(typed):

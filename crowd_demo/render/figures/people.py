@@ -1,7 +1,8 @@
-"""People: sprites by look, direction and pose. Destinations are marked. Sprites are numbered (look, direction, pose)."""
+"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked. Destinations are marked."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -16,16 +17,17 @@ from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.projection import Moving, hash_id
+from crowd_demo.render.projection import Moving, drawn, hash_id
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
-DIRECTIONS, WALK_FRAMES = 8, 4
+DIRECTIONS, WALK_FRAMES = 8, 8
 DIRECTION_SLOPES = slopes(DIRECTIONS)
-WAIT, STUCK = 4, 5  # poses after the walk's
-POSES, STATES = 6, 3
+TOWARDS = np.stack([trig(np.arange(DIRECTIONS) * math.tau / DIRECTIONS) for trig in (np.cos, np.sin)]).astype(np.float32)
+STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
+POSES, STATES = 11, 3
 LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
-STEPS_HZ = 7.0  # frames a second
+CYCLE = 36.0  # world units that two steps take, one with each foot
 
 
 class PeopleManner(NamedTuple):
@@ -35,11 +37,23 @@ class PeopleManner(NamedTuple):
     anchor_y: int
     width: int
     height: int
-    time_s: np.float64
+    ahead: np.float32
     looks: int
     state: Ints  # 0 walking, 1 waiting, 2 stuck
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
+
+
+@device
+def _stride(manner: PeopleManner, agents: Moving, slot: Int, direction: int, seed: Int) -> int:
+    """The frame of the walk, by the distance walked: how far along its direction a person is.
+
+    So it needs no memory: it stands still with the person, goes back when time does, and jumps only with the direction.
+    """
+    x, y = drawn(agents.x[slot], agents.vx[slot], manner.ahead), drawn(agents.y[slot], agents.vy[slot], manner.ahead)
+    walked = (x * TOWARDS[0, direction] + y * TOWARDS[1, direction]) * np.float32(1 / CYCLE)
+    phase = walked + np.float32(seed >> np.uint32(16)) * np.float32(1 / 65536)
+    return int((phase - np.floor(phase)) * np.float32(WALK_FRAMES)) % WALK_FRAMES
 
 
 @device
@@ -49,9 +63,9 @@ def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     moves = vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
     direction = (sector(vx, vy, DIRECTION_SLOPES) if moves
                  else sector(manner.heading_x[slot], manner.heading_y[slot], DIRECTION_SLOPES))
-    pace = STEPS_HZ * (0.85 + 0.3 * ((seed >> np.uint32(8)) & np.uint32(255)) / 255.0)
-    stride = int(manner.time_s * pace + float(seed >> np.uint32(16))) % WALK_FRAMES if moves else 1
-    pose = stride if manner.state[slot] == 0 else WAIT if manner.state[slot] == 1 else STUCK
+    pose = _stride(manner, agents, slot, direction, seed) if moves else STAND
+    if manner.state[slot] != 0:
+        pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
 
@@ -77,9 +91,9 @@ class PeopleFigures(Sprited):
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
         columns = cast(PeopleColumns, shot.columns)
-        return PeopleManner(*cell, shot.time_s, self._looks, columns.state, columns.heading_x, columns.heading_y)
+        return PeopleManner(*cell, shot.ahead, self._looks, columns.state, columns.heading_x, columns.heading_y)
 
     def looks(self) -> Ints:
         number = np.arange(self._looks * DIRECTIONS * POSES)
-        state = np.maximum(number % POSES - WALK_FRAMES + 1, 0)
+        state = np.maximum(number % POSES - STAND, 0)  # walking and standing, waiting, stuck
         return (number // (DIRECTIONS * POSES) * STATES + state).astype(np.int32)

@@ -45,7 +45,7 @@ def test_rebound_keys_are_obeyed_and_unbound_ones_ignored(screen: pygame.Surface
 
 @pytest.mark.parametrize("mod", [pygame.KMOD_LCTRL, pygame.KMOD_LALT, pygame.KMOD_LMETA])
 def test_shortcuts_of_the_system_are_not_ours(reader: Input, mod: int) -> None:
-    assert read(reader, key("1", mod)) == []
+    assert read(reader, key("x", mod)) == []
 
 
 def test_a_held_key_pans_until_it_is_released(reader: Input) -> None:

@@ -1,4 +1,5 @@
 import math
+from itertools import pairwise
 
 import numpy as np
 import reference_render as reference
@@ -25,7 +26,7 @@ def view():
 def manner(agents, seed=0):
     rng = np.random.default_rng(seed)
     turn = rng.uniform(0, math.tau, len(agents.id))
-    return people.PeopleManner(*CELL, np.float64(1.5), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
+    return people.PeopleManner(*CELL, np.float32(1 / 60), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
                                np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32))
 
 
@@ -69,11 +70,11 @@ def test_people_show_state_look_and_direction():
     wants = manner(agents)
     slots = np.arange(200, dtype=np.int32)
     numbers = posed(slots, agents, wants).sprite
-    look, rest = np.divmod(numbers, 48)
-    direction, shown = np.divmod(rest, 6)
+    look, rest = np.divmod(numbers, 8 * people.POSES)
+    direction, shown = np.divmod(rest, people.POSES)
     state = wants.state[:200]
     assert (shown[state == 1] == people.WAIT).all() and (shown[state == 2] == people.STUCK).all()
-    assert set(shown[state == 0]) == {0, 1, 2, 3}
+    assert set(shown[state == 0]) - {people.STAND} == set(range(8))
     assert set(look) == set(range(8)) and set(direction) == set(range(8))
 
 
@@ -83,9 +84,26 @@ def test_slow_people_look_where_they_want_to_go_and_stand():
     wants = manner(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
                                     heading_y=np.zeros(17, np.float32))
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
-    assert number % 48 == 4 * 6 + 1
+    assert number % 88 == 4 * 11 + people.STAND
     agents.vx[0] = 9.0
-    assert posed(np.zeros(1, np.int32), agents, wants).sprite[0] % 48 // 6 == 0
+    assert posed(np.zeros(1, np.int32), agents, wants).sprite[0] % 88 // 11 == 0
+
+
+def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
+    """Who walks east takes the eight frames in turn, one each eighth of a cycle; where somebody stands, nothing moves."""
+    agents = crowds.crowd(1, 1)
+    agents.vx[0], agents.vy[0] = 60.0, 0.0
+    wants = manner(agents)._replace(state=np.zeros(17, np.int32), ahead=np.float32(0))
+    frames = []
+    for step in range(16):
+        agents.x[0] = 100.0 + people.CYCLE / 8 * (step + 0.25)
+        frames.append(int(posed(np.zeros(1, np.int32), agents, wants).sprite[0]) % people.POSES)
+    assert frames[:8] == frames[8:] and sorted(frames[:8]) == list(range(8))
+    assert all((later - frame) % 8 == 1 for frame, later in pairwise(frames))
+    again = posed(np.zeros(1, np.int32), agents, wants).sprite[0] % people.POSES
+    assert again == frames[-1], "without time passing nothing moves"
+    agents.x[0] = 100.0 + people.CYCLE / 8 * 3.25
+    assert posed(np.zeros(1, np.int32), agents, wants).sprite[0] % people.POSES == frames[3], "and it goes back"
 
 
 def test_feet_stand_on_the_floor_of_the_screen_position():
