@@ -22,6 +22,7 @@ from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
+from crowd_demo.render.hud.minimap import Looked, Minimap
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
@@ -82,6 +83,7 @@ class Hud:
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
         self._inspection: tuple[object, float, Canvas] | None = None
+        self._minimap = Minimap()
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -100,6 +102,8 @@ class Hud:
             self._draw_colour_legend(on, status.legend)
             self._draw_legend(on, status.told, now_s)
             self._draw_inspection(on, status.inspection, now_s)
+        if status.looked:
+            self._draw_minimap(on, sim, status.looked, now_s)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
@@ -227,6 +231,18 @@ class Hud:
         canvas = self._colour_legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_minimap(self, on: pygame.Surface, sim: Simulation, looked: Looked, now_s: float) -> None:
+        """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
+        canvas, margin = self._minimap.draw(sim, looked, self.pen, self.scale, now_s), self._margin(on.get_size())
+        bottom = self._timeline.top if self._timeline else on.get_height()
+        rect = canvas.surface.get_rect(bottomright=(on.get_width() - margin, bottom - margin))
+        for placed in self._placed:
+            if rect.colliderect(placed.rect) and placed.rect.height > on.get_height() / 2:
+                rect.right = placed.rect.left - margin
+            elif rect.colliderect(placed.rect):
+                rect.bottom = placed.rect.top - margin
+        self._place(on, canvas, rect.topleft)
 
     def _card_hint(self) -> str:
         """The keys that show the card again, and that measure what it is about properly."""

@@ -10,6 +10,7 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
+from crowd_demo.render.hud.minimap import Looked
 from crowd_demo.render.hud.timeline import Past
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
@@ -66,6 +67,7 @@ class Status(NamedTuple):
     told: Sequence[Told] = ()  # what the overlays say of themselves
     legend: Legend | None = None  # of the colour mode
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
+    looked: Looked | None = None  # where a minimap is shown
 
 
 def speed_text(speed: float) -> str:
