@@ -174,6 +174,7 @@ SEEN = {
     "show_cells": Seen(overrides=("optimizations.neighbours=aabb_tree",)),
     "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
     "show_sight": Seen(),
+    "show_avoidance": Seen(overrides=("optimizations.avoidance=anticipate",), zoom=2.0),
     "show_links": Seen("rope", zoom=0.9), "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
 }
 OVERLAY_PX = 960, 540

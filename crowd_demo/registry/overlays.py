@@ -59,6 +59,8 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
                  f"{_FOLDER}.flow:draw_flow", inactive=_without("stagger.paths", "only people follow flow fields")),
     OverlayEntry("show_sight", "lines of sight from people to their goals, clear or blocked",
                  f"{_FOLDER}.sight:draw_sight", inactive=_without("stagger.sight", "only people look for their goals")),
+    OverlayEntry("show_avoidance", "whom people yield to, by the present kind of avoidance",
+                 f"{_FOLDER}.avoidance:draw_avoidance", inactive=_without("avoidance", "only people yield like this")),
     OverlayEntry("show_links", "springs between agents, by how far they are stretched",
                  f"{_FOLDER}.links:draw_links", inactive=_untied),
     OverlayEntry("show_bodies", "hit areas, and how far agents perceive others",

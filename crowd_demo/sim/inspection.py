@@ -6,14 +6,15 @@ is told at their present places, by the behaviour's own test.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints, Rules, Whole
+from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.sim.interaction.pairwise import perceive, read_columns
+from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
@@ -57,6 +58,26 @@ def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
     marking, found = perceive_call(sim, slot, np.ascontiguousarray(candidates, np.int32))
     marking.run()
     return candidates[found > 0]
+
+
+@device
+def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candidates: Ints, pushes: Floats) -> None:
+    """pushes[k] = the push of candidates[k] alone on the agent in slots[s], for k from first[s] to first[s + 1]."""
+    for s in range(slots.shape[0]):
+        slot = np.uintp(slots[s])
+        me = read_columns(rules, columns, slot)
+        alone = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
+        for k in range(first[s], first[s + 1]):
+            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(candidates[k])), alone)
+            pushes[k, 0], pushes[k, 1], _ = finish(rules, me, sums)
+
+
+def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Call, Floats]:
+    """The kernel that tells how much each candidate of each agent pushes it, and where it writes that, float32[n, 2]."""
+    first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
+    pushes = np.zeros((int(first[-1]), 2), np.float32)
+    joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
+    return call(find_pushes, sim.agents.columns, sim.world.rules, slots, first, joined, pushes), pushes
 
 
 # --- where it looks --------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from crowds import CROWDS, simulation
 
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of
+from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of, pushes_call
 from crowd_demo.sim.simulation import Simulation
 
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice != "field"]
@@ -97,3 +97,19 @@ def test_a_box_counts_those_in_it() -> None:
     assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed:.1f} units/s"
     assert sum(int(told[state]) for state in sim.behaviour.states) == len(expected)
     assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
+
+
+def test_the_pushes_of_all_candidates_add_up_to_the_push_of_an_agent() -> None:
+    """Of the plain avoidance, which is a sum."""
+    sim = indexed(optimizations__avoidance="push")
+    slots = np.array([3, 77, 200], np.int32)
+    candidates = [near.candidates for near in (around(sim, int(slot)) for slot in slots) if near]
+    finding, pushes = pushes_call(sim, slots, candidates)
+    finding.run()
+    for call in sim.see.all_calls(sim.world, exact=True):
+        call.run()
+    ends = np.cumsum([0, *map(len, candidates)])
+    for slot, first, last in zip(slots, ends[:-1], ends[1:], strict=True):
+        assert pushes[first:last, 0].sum() == pytest.approx(sim.agents.columns.push_x[slot], abs=1e-4)
+        assert pushes[first:last, 1].sum() == pytest.approx(sim.agents.columns.push_y[slot], abs=1e-4)
+    assert (pushes != 0).any()
