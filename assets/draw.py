@@ -20,9 +20,10 @@ SPRITES = {
                "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.LOOKS)},
     "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
               "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.LOOKS)},
-    "hunt": {"file": "hunt.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
+    "hunt": {"file": "hunt.png", "cell": [draw_birds.HUNT_CELL] * 2, "centre": [draw_birds.HUNT_CELL // 2] * 2,
              "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.HUNT)},
-    "tiles": {"file": "tiles.png", "cell": TILE, "variants": draw_tiles.VARIANTS, "kinds": list(draw_tiles.KINDS)},
+    "tiles": {"file": "tiles.png", "cell": TILE, "variants": draw_tiles.VARIANTS, "kinds": list(draw_tiles.KINDS),
+              "skies": draw_tiles.SKIES},
     "colours": {"walking": draw_people.WALKING, "waiting": draw_people.WAITING, "stuck": draw_people.STUCK,
                 "flock": draw_birds.FLOCK},
 }
@@ -31,8 +32,8 @@ SPRITES = {
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
     save(draw_people.draw_people(), folder / "people.png")
-    save(draw_birds.draw_birds(draw_birds.LOOKS), folder / "birds.png")
-    save(draw_birds.draw_birds(draw_birds.HUNT), folder / "hunt.png")
+    save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.png")
+    save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.png")
     save(draw_tiles.draw_tiles(), folder / "tiles.png")
     entries = [f'  "{name}": {json.dumps(entry)}' for name, entry in SPRITES.items()]
     (folder / "sprites.json").write_text("{\n" + ",\n".join(entries) + "\n}\n", encoding="utf-8", newline="\n")

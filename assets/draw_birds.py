@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from canvas import LIGHT, Colour, Floats, Paper, Point, mix, smooth, turn
 
-CELL = 48
+CELL, HUNT_CELL = 48, 96  # a hawk is larger than the birds that it hunts
 CENTRE = (24, 24)
 HEADINGS = 32
 RISE, FLATTEN = 0.42, 0.93  # how far height moves a point up the screen; how much depth on the ground shrinks
@@ -38,6 +38,7 @@ class Plumage(NamedTuple):
     head_colour: Colour
     throat: Colour
     beak: Colour
+    scale: float = 1.0
 
 
 GULL = Plumage(
@@ -79,7 +80,7 @@ HAWK = Plumage(
     tail=[(-5.6, 0.0), (-6.4, 2.0), (-15.6, 4.6), (-16.4, 0.0)],
     body=[(10.4, 0.0), (9.0, 2.4), (3.6, 3.6), (-3.6, 3.0), (-8.6, 1.6), (-9.6, 0.0)],
     head=8.6, back=(168, 72, 44), bar_colour=(214, 128, 78), tip_colour=(78, 32, 30), tail_colour=(186, 92, 52),
-    body_colour=(190, 84, 50), head_colour=(216, 112, 66), throat=(250, 222, 180), beak=(250, 200, 60))
+    body_colour=(190, 84, 50), head_colour=(216, 112, 66), throat=(250, 222, 180), beak=(250, 200, 60), scale=2.0)
 LOOKS = (GULL, SWALLOW, ORIOLE)
 HUNT = (STARLING, HAWK)
 FLOCK: tuple[Colour, ...] = ((244, 246, 250), (104, 160, 232), (250, 196, 64))
@@ -88,13 +89,16 @@ FLOCK: tuple[Colour, ...] = ((244, 246, 250), (104, 160, 232), (250, 196, 64))
 class Bird:
     """One drawing: turns (forward, outward, up) into the cell and fills outlines there."""
 
-    def __init__(self, heading: int) -> None:
-        self.paper = Paper(CELL, CELL, CENTRE)
+    def __init__(self, heading: int, scale: float, cell: int) -> None:
+        self.paper, self.scale = Paper(cell, cell, (cell // 2, cell // 2)), scale
         self.cos, self.sin = turn(heading / HEADINGS)
 
     def place(self, forward: float, right: float, up: float) -> Point:
         x, y = forward * self.cos - right * self.sin, forward * self.sin + right * self.cos
-        return x, y * FLATTEN - up * RISE
+        return x * self.scale, (y * FLATTEN - up * RISE) * self.scale
+
+    def disc(self, forward: float, up: float, radius: float, colour: Colour) -> None:
+        self.paper.disc(*self.place(forward, 0.0, up), radius * self.scale, colour)
 
     def flat(self, half: Sequence[Point], colour: Colour) -> None:
         """An outline given by its right half, from the nose to the tail."""
@@ -116,9 +120,9 @@ class Bird:
         return ((255, 250, 236), min(lit * 0.30, 0.35)) if lit > 0 else ((30, 34, 74), min(-lit * 0.26, 0.3))
 
 
-def draw_bird(look: Plumage, beat: tuple[float, float, float], heading: int) -> Floats:
-    """One cell as straight-alpha pixels, float (48, 48, 4)."""
-    bird = Bird(heading)
+def draw_bird(look: Plumage, beat: tuple[float, float, float], heading: int, cell: int = CELL) -> Floats:
+    """One cell as straight-alpha pixels, float (cell, cell, 4)."""
+    bird = Bird(heading, look.scale, cell)
     bird.flat(look.tail, look.tail_colour)
     far_side = 1 if bird.cos < 0 else -1  # the wing up the screen goes behind
     for side in (far_side, -far_side):
@@ -129,13 +133,14 @@ def draw_bird(look: Plumage, beat: tuple[float, float, float], heading: int) -> 
     bird.paper.polygon([bird.place(*point, 0.0) for point in beak], look.beak)
     bird.flat(look.body, look.body_colour)
     head = bird.place(look.head, 0.0, 0.0)
-    bird.paper.disc(*bird.place(look.head + 0.5, 0.0, 0.0), 2.3, look.throat)
-    bird.paper.disc(*bird.place(look.head - 0.9, 0.0, 0.5), 2.1, look.head_colour)
-    bird.paper.disc(head[0] - 0.7, head[1] - 0.8, 0.7, mix(look.head_colour, (255, 255, 255), 0.5))
+    bird.disc(look.head + 0.5, 0.0, 2.3, look.throat)
+    bird.disc(look.head - 0.9, 0.5, 2.1, look.head_colour)
+    bird.paper.disc(head[0] - 0.7 * look.scale, head[1] - 0.8 * look.scale, 0.7 * look.scale,
+                    mix(look.head_colour, (255, 255, 255), 0.5))
     return bird.paper.outlined(0.5, 0.55)
 
 
-def draw_birds(looks: Sequence[Plumage]) -> Floats:
+def draw_birds(looks: Sequence[Plumage], cell: int) -> Floats:
     """A whole sheet: row = look * 4 + beat, column = heading."""
-    rows = [[draw_bird(look, beat, heading) for heading in range(HEADINGS)] for look in looks for beat in BEATS]
+    rows = [[draw_bird(look, beat, heading, cell) for heading in range(HEADINGS)] for look in looks for beat in BEATS]
     return np.concatenate([np.concatenate(row, axis=1) for row in rows], axis=0)

@@ -9,6 +9,8 @@ from canvas import Colour, Floats, mix
 from torus import TILE, Torus, noise
 
 VARIANTS = 4
+SKIES: dict[str, tuple[Colour, ...]] = {  # colours from the top of the world to its bottom
+    "dusk": ((112, 132, 170), (160, 164, 188), (214, 188, 188), (246, 206, 168), (246, 178, 122))}
 JOINT: Colour = (186, 174, 155)
 CROWN, CROWN_PX, FRONT_Y = (32.0, 29.5), 30.5, 53.0  # middle and radius of a tree; its planter's front begins there
 TREES: tuple[tuple[Colour, Colour, Colour | None], ...] = (  # dark and light leaves, blossoms
@@ -112,14 +114,6 @@ def sky(variant: int) -> Torus:
     return tile
 
 
-def dusk(variant: int) -> Torus:
-    """The sky after sunset, pale: dark birds stand out."""
-    tile = Torus((226, 198, 178), variant)
-    clouds = tile.varied(71, 3) + 0.5 * tile.varied(72, 7)
-    tile.colour += (clouds * 2.2)[..., None] * np.array((1.0, 1.2, 1.5))
-    return tile
-
-
 def water(variant: int) -> Torus:
     """A calm harbour, dark so that what floats on it stands out."""
     tile = Torus((22, 54, 64), variant)
@@ -206,11 +200,10 @@ def _leaves(tile: Torus, share: float, radius: float, lift: float, dark: Colour,
 KINDS: dict[str, Callable[[int], Torus]] = {
     "stone": stone, "grass": grass, "wall": wall, "pond": pond, "swamp": swamp, "sky": sky, "floor": floor,
     "mark": mark, "wall_front": wall_front, "tree": tree,
-    "water": water, "dusk": dusk,
-}
+    "water": water}
 
 
 def draw_tiles() -> Floats:
-    """The whole sheet, float (12 * 64, 4 * 64, 3): row = kind, column = variant."""
+    """The whole sheet, float (11 * 64, 4 * 64, 3): row = kind, column = variant."""
     rows = [np.concatenate([draw(variant).pixels() for variant in range(VARIANTS)], axis=1) for draw in KINDS.values()]
     return np.concatenate(rows, axis=0)

@@ -24,6 +24,7 @@ import json
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -48,7 +49,13 @@ PICTURES = {
     "20k-flock": ["--frames", "900", "--set", "camera.zoom=0.9", "--set", "camera.center=[1500, 900]"],
     "1k": ["--frames", "600"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
+    "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
+                             "--set", "camera.center=[1500, 1090]"]),
 }
+ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
+                    "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
+                    "--measure", "stuck,speed,overlap", "--plot"]
+SCENES = {"murmuration": DIVE}  # others are shown at frame 300
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 
@@ -70,6 +77,7 @@ def main() -> int:
     if args.pictures and not args.check:
         make_pictures()
         make_scenario_pictures()
+        make_ensemble_picture()
         make_window_pictures()
     if args.validation and not args.check:
         subprocess.run([sys.executable, "-m", "crowd_demo", "validate", "--out", str(ROOT / "docs")], check=True)
@@ -137,6 +145,15 @@ def make_pictures() -> None:
         print(target.relative_to(ROOT))
 
 
+def make_ensemble_picture() -> None:
+    """80 runs, and the picture that they give."""
+    target = ROOT / "docs/pictures/ensemble.png"
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "crowd_demo", "ensemble", *ENSEMBLE_PICTURE, "--out", folder], check=True)
+        target.write_bytes((Path(folder) / "plot.png").read_bytes())
+    print(target.relative_to(ROOT))
+
+
 def make_window_pictures() -> None:
     import gallery  # late: it imports the whole program, and is found only where this file is run as a script
 
@@ -147,7 +164,7 @@ def make_scenario_pictures() -> None:
     SCENARIOS.mkdir(exist_ok=True)
     for name in list_configs():
         target = SCENARIOS / f"{name}.png"
-        take_picture(name, target, ["--frames", "300", "--set", "window.hud=false"])
+        take_picture(name, target, SCENES.get(name, ["--frames", "300", "--set", "window.hud=false"]))
         shrink(target)
         print(target.relative_to(ROOT))
 

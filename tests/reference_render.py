@@ -113,6 +113,25 @@ def ground(frame, numbers, pictures, tile, left, top, zoom, outside):
             frame[y, x] = pictures[numbers[row[0], column[0]]][row[1], column[1]] if known else outside
 
 
+def edge(frame, width, height, left, top, zoom, slab, colours):
+    """A rim of one pixel around the world, and below it a face from a colour to another."""
+    rim, face, foot = colours
+    x0, x1 = (math.floor((x - left) * zoom) for x in (0, width))
+    y0, y1 = (math.floor((y - top) * zoom) for y in (0, height))
+    slab_px = max(1, round(slab * zoom))
+    for y in range(frame.shape[0]):
+        for x in range(frame.shape[1]):
+            across, beside = x0 - 1 <= x < x1 + 1, x in (x0 - 1, x1)
+            colour = None
+            if (y == y0 - 1 and across) or (y0 <= y < y1 and beside) or (y == y1 and across):
+                colour = rim
+            elif y1 < y < y1 + slab_px and across:
+                part = (y - y1 + 0.5) / slab_px
+                colour = [round(high + (low - high) * part) for high, low in zip(face, foot, strict=True)]
+            if colour is not None:
+                frame[y, x] = colour[0] << 16 | colour[1] << 8 | colour[2]
+
+
 def rectangles(frame, rects):
     """Every pixel of every (left, top, right, bottom, colour), in the order of the list."""
     for left, top, right, bottom, colour in rects:

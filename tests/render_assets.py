@@ -8,14 +8,14 @@ import pygame
 from crowd_demo.render.figures.sprites import argb
 from crowd_demo.render.pixels import frame_of
 
-KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water", "dusk"]
+KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water"]
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
                "poses": ["walk0", "walk1", "walk2", "walk3", "wait", "stuck"], "looks": 8},
     "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
     "hunt": {"file": "hunt.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
     "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
-              "kinds": KINDS},
+              "kinds": KINDS, "skies": {"dusk": [[90, 110, 160], [250, 200, 150], [240, 160, 90]]}},
     "colours": {"walking": [20, 124, 220], "waiting": [52, 16, 72], "stuck": [222, 64, 0],
                 "flock": [[244, 246, 250], [104, 160, 232], [250, 196, 64]]},
 }

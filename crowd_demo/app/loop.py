@@ -53,6 +53,7 @@ class Loop:
         self.abandoned = False
         self._changes = Changes(program.sim)
         program.time.unpaced, program.cards.on = options.headless, not options.headless
+        program.seeing.smooth = not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
         self._last = time.perf_counter()
@@ -177,6 +178,8 @@ class Loop:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
         program, pace = self.program, self.program.time.pace
         program.carry_out_changes()
+        if steps:
+            program.hawk.lead()
         self._changes.note(program.sim)
         start = time.perf_counter()
         for made in range(1, steps + 1):

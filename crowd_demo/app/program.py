@@ -15,6 +15,7 @@ from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
+from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
@@ -22,7 +23,19 @@ from crowd_demo.app.dialogs.menus import Menus
 from crowd_demo.app.dialogs.scenarios import scenarios_menu
 from crowd_demo.app.experiments.experiments import Experiments
 from crowd_demo.app.input.actions import KeyAction, KeyActions
-from crowd_demo.app.input.commands import Click, Close, Do, DragNumber, Pan, PointerCommand, Press, Rest, Scrub, Zoom
+from crowd_demo.app.input.commands import (
+    Click,
+    Close,
+    Do,
+    DragNumber,
+    Pan,
+    PointerCommand,
+    Press,
+    Rest,
+    Scrub,
+    SelectBox,
+    Zoom,
+)
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
@@ -30,20 +43,23 @@ from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.seeing.camera_controls import CameraControls
+from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
-from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.minimap import Looked
 from crowd_demo.render.hud.status import Hovered, Status
 from crowd_demo.render.hud.theme import scale_for
 from crowd_demo.render.hud.timeline import Past, bar_of, label, tick_at
 from crowd_demo.sim.simulation import Simulation
 
-FLAGS = {"help": "help_shown", "timeline": "timeline_shown", "fullscreen": "fullscreen"}  # what an action turns on and off
+FLAGS = {  # what an action turns on and off
+    "help": "help_shown", "timeline": "timeline_shown", "minimap": "minimap_shown", "fullscreen": "fullscreen"}
 
 
 class Program:
@@ -60,32 +76,36 @@ class Program:
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
+        self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.looks = HudLooks(self.preferences, window)
-        self.overlays = Overlays(self.crowd, self.camera)
+        self.inspector = Inspector(self.crowd, self.camera)
+        self.overlays = Overlays(self.crowd, self.camera, self.inspector)
+        self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
-                           lambda action: self.perform(Do(action)), self.show_colours)
+                           lambda action: self.perform(Do(action)), self.seeing.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
                                        self._open_experiment, self.measured.__setitem__)
         self.guide = Guide()
         self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
+        self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
-            **self.overlays.actions, **self.menus.actions, **self.experiments.actions, **self._own_actions()}
+            **self.inspector.actions, **self.overlays.actions, **self.menus.actions, **self.experiments.actions,
+            **self.seeing.actions, **self.hawk.actions,
+            **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:
         """The actions that the program itself offers, because they need more than one part, or none."""
         return {
             "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
-            "fit": KeyAction(self.camera.fit),
-            "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
             **{name: KeyAction(partial(self._toggle, flag)) for name, flag in FLAGS.items()},
             "card": KeyAction(self.show_card), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
@@ -108,6 +128,8 @@ class Program:
                 self.techniques.drag_number(path, steps)
             case Rest(target) if self.dialogs.top:
                 self.dialogs.top.hover(target)
+            case SelectBox(corner, other):
+                self.inspector.select(corner, other)
             case Scrub(x):
                 self.time.scrub(partial(self._tick_at, x))
             case Close():
@@ -119,7 +141,7 @@ class Program:
         self.camera.resize(left.camera.size)
         self.show(self.config.camera)
         self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
-        self.fullscreen, self.leaves_at_once = left.fullscreen, left.leaves_at_once
+        self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
@@ -170,13 +192,15 @@ class Program:
                 self.perform(Do(action))
             case Target("tour", name):
                 self.guide.act(name, self)
+            case None:
+                self.inspector.click(*at)
 
     def _zoom(self, x: float, y: float, factor: float) -> None:
         """The wheel moves through the list that is open, or zooms."""
         if self.dialogs.top:
             self.dialogs.press("up" if factor > 1 else "down", False)
         else:
-            self.camera.zoom_at(x, y, factor)
+            self.seeing.zoom(x, y, factor)
 
     def _tick_at(self, x: float, past: Past) -> int:
         """The tick that the timeline shows at that column of pixels."""
@@ -237,21 +261,6 @@ class Program:
         self.camera.fit()
         self.camera.show(settings)
 
-    @property
-    def colours(self) -> str:
-        """The name of the colour mode."""
-        return self.crowd.scene.colours if self.crowd.scene else self.config.scene.colours
-
-    def show_colours(self, name: str) -> None:
-        """Choose a colour mode of the registry."""
-        if self.crowd.scene:
-            self.crowd.scene.show_colours(name)
-            self.notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
-
-    def next_colours(self, backwards: bool = False) -> None:
-        names = list(COLOURS)
-        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])
-
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
@@ -261,7 +270,7 @@ class Program:
         """What cards have to know at the end of a frame's computation."""
         camera, time, scene = self.camera, self.time, self.crowd.scene
         frozen = self.overlays.frozen
-        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.colours, frozen,
+        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.seeing.colours, frozen,
                 time.speed, time.paused)
         view = View(scene, camera, frozen, alpha) if scene else None
         return Moment(self.sim, view, seen, time.paused, self.looks.now.hud == "off", self.techniques.switcher.busy)
@@ -295,7 +304,7 @@ class Program:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
                      self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
-                     self.overlays.frozen is not None, self.colours)
+                     self.overlays.frozen is not None, self.seeing.colours)
 
     # --- what the HUD is told ----------------------------------------------------------------------------------------
 
@@ -315,4 +324,5 @@ class Program:
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
                       self.guide.view(self), self.cards.card(), self.overlays.told,
-                      self.crowd.scene.legend() if self.crowd.scene else None)
+                      self.crowd.scene.legend() if self.crowd.scene else None, self.inspector.found,
+                      Looked(self.camera.view_rect(), self.overlays.frozen) if self.minimap_shown else None)

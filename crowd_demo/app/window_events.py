@@ -34,6 +34,8 @@ class WindowEvents:
             self._perform(self.input.read(event))
         for command in self.input.held(elapsed_s):
             self._program.perform(command)
+        self._program.seeing.glide(elapsed_s)
+        self._program.hawk.cursor = self.input.cursor
         if self.input.keyboard is not self._keyboard:
             self._show_keys()
 

@@ -9,6 +9,7 @@ COMMANDS = {
     "replay": "make a recorded run again, and compare its state hashes",
     "sweep": "measure one technique at each of its values",
     "ablate": "switch off each technique in turn: what each one buys",
+    "flocks": "measure how birds keep together, come apart and come together",
     "largest": "find the largest crowd at 60 frames a second, also from brute force to all techniques",
     "ensemble": "make many runs, seeds times settings, here or on a cluster; one table",
     "motion": "measure how people move: how near, how crowded, how often they turn, who is stuck",

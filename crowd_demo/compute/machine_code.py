@@ -7,10 +7,16 @@ most of the time to load it.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.compiler import CompileResult
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.funcdesc import FunctionDescriptor
+    from numba.core.lowering import Environment
+    from numba.core.typing import Signature
 
 
 class MachineCode(NamedTuple):
@@ -18,22 +24,22 @@ class MachineCode(NamedTuple):
 
     name: str  # of Numba's library
     code: bytes
-    function: Any  # Numba's description: module, names and types
-    environment: Any
-    signature: Any
-    inlined: tuple[Any, ...]  # environments of inlined functions, which use them to print
+    function: FunctionDescriptor  # module, names and types
+    environment: Environment
+    signature: Signature
+    inlined: tuple[Environment, ...]  # environments of inlined functions, which use them to print
 
 
 class MachineCodes(CompileResultCacheImpl):  # type: ignore[misc]
     """Makes a `MachineCode` of what Numba has compiled, and the other way round."""
 
-    def reduce(self, compiled: Any) -> MachineCode:
+    def reduce(self, compiled: CompileResult) -> MachineCode:
         function = compiled.fndesc
         function.typemap = function.calltypes = None
         return MachineCode(compiled.library.name, compiled.library._get_compiled_object(), function, compiled.environment,
                            compiled.signature, tuple(filter(_may_be_used, compiled._find_referenced_environments())))
 
-    def rebuild(self, target_context: Any, kept: MachineCode) -> Any:
+    def rebuild(self, target_context: BaseContext, kept: MachineCode) -> CompileResult:
         library = target_context.codegen().create_library(kept.name)
         library.enable_object_caching()
         library._set_compiled_object(kept.code)
@@ -49,6 +55,6 @@ class MachineCodes(CompileResultCacheImpl):  # type: ignore[misc]
             reload_init=())
 
 
-def _may_be_used(environment: Any) -> bool:
+def _may_be_used(environment: Environment) -> bool:
     """Numba's own functions, `min` and others, print nothing; loading their environments would import half of Numba."""
     return bool(environment.consts) or not environment.globals["__name__"].startswith("numba.")

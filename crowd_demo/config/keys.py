@@ -29,14 +29,22 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "faster": (("/", ">"), "faster motion"),
     "lower": (("[", "page down"), "a smaller number for the technique touched last"),
     "higher": (("]", "page up"), "a larger number for it"),
+    "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
     "pan_left": (("a", "left"), "move the camera left"),
     "pan_right": (("d", "right"), "move the camera right"),
     "pan_up": (("w", "up"), "move the camera up"),
     "pan_down": (("s", "down"), "move the camera down"),
     "colours": (("q",), "what the colours of agents tell"),
+    "zoom_in": (("ctrl+up",), "zoom in; Ctrl Down zooms out"),
+    "zoom_out": (("ctrl+down",), "zoom out"),
+    "bookmark_1": (("ctrl+1",), "bookmarks: Ctrl 1 to 9 shows a view; with Shift keeps it"),
+    **{f"bookmark_{n}": ((f"ctrl+{n}",), f"show bookmark {n}; with Shift keep this view") for n in range(2, 10)},
+    "minimap": (("end",), "show or hide the minimap"),
     "fit": (("home",), "fit the whole world into the window"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
-    "overlays": (("0",), "overlays: see the machine at work"),
+    "inspect": (("f6",), "inspect who is in the middle, and close; with Shift: count all in view"),
+    "inspect_next": ((";",), "inspect the next agent by id; with Shift the one before"),
+    "overlays": (("f10",), "overlays: see the machine at work"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
     "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
     "card": (("i",), "what the last switch gave, again"),
@@ -61,6 +69,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "slow_frames": (("f4",), "save the last second's times as CSV"),
     "quit": (("escape",), "close what is open, then quit"),
 }
+
+TOLD_BY_OTHERS = ("zoom_out", *(f"bookmark_{number}" for number in range(2, 10)))  # actions that need no line in help and menu
 
 CHORD = "ctrl+"  # before a key's name: the key while Ctrl is held
 KEY_NAMES: tuple[str, ...] = (

@@ -20,7 +20,7 @@ Who does what:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from crowd_demo.ensemble.executor import ExecutorError
@@ -31,7 +31,7 @@ __all__ = ["ExecutorError", "Plan", "Table", "make_plan", "run", "table"]
 
 
 def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: str | None = None,
-        again: bool = False) -> Iterator[dict[str, Cell]]:
+        again: bool = False) -> Generator[dict[str, Cell], None, None]:
     """Make the runs that the folder does not have yet; yield a row for each as it comes, and write the table at the end.
 
     `workers` processes of this machine, as many as it has cores if that is None and no more than fit into memory; or those of

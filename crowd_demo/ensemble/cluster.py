@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from crowd_demo.ensemble.executor import ExecutorError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 CONNECT_S = 15.0
 POLL_S = 0.2
-AHEAD = 2  # runs that a worker has been given: the one it makes, and the next
+GONE = "the scheduler is gone"
 NO_EXTRA = "Dask is not installed: pip install crowd-demo[cluster]"
 
 
@@ -27,6 +28,7 @@ class ClusterExecutor:
     """Connects to a scheduler such as tcp://10.0.0.1:8786. Raises ExecutorError where none answers."""
 
     def __init__(self, address: str) -> None:
+        self._workers = 0  # when last heard of
         try:
             from distributed import Client
         except ImportError:
@@ -38,25 +40,30 @@ class ClusterExecutor:
 
     @property
     def workers(self) -> int:
-        return len(self._client.scheduler_info(n_workers=-1)["workers"])
+        with suppress(Exception):  # of any kind, while the scheduler does not answer
+            self._workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        return self._workers
 
     def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
-        from distributed import wait
-
-        waiting, given = list(reversed(jobs)), dict[Future, Job]()
+        waiting = list(reversed(jobs))
+        given: dict[Future, Job] = {}
+        done: SimpleQueue[Future] = SimpleQueue()
         try:
             while waiting or given:
-                while waiting and len(given) < AHEAD * max(self.workers, 1):
+                while waiting and len(given) < max(self.workers, 1):  # more would share the blame for a death
                     job = waiting.pop()
-                    name = f"crowd-demo-{job.key}-{uuid.uuid4().hex[:8]}"
-                    given[self._client.submit(on_worker, job.text(), key=name, pure=False)] = job
-                with suppress(TimeoutError):
-                    wait(list(given), timeout=POLL_S, return_when="FIRST_COMPLETED")
-                finished = [future for future in given if future.status != "pending"]
-                for future in finished:
-                    yield _row_of(future, given.pop(future))
-                if not finished:
+                    name = f"crowd-demo-{job.key}-{uuid.uuid4().hex[:8]}"  # Dask makes a name but once
+                    future = self._client.submit(on_worker, job.text(), key=name, pure=False)
+                    given[future] = job
+                    future.add_done_callback(done.put)
+                try:
+                    future = done.get(timeout=POLL_S)
+                except Empty:
+                    if self._client.status in ("closing", "closed"):
+                        raise ExecutorError(GONE) from None
                     yield None
+                else:
+                    yield _row_of(future, given.pop(future))
         finally:
             with suppress(Exception):  # the cluster may be gone
                 self._client.cancel(list(given), force=True)
@@ -75,7 +82,7 @@ def on_worker(text: str) -> str:
 
 def _row_of(future: Future, job: Job) -> Row:
     if future.status in ("lost", "cancelled"):
-        raise ExecutorError("the scheduler is gone")
+        raise ExecutorError(GONE)
     try:
         return Row.model_validate_json(future.result())
     except Exception as error:  # of any kind: whatever the worker or the cluster raised

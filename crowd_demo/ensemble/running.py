@@ -20,7 +20,7 @@ from crowd_demo.ensemble.plan import Plan, Run
 from crowd_demo.ensemble.rows import RowFiles, read_rows
 from crowd_demo.ensemble.table import Table, finished_keys, make_table
 
-ROWS, MANIFEST, TABLE, PARQUET, PLOT = "rows", "manifest.json", "table.csv", "table.parquet", "plot.png"
+ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
 
 
 class Begun(NamedTuple):

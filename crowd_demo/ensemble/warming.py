@@ -12,14 +12,15 @@ Tell = Callable[[str, int, int], None]
 
 def warm(configs: Iterable[Config], tell: Tell) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
-    for config in {str(_what_decides(config)): config for config in configs}.values():
+    for config in {_what_decides(config): config for config in configs}.values():
         with Compilers(config) as compilers:
             compilers.compile_first(False, tell)
 
 
-def _what_decides(config: Config) -> object:
+def _what_decides(config: Config) -> str:
     """What decides which kernels there are: techniques and words; of other numbers only whether they are zero."""
-    return config.optimizations.model_dump(), _without_numbers(config.model_dump(exclude={"optimizations", "keys", "measure"}))
+    others = config.model_dump(exclude={"optimizations", "keys", "measure"})
+    return f"{config.optimizations.model_dump()} {_without_numbers(others)}"
 
 
 def _without_numbers(value: object) -> object:

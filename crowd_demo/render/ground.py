@@ -17,10 +17,12 @@ from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.tiles import TileSet, tile_numbers
+from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 OUTSIDE = 18, 20, 26
+RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view
+SLAB = 12.0  # world units that its south face is high
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
 
 
@@ -108,21 +110,38 @@ class TileLayer:
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._used)
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
+        self._slab_px = max(1, round(SLAB * camera.zoom))
         self._drawn = _in_view(tile, rows, columns, rect) if how != "off" else TileRange(0, rows, 0, columns)
         self._visited = self._drawn if how == "grid" else TileRange(0, rows, 0, columns)
         self._wanted = Wanted(how == "agents", *rect, tile)
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
     def fill_outside(self, surface: pygame.Surface) -> None:
-        """Fill what lies around the tiles that will be drawn, and only that: a whole screen takes 0.3 ms."""
+        """Fill what lies around the tiles that will be drawn, which for a whole screen takes 0.3 ms; draw the world's edge."""
         width, height = surface.get_size()
         area = self._area().clip(surface.get_rect())
         if not area:
             surface.fill(OUTSIDE)
+            self._draw_edge(surface)
             return
         for beside in ((0, 0, width, area.top), (0, area.bottom, width, height - area.bottom),
                        (0, area.top, area.left, area.height), (area.right, area.top, width - area.right, area.height)):
             surface.fill(OUTSIDE, beside)
+        self._draw_edge(surface)
+
+    def _draw_edge(self, surface: pygame.Surface) -> None:
+        """Draw the edge of the world around it: a rim of a pixel, and its south face, which grows darker downwards."""
+        world = pygame.Rect(*edge_of(self._paving))
+        if world.contains(surface.get_rect()):
+            return
+        for line in ((world.left - 1, world.top - 1, world.width + 2, 1), (world.left - 1, world.top, 1, world.height),
+                     (world.right, world.top, 1, world.height)):
+            surface.fill(RIM, line)
+        height = self._slab_px
+        for row in range(height):
+            part = (row + 0.5) / height
+            colour = tuple(round(high + (low - high) * part) for high, low in zip(FACE, FOOT, strict=True))
+            surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
         return (call(pave, workers, frame, self._paving, self._visited, self._wanted),)
@@ -151,8 +170,14 @@ class TileLayer:
         if terrain is not self._seen[0] or terrain.version != self._seen[1]:
             self._seen = terrain, terrain.version
             marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
-            self._numbers = tile_numbers(terrain.kinds, marks)
+            self._numbers = self._set.numbers(terrain.kinds, marks)
             self._used = np.unique(self._numbers).tolist()
+
+
+def edge_of(paving: Paving) -> tuple[int, int, int, int]:
+    """Left, top, width and height of the world, in pixels."""
+    left, top = int(paving.xs[0]), int(paving.ys[0])
+    return left, top, int(paving.xs[-1]) - left, int(paving.ys[-1]) - top
 
 
 def _begin(count: int, tile: float, corner: float, zoom: float) -> Ints:

@@ -62,7 +62,8 @@ class Scene:
         self.sim = sim
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
-        self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground), self._figures.MARKS)
+        self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
+                                 self._figures.MARKS)
         self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
         self._canvas: pygame.Surface | None = None
         self.used: Used | None = None

@@ -1,8 +1,11 @@
 """Pictures of tiles: every kind with its variants and its shadows, at the size that the zoom asks for.
 
-A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0) or
-west (bit 1); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands alone is a
-tree. The shadows are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column.
+A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0), west
+(bit 1) or north-west (bit 2); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands
+alone is a tree. Shadows go on from tile to tile: they end where walls do, and go round their corners. They are part of the
+pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all variants of a kind have the same
+edges, so an enlarged picture is interpolated across them as if it were its own neighbour, and tiles join.
+A sky has instead of open ground a picture for each row of tiles, and so a colour that changes from top to bottom.
 """
 
 from __future__ import annotations
@@ -15,37 +18,63 @@ import numpy as np
 import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 
-from crowd_demo.compute.arrays import Bytes, Floats, Marks
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
 
 FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall tile that stands alone
 NAMES = "floor", "wall", "pond", "swamp", "grass", "mark", "tree"
-SHADES, VARIANTS = 4, 4
-NORTH, WEST = 1, 2
+SHADES, VARIANTS = 8, 4
+NORTH, WEST, CORNER = 1, 2, 4
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
 FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
 KEPT = 3
+ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
+MOST_ROWS = 256 - ON_GROUND  # more rows of tiles share pictures
 
 Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind of the manifest."""
+    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest.
 
-    def __init__(self, folder: Path, manifest: TilesSheet, ground: str) -> None:
+    The map has so many rows of tiles.
+    """
+
+    def __init__(self, folder: Path, manifest: TilesSheet, ground: str, rows: int = 1) -> None:
         self.side, self._variants = manifest["cell"], manifest["variants"]
         self._sheet = frame_of(load_surface(folder / manifest["file"]))
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
-        self._names = ground, *NAMES[1:]
+        self._sky = np.array(manifest["skies"].get(ground, ()))
+        self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
+        self._names = "floor" if len(self._sky) else ground, *NAMES[1:]
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
 
-    def master(self, number: int) -> Picture:
-        """A picture at full size."""
+    def numbers(self, kinds: Bytes, marks: Marks) -> Bytes:
+        """The number of each tile's picture, uint8[H, W]."""
+        numbers = tile_numbers(kinds, marks)
+        if self._sky_rows:
+            rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
+            return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.uint8)
+        return numbers
+
+    def picture(self, number: int, side: int) -> Picture:
+        """A picture with `side` pixels a side."""
+        if number >= ON_GROUND:
+            return self._sky_row(number - ON_GROUND, side)
         of_kind, variant = divmod(number, VARIANTS)
         kind, shade = divmod(of_kind, SHADES)
-        return _shaded(kind, shade, self._part(self._names[kind], variant), self._part("wall_front", variant))
+        top = _resized(self._part(self._names[kind], variant), side, side)
+        if kind == WALL:
+            return _with_front(top, self._part("wall_front", variant)) if shade else top
+        picture: Picture = top * _light(shade, side)[..., None]
+        return picture
+
+    def _sky_row(self, row: int, side: int) -> Picture:
+        down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
+        colours = np.stack([np.interp(down, np.arange(len(self._sky)), part) for part in self._sky.T], axis=-1)
+        return np.broadcast_to(colours.astype(np.float32)[:, None], (side, side, 3))
 
     def _part(self, name: str, variant: int) -> Picture:
         x, y = variant % self._variants * self.side, self._rows[name] * self.side
@@ -55,7 +84,7 @@ class TileSet:
     def at(self, side: int) -> Scaled:
         """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
-            self._scaled[side] = Scaled(self.master, side)
+            self._scaled[side] = Scaled(self.picture, ON_GROUND + self._sky_rows, side)
             if len(self._scaled) > KEPT:
                 self._scaled.popitem(last=False)
         self._scaled.move_to_end(side)
@@ -63,18 +92,18 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[numbers, side, side], top byte 0; `ensure` makes each when it is first needed."""
+    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, master: Callable[[int], Picture], side: int) -> None:
-        self._master = master
+    def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
+        self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((len(NAMES) * SHADES * VARIANTS, side, side), np.uint32)
+        self.pixels = np.zeros((count, side, side), np.uint32)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
         for number in numbers:
             if number not in self._surfaces:
-                surface = self._surfaces[number] = _scale(self._master(number), self.pixels.shape[1])
+                surface = self._surfaces[number] = _surface(self._picture(number, self.pixels.shape[1]))
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
@@ -82,48 +111,79 @@ class Scaled:
         return list(map(self._surfaces.__getitem__, numbers))
 
 
-def _shaded(kind: int, shade: int, top: Picture, front: Picture) -> Picture:
-    if kind == WALL:
-        return _with_front(top, front) if shade else top
-    light = np.ones(top.shape[:2], np.float32)
-    for bit, (darkest, reach), axis in ((NORTH, NORTH_SHADOW, 0), (WEST, WEST_SHADOW, 1)):
-        if shade & bit:
-            distance = (np.arange(len(top)) + 0.5) / len(top)
-            light *= np.expand_dims(1 - darkest * np.exp(-distance / reach), 1 - axis).astype(np.float32)
-    return top * light[..., None]
+def _light(shade: int, side: int) -> Picture:
+    """How much of the light reaches each pixel of open ground: float32[side, side]."""
+    place = (np.arange(side) + 0.5) / side
+    from_north, from_west = (_fading(place, reach) for _, reach in (NORTH_SHADOW, WEST_SHADOW))
+    north = np.repeat(NORTH_SHADOW[0] * from_north[:, None], side, axis=1)
+    west = np.repeat(WEST_SHADOW[0] * from_west[None, :], side, axis=0)
+    if shade == CORNER:  # between the shadow on the tile to the west and that on the tile to the north
+        turn = place[None, :] / (place[:, None] + place[None, :])
+        darkest = NORTH_SHADOW[0] * (1 - turn) + WEST_SHADOW[0] * turn
+        return (1 - darkest * from_north[:, None] * from_west[None, :]).astype(np.float32)
+    if shade == NORTH:  # the wall begins here: its shadow too, at the edge
+        north *= 1 - from_west[None, :]
+    if shade == WEST:
+        west *= 1 - from_north[:, None]
+    return ((1 - north * bool(shade & NORTH)) * (1 - west * bool(shade & WEST))).astype(np.float32)
+
+
+def _fading(place: Doubles, reach: float) -> Doubles:
+    """From 1 at a wall to 0 at the other edge of the tile."""
+    end = np.exp(-1 / reach)
+    faded: Doubles = (np.exp(-place / reach) - end) / (1 - end)
+    return faded
 
 
 def _with_front(top: Picture, front: Picture) -> Picture:
     """The wall's top with its front below."""
     side = len(top)
     height = round(side * FRONT_PART)
-    low = pygame.transform.smoothscale(_surface(front), (side, height))
     picture = top.copy()
-    picture[side - height:] = frame_of(low)[..., None] >> np.array([16, 8, 0], np.uint32) & 255
+    picture[side - height:] = _resized(front, side, height, top_joins=False)
     return picture
 
 
 def _surface(picture: Picture) -> pygame.Surface:
-    surface = plain_surface((len(picture), len(picture)))
+    height, width, _ = picture.shape
+    surface = plain_surface((width, height))
     red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
     frame_of(surface)[:] = red << 16 | green << 8 | blue
     return surface
 
 
-def _scale(picture: Picture, side: int) -> pygame.Surface:
-    if side <= PLAIN_BELOW_PX:
-        picture = np.broadcast_to(picture.mean(axis=(0, 1)), (side, side, 3))
-        return _surface(picture)
-    return pygame.transform.smoothscale(_surface(picture), (side, side))
+def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) -> Picture:
+    """The picture at another size: its mean where that is tiny, an area filter to shrink it, interpolation to enlarge it.
+
+    Its left edge goes on from the right one, and its upper one from the lower one if `top_joins`.
+    """
+    if width <= PLAIN_BELOW_PX:
+        return np.broadcast_to(picture.mean(axis=(0, 1)), (height, width, 3)).astype(np.float32)
+    if width > len(picture):
+        rows = _enlarged(picture, height, top_joins)
+        return _enlarged(rows.transpose(1, 0, 2), width, True).transpose(1, 0, 2)
+    scaled = pygame.transform.smoothscale(_surface(picture), (width, height))
+    pixels = frame_of(scaled)[..., None] >> np.array([16, 8, 0], np.uint32) & 255
+    return pixels.astype(np.float32)
+
+
+def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
+    """So many rows, each between the two nearest ones; beyond the last row comes the first one if they join, or nothing."""
+    at = (np.arange(count) + 0.5) * len(rows) / count - 0.5
+    first = np.floor(at).astype(int)
+    part = (at - first)[:, None, None].astype(np.float32)
+    above, below = (row % len(rows) if joins else row.clip(0, len(rows) - 1) for row in (first, first + 1))
+    enlarged: Picture = rows[above] * (1 - part) + rows[below] * part
+    return enlarged
 
 
 def tile_numbers(kinds: Bytes, marks: Marks) -> Bytes:
     """The number of each tile's picture, uint8[H, W]."""
     wall = kinds == WALL
     padded = np.pad(wall, 1, mode="edge")
-    north, south, west = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2]
+    north, south, west, corner = padded[:-2, 1:-1], padded[2:, 1:-1], padded[1:-1, :-2], padded[:-2, :-2]
     tree = wall & (sliding_window_view(np.pad(wall, 1), (3, 3)).sum(axis=(2, 3)) == 1)
-    shade = np.where(tree, 0, np.where(wall, ~south * NORTH, north * NORTH + west * WEST))
+    shade = np.where(tree, 0, np.where(wall, ~south * NORTH, north * NORTH + west * WEST + corner * CORNER))
     kind = np.where(tree, TREE, np.where(~wall & (marks >= 0), MARK, kinds))
     rows, columns = np.indices(kinds.shape, dtype=np.uint32)
     variant = (columns * np.uint32(0x9E3779B1) ^ rows * np.uint32(0x85EBCA77)) * np.uint32(0xC2B2AE3D) >> np.uint32(30)

@@ -1,4 +1,4 @@
-"""What overlays say of themselves in the legend (hud/legend.py)."""
+"""What overlays and the inspector tell the HUD (hud/legend.py, hud/inspection.py)."""
 
 from __future__ import annotations
 
@@ -21,3 +21,20 @@ class Told(NamedTuple):
     name: str
     text: str
     keys: tuple[Key, ...] = ()
+
+
+class MemoryStrip(NamedTuple):
+    """Places in memory, as shares of all slots."""
+
+    own: float
+    candidates: tuple[float, ...]
+    neighbours: tuple[float, ...]
+
+
+class Inspection(NamedTuple):
+    """What the inspector's panel says of an agent, or of those in a rectangle."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+    strip: MemoryStrip | None = None
+    hint: str = ""

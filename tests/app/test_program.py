@@ -298,12 +298,12 @@ def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: 
     program = driven.program
     seen = []
     for _ in COLOURS:
-        seen.append(program.colours)
-        assert (program.status().legend is None) == (program.colours == "looks")
+        seen.append(program.seeing.colours)
+        assert (program.status().legend is None) == (program.seeing.colours == "looks")
         driven.press("q")
-    assert seen == list(COLOURS) and program.colours == "looks"
+    assert seen == list(COLOURS) and program.seeing.colours == "looks"
     driven.press("q", pygame.KMOD_SHIFT)
-    assert program.colours == list(COLOURS)[-1]
+    assert program.seeing.colours == list(COLOURS)[-1]
     driven.press("y")
     assert any("a command" in notice or "YAML" in notice for notice in program.status().notices)
 

@@ -38,7 +38,7 @@ def test_the_keys_of_the_program_are_those_that_are_documented():
 
 
 def test_a_changed_key_frees_the_old_one():
-    keys = bound({"pause": "f14", "stagger.sight": 0, "overlays": None, "pan_left": ["[4]", "left"]})
+    keys = bound({"pause": "f14", "stagger.sight": 0, "pan_left": ["[4]", "left"]})
     assert (keys["f14"], keys["0"], keys["[4]"], keys["left"]) == ("pause", "stagger.sight", "pan_left", "pan_left")
     assert not {"space", "5", "a"} & set(keys)
 

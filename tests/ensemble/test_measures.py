@@ -13,8 +13,10 @@ from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, simulation
 
 from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
 from crowd_demo.ensemble.measures.people import Speed, densest, overlap, stuck, waiting
-from crowd_demo.ensemble.measures.places import Flow, crosses, density
+from crowd_demo.ensemble.measures.places import Flow, density
 from crowd_demo.ensemble.sampling import FOLD, Sampler
+from crowd_demo.measure.trajectories.flow import steps_across
+from crowd_demo.measure.trajectories.table import Line
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column
@@ -81,15 +83,6 @@ def test_everybody_has_neighbours_and_takes_time() -> None:
     sim.step(3)
     assert neighbours(sim) == sim.profile.counters["neighbours_per_agent"] and population(sim) == 500
     assert time(sim) == pytest.approx(sum(sim.profile.step_ms(last=3).values()))
-
-
-@pytest.mark.quick
-def test_a_path_crosses_a_line_between_its_ends_only() -> None:
-    line = (0.0, 0.0, 0.0, 10.0)
-    paths = {(-1, 5, 1, 5): True, (1, 5, -1, 5): True, (-1, 11, 1, 11): False, (-1, 5, -2, 5): False, (-1, -5, 3, 9): False,
-             (-1, 5, 0, 5): False, (0, 5, 1, 5): True, (0, 5, 0, 6): False, (-2, 12, 2, 4): True, (-1, 0, 1, 0): True}
-    begin, end = (np.array([path[side:side + 2] for path in paths], np.float64) for side in (0, 2))
-    assert crosses(begin, end, line).tolist() == list(paths.values())
 
 
 def test_who_is_born_in_the_place_of_another_has_crossed_nothing() -> None:
@@ -169,8 +162,9 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
         theirs = compute_crossing_frames(traj_data=data, measurement_line=line)
         ours = set()  # (id, frame in which the step ends)
         for frame, (before, after) in enumerate(pairwise(frames), 1):
-            begin, end = (np.stack([table.x, table.y], axis=1) * METRE for table in (before, after))
-            who = np.flatnonzero(crosses(begin, end, (x, y, to_x, to_y)))
+            was_x, was_y, is_x, is_y = (np.asarray(column, float) for column in (before.x, before.y, after.x, after.y))
+            across = steps_across(was_x, was_y, is_x, is_y, Line(x / METRE, y / METRE, to_x / METRE, to_y / METRE))
+            who = np.flatnonzero(across)
             ours |= {(int(one), frame) for one in who}
             assert flows[frame - 1][name] == pytest.approx(len(who) / (every * sim.dt))
         but_the_last = {each for each in ours if each[1] < 40}  # which PedPy leaves out

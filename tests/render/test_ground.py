@@ -61,6 +61,8 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     red, green, blue = grounds.OUTSIDE
     paving = paving_of(ground)
     reference.ground(frame, paving.number, paving.pictures, TILE, left, top, camera.zoom, red << 16 | green << 8 | blue)
+    reference.edge(frame, COLUMNS * TILE, ROWS * TILE, left, top, camera.zoom, grounds.SLAB,
+                   (grounds.RIM, grounds.FACE, grounds.FOOT))
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
 
 
@@ -89,7 +91,34 @@ def test_walls_show_their_front_to_the_south_and_shade_what_lies_south_and_east(
     numbers = tiles.tile_numbers(kinds, np.full((4, 4), -1, np.int16)) // tiles.VARIANTS
     kind, shade = np.divmod(numbers, tiles.SHADES)
     assert np.array_equal(kind, kinds)
-    assert shade.tolist() == [[0, 0, 0, 0], [0, 0, tiles.WEST, 0], [0, 1, tiles.WEST, 0], [0, tiles.NORTH, 0, 0]]
+    assert shade.tolist() == [[0, 0, 0, 0], [0, 0, tiles.WEST, 0], [0, 1, tiles.WEST | tiles.CORNER, 0],
+                              [0, tiles.NORTH, tiles.CORNER, 0]]
+
+
+@pytest.mark.quick
+def test_shadows_go_on_from_tile_to_tile_and_end_where_walls_do():
+    kinds = np.zeros((5, 5), np.uint8)
+    kinds[1:3, 1:3] = tiles.WALL
+    numbers = tiles.tile_numbers(kinds, np.full((5, 5), -1, np.int16)) // tiles.VARIANTS % tiles.SHADES
+    side = 64
+    light = np.ones((5 * side, 5 * side))
+    for row, column in np.argwhere(kinds == 0):
+        light[row * side:row * side + side, column * side:column * side + side] = tiles._light(int(numbers[row, column]), side)
+    light[side:3 * side, side:3 * side] = np.nan  # the walls
+    for steps in (np.abs(np.diff(light, axis=0)), np.abs(np.diff(light, axis=1))):
+        assert np.nanmax(steps) < 0.12, "no edge but at the walls, where it is 0.4"
+    assert light[3 * side + 2, 2 * side] < 0.7 and light[3 * side + 2, 3 * side + 2] < 0.9, "below the wall, and at its corner"
+
+
+@pytest.mark.quick
+def test_enlarged_tiles_join():
+    """The last row of a picture is as near to the first one as rows inside are: there is no seam."""
+    smooth = np.sin(np.arange(64) / 64 * 2 * np.pi)[:, None, None] * np.ones((1, 64, 3)) * 100 + 128
+    large = tiles._resized(smooth.astype(np.float32), 256, 256)
+    steps = np.abs(np.diff(np.concatenate([large, large[:1]]), axis=0))
+    assert steps[-1].max() <= steps[:-1].max() + 1e-3 and large.shape == (256, 256, 3)
+    upright = tiles._resized(smooth.astype(np.float32), 256, 256, top_joins=False)
+    assert np.allclose(upright[0, 0], smooth[0, 0]) and np.allclose(upright[-1, 0], smooth[-1, 0])
 
 
 @pytest.mark.quick
@@ -108,12 +137,12 @@ def test_a_wall_tile_that_no_other_touches_is_a_tree_without_a_front_that_shades
     assert np.argwhere(kind == tiles.TREE).tolist() == [[0, 0], [4, 1]]
     assert np.argwhere(kind == tiles.WALL).tolist() == [[2, 3], [3, 4]]
     assert shade[[0, 4], [0, 1]].tolist() == [0, 0]
-    assert shade[1, 0] == tiles.NORTH and shade[0, 1] == shade[4, 2] == tiles.WEST
+    assert shade[1, 0] & tiles.NORTH and shade[0, 1] & shade[4, 2] & tiles.WEST
 
 
 def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
     sheet = frame_of(load_surface(assets / "tiles.png")) & 0xFFFFFF
-    row, numbers = load_manifest(assets)["tiles"]["kinds"].index("tree"), range(tiles.TREE * 16, tiles.TREE * 16 + 4)
+    row, numbers = load_manifest(assets)["tiles"]["kinds"].index("tree"), range(tiles.TREE * 32, tiles.TREE * 32 + 4)
     scaled = tile_set.at(64)
     scaled.ensure(list(numbers))
     for variant, number in enumerate(numbers):
@@ -133,7 +162,7 @@ def test_walls_that_change_are_seen(tile_set):
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
     scaled = tile_set.at(2)
     scaled.ensure([0])
-    mean = tile_set.master(0).mean(axis=(0, 1)).round().astype(int)
+    mean = tile_set.picture(0, 64).mean(axis=(0, 1)).round().astype(int)
     assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
 
 
@@ -145,3 +174,36 @@ def test_another_terrain_is_read_though_its_walls_were_changed_as_often(tile_set
         fresh = grounds.TileLayer(tile_set, marks=True)
         fresh.prepare("off", terrain(seed), camera, camera.view_rect())
         assert np.array_equal(ground._numbers, fresh._numbers)
+
+
+def test_a_sky_changes_its_colour_from_top_to_bottom(assets):
+    manifest = load_manifest(assets)["tiles"]
+    colours = np.array(manifest["skies"]["dusk"])
+    ground = grounds.TileLayer(tiles.TileSet(assets, manifest, "dusk", ROWS), marks=False)
+    camera = Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    open_sky = terrain()
+    open_sky.kinds[:] = tiles.FLOOR
+    for zoom in (0.3, 1.0, 7.0):
+        camera.look_at(90, 70, zoom)
+        frame = np.zeros(SIZE[::-1], np.uint32)
+        ground.prepare("grid", open_sky, camera, camera.view_rect())
+        ground.calls(2, frame)[0].run()
+        top = camera.view_rect().top
+        for pixel in range(SIZE[1]):
+            down = (top + (pixel + 0.5) / zoom) / (ROWS * TILE) * (len(colours) - 1)
+            row = frame[pixel, SIZE[0] // 2]
+            if 0 <= down <= len(colours) - 1:
+                got = row >> np.array([16, 8, 0], np.uint32) & 255
+                want = [np.interp(down, range(len(colours)), part) for part in colours.T]
+                assert np.abs(got - want).max() < 6
+
+
+@pytest.mark.parametrize("rows", [1, 7, 144, 1000])
+def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
+    sky = tiles.TileSet(assets, load_manifest(assets)["tiles"], "dusk", rows)
+    kinds = np.full((rows, 3), tiles.FLOOR, np.uint8)
+    kinds[:, 2] = tiles.WALL
+    numbers = sky.numbers(kinds, np.full((rows, 3), -1, np.int16)).astype(int)
+    assert (np.diff(numbers[:, 0]) >= 0).all() and numbers[0, 0] == tiles.ON_GROUND and numbers[-1, 0] <= 255
+    assert len(set(numbers[:, 0])) == min(rows, tiles.MOST_ROWS)
+    assert np.array_equal(numbers[:, 2], tiles.tile_numbers(kinds, np.full((rows, 3), -1, np.int16))[:, 2])

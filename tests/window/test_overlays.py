@@ -18,12 +18,12 @@ def pixels(path: Path) -> Any:
     return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
 
 
-def test_0_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_have_been(running: Any) -> None:
-    running.press("0", *["Return", "Down"] * len(OVERLAYS))  # all of them
+def test_f10_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_have_been(running: Any) -> None:
+    running.press("F10", *["Return", "Down"] * len(OVERLAYS))  # all of them
     time.sleep(1.0)
     running.press("Escape", "space", "Tab", "Tab")
     shown = pixels(running.picture())
-    running.press("0", *["Return", "Down"] * len(OVERLAYS), "Escape")
+    running.press("F10", *["Return", "Down"] * len(OVERLAYS), "Escape")
     assert (shown != pixels(running.picture())).any(axis=2).mean() > 0.1
     assert running.leave() == 0
     report = running.report()
@@ -36,13 +36,13 @@ def test_0_lists_overlays_return_shows_them_and_the_crowd_is_what_it_would_have_
 def test_a_click_in_the_list_shows_an_overlay_and_the_picture_comes_back_without_it(running: Any) -> None:
     running.press("space", "Tab", "Tab", "Home")
     plain = pixels(running.picture())
-    running.press("0")
+    running.press("F10")
     running.tool("mousemove", "--window", running.window, "320", "110", "click", "1")  # a row of the list
     running.press("Escape")
     running.tool("mousemove", "--window", running.window, "5", "5")
     marked = pixels(running.picture())
     assert (plain != marked).any()
-    running.press("0")
+    running.press("F10")
     running.tool("mousemove", "--window", running.window, "320", "110", "click", "1")
     running.press("Escape")
     assert (plain == pixels(running.picture())).all()
@@ -51,7 +51,7 @@ def test_a_click_in_the_list_shows_an_overlay_and_the_picture_comes_back_without
 
 def test_both_blitters_show_overlays_alike(running: Any) -> None:
     running.press("space", "Tab", "Tab", "Home")
-    running.press("0", "Return", "Escape")
+    running.press("F10", "Return", "Escape")
     compiled = pixels(running.picture())
     running.press("9")
     time.sleep(0.5)

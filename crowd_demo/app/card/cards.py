@@ -18,11 +18,11 @@ from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Value
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Card
-from crowd_demo.sim.actions import Populate, SetWalls, Switch
+from crowd_demo.sim.actions import Place, Populate, SetWalls, Switch
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
-CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed"}
+CHANGED = {Populate: "the number of agents changed", SetWalls: "the walls changed", Place: "an agent was put elsewhere"}
 
 
 class Detected(NamedTuple):

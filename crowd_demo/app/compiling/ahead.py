@@ -10,6 +10,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 
+import numpy as np
+
 from crowd_demo.compute.jit import Call, compile_calls
 from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
@@ -17,6 +19,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.overlays.marks import call_ahead as overlay_call
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.inspection import perceive_call
 from crowd_demo.sim.metrics.readings import calls_ahead
 from crowd_demo.sim.simulation import Simulation
 
@@ -60,6 +63,7 @@ class Ahead:
         if self._scene:
             yield from self._scene.calls(self._camera)
             yield overlay_call(self._scene.sim.world.workers)
+            yield perceive_call(self._sim, 0, np.zeros(0, np.int32))[0]
             yield from calls_ahead(self._sim)
 
 

@@ -69,7 +69,7 @@ class Crowd:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        self.changes.append(partial(self._apply, action))
+        self.changes.append(partial(self.carry_out, action))
 
     def populate(self, count: int) -> None:
         self.agents_asked = count
@@ -92,6 +92,17 @@ class Crowd:
             change()
         if changes:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
+
+    def carry_out(self, action: Action) -> None:
+        """Do it to the crowd; say so if it cannot be done."""
+        self.begin_new_future()
+        try:
+            self.rewind.timeline.apply(action)
+        except ValueError as error:
+            self._notices.add(str(error))
+            return
+        if self.recording:
+            self.recording.acted(self.sim.tick, action)
 
     def step(self) -> bool:
         """Make a step, of the replay if this is one. Return whether the replay is over with it."""
@@ -125,16 +136,6 @@ class Crowd:
             if self.recording:
                 self.recording.rewound(self.sim, left)
             self._notices.add(f"a new future: {(left - self.sim.tick) * self.sim.dt:.1f} s dropped", "rewind")
-
-    def _apply(self, action: Action) -> None:
-        self.begin_new_future()
-        try:
-            self.rewind.timeline.apply(action)
-        except ValueError as error:
-            self._notices.add(str(error))
-            return
-        if self.recording:
-            self.recording.acted(self.sim.tick, action)
 
     def _restart(self) -> None:
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}

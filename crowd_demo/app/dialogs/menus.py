@@ -11,7 +11,7 @@ from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.seeing.overlays import Overlays
-from crowd_demo.config.keys import PROGRAM
+from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -40,7 +40,7 @@ class Menus:
 
     def open_main(self) -> None:
         """Everything that can be done, by name."""
-        rest = [action for action in PROGRAM if action not in FIRST and action not in HELD]
+        rest = [action for action in PROGRAM if action not in (*FIRST, *HELD, *TOLD_BY_OTHERS)]
         items = [Item(Row("techniques ...", "", "every technique and its choices"), self.open_techniques),
                  Item(Row("sections of the panels ...", "", "fold or unfold parts of the panels"), self.open_sections),
                  Item(Row("colours ...", "", "what the colours of agents tell"), self.open_colours),

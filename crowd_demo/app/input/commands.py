@@ -51,6 +51,7 @@ class Point:
     phase: Literal["press", "drag", "release"]
     dx: float = 0.0
     dy: float = 0.0
+    shift: bool = False
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,14 @@ class Scrub:
 
 
 @dataclass(frozen=True)
+class SelectBox:
+    """Select the rectangle between two pixels of the ground."""
+
+    corner: tuple[float, float]
+    other: tuple[float, float]
+
+
+@dataclass(frozen=True)
 class Rest:
     """The cursor has come upon a target."""
 
@@ -102,4 +111,4 @@ class Rest:
 
 
 Command = Do | Press | Pan | Zoom | Point | Hover | Leave | Close  # of events
-PointerCommand = Command | Click | DragNumber | Scrub | Rest  # once it is known what is drawn where the mouse is
+PointerCommand = Command | Click | DragNumber | Scrub | SelectBox | Rest  # once it is known what is drawn where the mouse is

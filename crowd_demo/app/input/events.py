@@ -19,12 +19,14 @@ PANS = {"pan_left": (-1, 0), "pan_right": (1, 0), "pan_up": (0, -1), "pan_down":
 DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 REPEAT_AFTER_S = 0.35
 REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly where a few steps lead far
-    **dict.fromkeys(("lower", "higher", "step", "step_back"), 0.06),
+    **dict.fromkeys(("lower", "higher", "step", "step_back", "zoom_in", "zoom_out"), 0.06),
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
-         ("click", "a technique for its choices, a heading to fold it"), ("rest", "on anything in the panels: what it is"))
+         ("Shift drag", "count the agents in a box"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
 
 
 @dataclass
@@ -53,7 +55,7 @@ class Input:
         self.keyboard = keyboard or Keyboard()
         self._panning: dict[int, str] = {}  # by key
         self._repeating: dict[int, _Held] = {}
-        self._cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
+        self.cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
         self._dragging: set[int] = set()
         self._dialog_open = False
         self.wanted: Set[str] = frozenset()  # keys that somebody wants before the program, also without a dialog
@@ -86,7 +88,7 @@ class Input:
         elif event.type == pygame.WINDOWLEAVE:
             yield Leave()
         elif event.type == pygame.MOUSEWHEEL:
-            yield Zoom(*self._cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
+            yield Zoom(*self.cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
         elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
             yield from self._button(event)
         elif event.type == pygame.MOUSEMOTION:
@@ -145,7 +147,7 @@ class Input:
         self._dragging.clear()
         if self.pointing:
             self.pointing = False
-            yield Point(self._cursor[0], self._cursor[1], "release")
+            yield Point(self.cursor[0], self.cursor[1], "release")
 
     # --- the mouse ---------------------------------------------------------------------------------------------------
 
@@ -153,16 +155,17 @@ class Input:
         pressed = event.type == pygame.MOUSEBUTTONDOWN
         if event.button == pygame.BUTTON_LEFT:
             self.pointing = pressed
-            yield Point(event.pos[0], event.pos[1], "press" if pressed else "release")
+            shift = bool(pygame.key.get_mods() & pygame.KMOD_SHIFT)
+            yield Point(event.pos[0], event.pos[1], "press" if pressed else "release", shift=shift)
         elif pressed and event.button in DRAG_BUTTONS:
             self._dragging.add(event.button)
         else:
             self._dragging.discard(event.button)
-        self._cursor = event.pos
+        self.cursor = event.pos
 
     def _moved(self, event: pygame.Event) -> Iterator[Command]:
-        (x, y), (before_x, before_y) = event.pos, self._cursor
-        self._cursor = event.pos
+        (x, y), (before_x, before_y) = event.pos, self.cursor
+        self.cursor = event.pos
         if self.pointing:
             yield Point(x, y, "drag", x - before_x, y - before_y)
         elif self._dragging:

@@ -1,7 +1,8 @@
 """What the mouse does: from presses, drags and the resting cursor to commands about what is drawn there.
 
 A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
-the timeline goes on following it. A press on the ground that moves pans; one that does not is a click.
+the timeline goes on following it. A press on the ground that moves pans, or with Shift selects a box; one that does not move
+is a click.
 """
 
 from __future__ import annotations
@@ -9,7 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 
-from crowd_demo.app.input.commands import Click, Command, DragNumber, Hover, Leave, Pan, Point, PointerCommand, Rest, Scrub
+from crowd_demo.app.input.commands import (
+    Click,
+    Command,
+    DragNumber,
+    Hover,
+    Leave,
+    Pan,
+    Point,
+    PointerCommand,
+    Rest,
+    Scrub,
+    SelectBox,
+)
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered
 
@@ -24,6 +37,7 @@ class Pointer:
     def __init__(self, find: Callable[[float, float], Target | None]) -> None:
         self._find = find
         self._held: Target | None = None  # what the press began on
+        self._corner: tuple[float, float] | None = None  # where a box was begun
         self._moved = 0.0  # pixels since the press
         self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
         self._hovered: tuple[Hovered, float] | None = None  # and since when
@@ -31,13 +45,14 @@ class Pointer:
     def read(self, command: Command) -> Iterator[PointerCommand]:
         """Yield what a command of the mouse means; other commands as they are."""
         match command:
-            case Point(x, y, "press"):
+            case Point(x, y, "press", shift=shift):
                 self._held, self._moved, self._dragged, self._hovered = self._find(x, y), 0.0, 0.0, None
+                self._corner = (x, y) if shift and self._held is None else None
                 if self.scrubbing:
                     yield Scrub(x)
             case Point(x, y, "drag", dx, dy):
                 self._moved += abs(dx) + abs(dy)
-                yield from self._drag(x, dx, dy)
+                yield from self._drag(x, y, dx, dy)
             case Point(x, y, "release"):
                 if self._moved <= STILL_PX and not self.scrubbing:
                     yield Click(self._held, (x, y))
@@ -61,9 +76,12 @@ class Pointer:
             return self._hovered[0]
         return None
 
-    def _drag(self, x: float, dx: float, dy: float) -> Iterator[PointerCommand]:
+    def _drag(self, x: float, y: float, dx: float, dy: float) -> Iterator[PointerCommand]:
         if self.scrubbing:
             yield Scrub(x)
+        elif self._corner:
+            if self._moved > STILL_PX:
+                yield SelectBox(self._corner, (x, y))
         elif self._held is None:
             yield Pan(-dx, -dy)
         elif self._held.kind == "number":

@@ -28,6 +28,7 @@ from crowd_demo.render.camera import LEAST_ZOOM, Camera
 from crowd_demo.sim.actions import Populate, Switch
 from crowd_demo.sim.simulation import Simulation
 
+NOT_IN_IT = {"SetWalls": "walls that were built", "Place": "agents that were put elsewhere"}  # by the name of the action
 MOST_CHARACTERS = 400  # of a command: three lines of a usual terminal
 
 
@@ -120,7 +121,7 @@ def not_in_it(shown: Shown) -> Iterator[str]:
         yield f"the screen was at tick {sim.tick}; this begins at tick 0"
     kinds = dict.fromkeys(type(action).__name__ for _, action in sim.history if not isinstance(action, Populate | Switch))
     for kind in kinds:
-        yield f"{'walls that were built' if kind == 'SetWalls' else kind}: not in this"
+        yield f"{NOT_IN_IT.get(kind, kind)}: not in this"
     if camera.zoom < LEAST_ZOOM and view(shown) is not shown.config.camera:
         yield f"zoom {camera.zoom:.4g}: a configuration begins at {LEAST_ZOOM}, or with the whole world, as this does"
     if shown.frozen:

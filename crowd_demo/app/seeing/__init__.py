@@ -1,1 +1,1 @@
-"""What helps to see: overlays."""
+"""What helps to see: overlays, the inspector."""

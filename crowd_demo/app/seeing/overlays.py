@@ -8,6 +8,7 @@ import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
@@ -19,12 +20,12 @@ from crowd_demo.render.told import Told
 class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
-    def __init__(self, crowd: Crowd, camera: Camera) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector) -> None:
         self.shown: set[str] = set()
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[Told, ...] = ()  # for the legend
-        self._crowd, self._camera = crowd, camera
+        self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
 
     @property
@@ -42,11 +43,12 @@ class Overlays:
     def draw(self, on: pygame.Surface, theme: str) -> None:
         """Draw them over the picture that the scene has just drawn. Call from the worker's thread: this runs kernels."""
         scene, sim = self._crowd.scene, self._crowd.sim
-        if not (self.shown and scene and scene.used):
+        if not ((self.shown or self._inspector.active) and scene and scene.used):
             self.told = ()
             return
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[theme]
         with sim.profile.stage("overlays"):
             looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor)
-            self.told = tuple(draw_overlays(on, self.shown, looking, self._pen))
+            more = partial(self._inspector.draw, looking)
+            self.told = tuple(draw_overlays(on, self.shown, looking, self._pen, more))

@@ -54,5 +54,5 @@ class Speed:
         were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
         preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
         walks = (were.state[then] != WAITING) & (are.state[same] != WAITING) & (preferred > 0)
-        way = now.places[same] - before.places[then]
-        return float(np.mean(np.hypot(way[walks, 0], way[walks, 1]) / preferred[walks])) if walks.any() else None
+        way = np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then])
+        return float(np.mean(way[walks] / preferred[walks])) if walks.any() else None

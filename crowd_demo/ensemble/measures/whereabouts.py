@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.compute.arrays import Longs
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -13,13 +13,9 @@ class Whereabouts:
 
     def __init__(self, sim: Simulation) -> None:
         self.columns = sim.agents.by_id()
+        self.x, self.y = self.columns.x.astype(np.float64), self.columns.y.astype(np.float64)  # world units
         self.tick, self._dt = sim.tick, sim.dt
         self._generations = sim.agents.handles.generations[self.columns.id]
-
-    @property
-    def places(self) -> Doubles:
-        """float64[n, 2], world units."""
-        return np.stack([self.columns.x, self.columns.y], axis=1).astype(np.float64)
 
     def seconds_since(self, before: Whereabouts) -> float:
         return (self.tick - before.tick) * self._dt

@@ -12,7 +12,7 @@ from crowd_demo.lab.validate.scene import Group, Scene
 from crowd_demo.measure.trajectories.table import Rectangle
 
 FROM_WALLS = 0.25  # metres
-JITTER = 0.15  # of the distance between neighbours
+JITTER = 0.075  # of the distance between neighbours, each way
 MEAN_SPEED, SPEED_SPREAD = 1.34, 0.26  # Weidmann 1993, m/s
 
 
@@ -28,7 +28,7 @@ class Placed(NamedTuple):
 
 
 def placed(scene: Scene, seed: int = 1) -> Placed:
-    """Return all people of a scene. Raises ValueError where a group does not fit into its area."""
+    """Return all people of a scene."""
     rng = np.random.default_rng(seed)
     places = [place for group in scene.groups for place in _places(group, rng)]
     number = np.repeat(np.arange(len(scene.groups)), [group.people for group in scene.groups])
@@ -43,10 +43,8 @@ def _places(group: Group, rng: np.random.Generator) -> list[tuple[float, float]]
     if group.places:
         return list(group.places)
     spots = _lattice(group.start, group.people)
-    pitch = math.sqrt(group.start.size / group.people)
-    if len(spots) < group.people:
-        raise ValueError(f"{group.people} people do not fit into {group.start}")
-    chosen = spots[rng.permutation(len(spots))[:group.people]] + rng.uniform(-1, 1, (group.people, 2)) * JITTER * pitch / 2
+    away = JITTER * math.sqrt(group.start.size / group.people)
+    chosen = spots[rng.permutation(len(spots))[:group.people]] + rng.uniform(-away, away, (group.people, 2))
     return [(float(x), float(y)) for x, y in chosen]
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories.table import Line, Rectangle
 
 EXIT_DEPTH = 6.0  # more than the distance at which people who are stuck count as arrived
 RING_MARGIN = 3.0  # beyond the ends of a ring: farther than anybody looks
@@ -58,6 +58,15 @@ class Scene(NamedTuple):
         every = *self.floor, *(each.area for each in self.exits)
         return Rectangle(min(part.left for part in every), min(part.top for part in every),
                          max(part.right for part in every), max(part.bottom for part in every))
+
+
+def gate(passage: Rectangle) -> Line:
+    """Return a line from wall to wall in the middle of a passage that leads to the right.
+
+    It reaches into the walls, for who slides along one may be on its very border.
+    """
+    middle, into = (passage.left + passage.right) / 2, 0.1
+    return Line(middle, passage.top - into, middle, passage.bottom + into)
 
 
 def right_of(floor: Rectangle, gap: float = 0.0) -> Exit:

@@ -17,7 +17,7 @@ def crossings(of: Trajectories, line: Line) -> tuple[Longs, Doubles]:
     rows = of.by_person()
     if len(rows.id) < 2:
         return np.zeros(0, np.int64), np.zeros(0)
-    crosses = _steps_across(rows.x[:-1], rows.y[:-1], rows.x[1:], rows.y[1:], line) & (rows.id[1:] == rows.id[:-1])
+    crosses = steps_across(rows.x[:-1], rows.y[:-1], rows.x[1:], rows.y[1:], line) & (rows.id[1:] == rows.id[:-1])
     people, first = np.unique(rows.id[:-1][crosses], return_index=True)
     frames = rows.frame[1:][crosses][first]
     order = np.argsort(frames, kind="stable")
@@ -40,7 +40,7 @@ def longest_gap(times: Doubles) -> float:
     return float(np.diff(times).max(initial=0.0))
 
 
-def _steps_across(x: Doubles, y: Doubles, to_x: Doubles, to_y: Doubles, line: Line) -> Bools:
+def steps_across(x: Doubles, y: Doubles, to_x: Doubles, to_y: Doubles, line: Line) -> Bools:
     """Say which steps meet the line and do not end on it."""
     along_x, along_y = line.to_x - line.x, line.to_y - line.y
     before = along_x * (y - line.y) - along_y * (x - line.x)  # on which side of the line: > 0, < 0, 0 on it

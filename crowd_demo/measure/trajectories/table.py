@@ -48,10 +48,6 @@ class Line(NamedTuple):
     to_x: float
     to_y: float
 
-    @property
-    def length(self) -> float:
-        return float(np.hypot(self.to_x - self.x, self.to_y - self.y))
-
 
 class Trajectories(NamedTuple):
     """A row for each person in each frame; `fps` frames a second."""
@@ -69,10 +65,6 @@ class Trajectories(NamedTuple):
     def between(self, begin_s: float, end_s: float) -> Trajectories:
         """Return what happens from `begin_s` to `end_s`."""
         return self.chosen((self.frame >= begin_s * self.fps) & (self.frame <= end_s * self.fps))
-
-    @property
-    def people(self) -> int:
-        return len(np.unique(self.id))
 
     @property
     def end_s(self) -> float:

@@ -55,6 +55,7 @@ class TilesSheet(TypedDict):
     cell: int
     variants: int
     kinds: list[str]
+    skies: dict[str, list[list[int]]]  # colours from the top of the world to its bottom
 
 
 class Manifest(TypedDict):

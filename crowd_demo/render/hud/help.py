@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.config.keys import TOLD_BY_OTHERS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
@@ -38,7 +39,8 @@ def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
 def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
                     mouse: Sequence[tuple[str, str]]) -> list[Entry]:
     """The actions that are not techniques and have a key, and the mouse; `actions` says what each does."""
-    listed = [Entry(keys[action], "", what) for action, what in actions.items() if action not in BY_PATH and keys.get(action)]
+    listed = [Entry(keys[action], "", what) for action, what in actions.items()
+              if action not in BY_PATH and action not in TOLD_BY_OTHERS and keys.get(action)]
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 

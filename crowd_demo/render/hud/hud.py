@@ -20,7 +20,9 @@ from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
 from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
+from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
+from crowd_demo.render.hud.minimap import Looked, Minimap
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
@@ -31,7 +33,7 @@ from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
 from crowd_demo.render.hud.views import View, draw_view
-from crowd_demo.render.told import Told
+from crowd_demo.render.told import Inspection, Told
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -40,6 +42,7 @@ ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mea
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
 LEGEND_NEEDS = 300  # units
+INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 COLOUR_LEGEND_ROOM = 520  # units
 
 
@@ -79,6 +82,8 @@ class Hud:
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
+        self._inspection: tuple[object, float, Canvas] | None = None
+        self._minimap = Minimap()
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -96,6 +101,9 @@ class Hud:
         if status.looks.hud != "off":
             self._draw_colour_legend(on, status.legend)
             self._draw_legend(on, status.told, now_s)
+            self._draw_inspection(on, status.inspection, now_s)
+        if status.looked:
+            self._draw_minimap(on, sim, status.looked, now_s)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
         self._draw_view(on, status.view)
@@ -178,6 +186,20 @@ class Hud:
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((left + right - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 
+    def _draw_inspection(self, on: pygame.Surface, found: Inspection | None, now_s: float) -> None:
+        """Draw the inspector's panel beside the switchboard, at the upper edge."""
+        if not found:
+            self._inspection = None
+            return
+        drawn_as = found.title, self.scale, id(self.pen.theme)
+        if self._inspection is None or self._inspection[0] != drawn_as or now_s - self._inspection[1] >= 1 / REFRESH_HZ:
+            hints = [f"{self.keys[action][0].upper()} {what}" for action, what in INSPECTING.items() if self.keys.get(action)]
+            self._inspection = drawn_as, now_s, draw_inspection(found, hints, self.pen, self.scale)
+        canvas, margin = self._inspection[2], self._margin(on.get_size())
+        beside = (placed.at[0] for placed in self._placed if placed.at[1] == margin and placed.at[0] > on.get_width() // 2)
+        right = min(beside, default=on.get_width()) - margin
+        self._place(on, canvas, (max(right - canvas.surface.get_width(), margin), margin))
+
     def _free_columns(self, on: pygame.Surface) -> tuple[int, int]:
         """Where the panels leave room between them at the lower edge, in pixels; the whole width if that is too little."""
         width, margin = on.get_width(), self._margin(on.get_size())
@@ -209,6 +231,18 @@ class Hud:
         canvas = self._colour_legend[1]
         self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
         self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+
+    def _draw_minimap(self, on: pygame.Surface, sim: Simulation, looked: Looked, now_s: float) -> None:
+        """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
+        canvas, margin = self._minimap.draw(sim, looked, self.pen, self.scale, now_s), self._margin(on.get_size())
+        bottom = self._timeline.top if self._timeline else on.get_height()
+        rect = canvas.surface.get_rect(bottomright=(on.get_width() - margin, bottom - margin))
+        for placed in self._placed:
+            if rect.colliderect(placed.rect) and placed.rect.height > on.get_height() / 2:
+                rect.right = placed.rect.left - margin
+            elif rect.colliderect(placed.rect):
+                rect.bottom = placed.rect.top - margin
+        self._place(on, canvas, rect.topleft)
 
     def _card_hint(self) -> str:
         """The keys that show the card again, and that measure what it is about properly."""

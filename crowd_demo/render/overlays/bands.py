@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.inks import BLACK, ORANGE, SKY, ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, ORANGE, SKY, ink
 from crowd_demo.render.overlays.sketch import Sketch
 
 TINTS = np.array([ink(SKY, 70), ink(ORANGE, 70)], np.uint32)

@@ -6,7 +6,7 @@ that the last step and this frame have really used; nothing is worked out anew, 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -76,8 +76,9 @@ class Draw(Protocol):
         """Draw on the sketch, and tell what it shows."""
 
 
-def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen) -> list[Told]:
-    """Draw the overlays named in `shown`, in the order of the registry; return what the legend says. Runs a kernel."""
+def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
+                  more: Callable[[Sketch], None] = lambda sketch: None) -> list[Told]:
+    """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel."""
     sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():
         if name in shown:
@@ -87,6 +88,7 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
             else:
                 draw: Draw = load(entry.draw)
                 draw(sketch, looking)
+    more(sketch)
     target = on if is_plain(on) else plain_surface(on.get_size())
     if target is not on:
         target.blit(on, (0, 0))

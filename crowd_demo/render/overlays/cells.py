@@ -6,8 +6,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
-from crowd_demo.render.overlays.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.trees import TreeStructure

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.inks import BLACK, ORANGE, SKY, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
-from crowd_demo.render.overlays.inks import BLACK, ORANGE, SKY, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.render.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
-from crowd_demo.render.overlays.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.sorted import Sorted

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crowd_demo.render.hud.theme import WARM
+from crowd_demo.render.inks import BLACK, ORANGE, ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, ORANGE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowd_demo.render.overlays.inks import SCALE, scale_inks
+from crowd_demo.render.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
-from crowd_demo.render.overlays.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 

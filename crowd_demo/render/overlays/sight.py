@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import cast
 
+from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.behaviours.walking import WAITING, PeopleColumns

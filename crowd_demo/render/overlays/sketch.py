@@ -20,7 +20,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import SMALL, TEXT, scale_for
-from crowd_demo.render.overlays.inks import BLACK, SHADOW, ink
+from crowd_demo.render.inks import BLACK, SHADOW, ink
 from crowd_demo.render.overlays.marks import Areas, Strokes, marks_call
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.told import RGB, Key, Told

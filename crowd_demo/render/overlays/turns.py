@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.inks import BLACK, ORANGE, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, ORANGE, SKY, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.schedule import LONGEST

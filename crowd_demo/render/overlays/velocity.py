@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 

@@ -55,7 +55,7 @@ def gather(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
            distances: Floats) -> tuple[int, int, int]:
     """Fill `near` with the `most` nearest neighbours of the agent in a slot; return (how many, found, scanned)."""
     me = read_columns(rules, columns, np.uintp(slot))
-    size, found, scanned = 0, 0, 0
+    size, found, scanned, farthest = 0, 0, 0, np.float32(np.inf)
     left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]
@@ -65,7 +65,8 @@ def gather(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
                 continue
             scanned += 1
             is_neighbour, distance = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
-            if is_neighbour:
-                found += 1
+            found += is_neighbour
+            if is_neighbour & (distance <= farthest):
                 size = _insert(columns, other, distance, size, most, near, distances)
+                farthest = distances[most - 1] if size == most else farthest
     return size, found, scanned

@@ -23,7 +23,7 @@ from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.render.camera import Camera
-from crowd_demo.sim.actions import Populate, SetWalls, Switch
+from crowd_demo.sim.actions import Place, Populate, SetWalls, Switch
 
 quick = pytest.mark.quick
 
@@ -136,13 +136,15 @@ def test_the_name_of_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch:
 @quick
 def test_what_no_configuration_says_is_said_in_comments(tmp_path: Path) -> None:
     config = load_config("20k", {"world": {"width": 60_000, "height": 4000}, "map": None})
-    sim = SimpleNamespace(tick=812, history=[(1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True))])
+    sim = SimpleNamespace(tick=812, history=[(1, Populate(5)), (2, Switch("cull", "off")), (3, SetWalls((0, 0, 1, 1), True)),
+                                             (4, Place(0, 1.0, 2.0)), (5, Place(0, 1.0, 3.0))])
     camera = Camera((60_000.0, 4000.0), (1280, 720))
     camera.look_at(30_000.0, 2000.0, 0.03)
     screen = shown(config, sim=sim, camera=camera, frozen=True)
     for text in (copy(screen, "20k").text, copy(screen, "20k", as_yaml=True).text):
         comments = [line for line in text.splitlines() if line.startswith("# ") and "crowd-demo" not in line]
         assert comments == ["# the screen was at tick 812; this begins at tick 0", "# walls that were built: not in this",
+                            "# agents that were put elsewhere: not in this",
                             "# zoom 0.03: a configuration begins at 0.05, or with the whole world, as this does",
                             "# the frozen frustum: not in this"]
     assert parsed(copy(screen, "20k").text).camera.zoom is None

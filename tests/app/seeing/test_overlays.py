@@ -17,7 +17,7 @@ def rows(driven: Driven) -> dict[str, tuple[str, str]]:
 
 
 def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: Driven) -> None:
-    driven.press("0")
+    driven.press("f10")
     found = rows(driven)
     assert list(found) == [entry.label for entry in OVERLAYS.values()]
     situation = driven.program.sim.situation
@@ -29,7 +29,7 @@ def test_the_list_has_every_overlay_and_says_which_has_nothing_to_show(driven: D
 
 
 def test_return_shows_and_hides_one_and_the_list_stays_open(driven: Driven) -> None:
-    driven.press("0")
+    driven.press("f10")
     first = next(iter(OVERLAYS))
     driven.press("return")
     assert driven.program.overlays.shown == {first} and "shown" in rows(driven)[OVERLAYS[first].label][0]

@@ -11,7 +11,7 @@ import pygame
 import pytest
 from numpy.typing import NDArray
 
-from crowd_demo.config.keys import ACTIONS, keys_of
+from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
@@ -585,7 +585,7 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
     assert [entry.exact for entry in techniques.values()] == [technique.exact or technique.model for technique in TECHNIQUES]
     program = program_entries(keys, {action: text for action, (_, text) in ACTIONS.items()}, ())
     without = [action for action in ACTIONS if not keys[action]]
-    assert len(program) + len(techniques) + len(without) == len(ACTIONS) and program[0].keys == ("p",)
+    assert len(program) + len(techniques) + len(without) + len(TOLD_BY_OTHERS) == len(ACTIONS) and program[0].keys == ("p",)
 
 
 def test_a_key_looks_the_same_however_it_is_spelt() -> None:

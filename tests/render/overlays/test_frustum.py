@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.inks import ORANGE
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.frustum import draw_frustum
-from crowd_demo.render.overlays.inks import ORANGE
 from crowd_demo.render.overlays.sketch import Sketch
 
 pytestmark = pytest.mark.quick

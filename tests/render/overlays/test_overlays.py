@@ -16,11 +16,11 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 from crowd_demo.render.overlays.candidates import draw_candidates
 from crowd_demo.render.overlays.curve import draw_curve
 from crowd_demo.render.overlays.flow import draw_flow
-from crowd_demo.render.overlays.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.turns import draw_turns
 from crowd_demo.render.pixels import plain_surface

@@ -98,3 +98,21 @@ def test_prey_flees() -> None:
         distance = np.hypot(c.x[prey][:, None] - c.x[~prey], c.y[prey][:, None] - c.y[~prey])
         near[flee] = int((distance < 30).sum())
     assert near[0] > 2 * near[8]
+
+
+def test_turning_runs_from_bird_to_bird_beyond_those_who_see_the_hawk() -> None:
+    """Two crowds from one state: in the middle of one hangs the hawk. Who turns and was never near it has it from others."""
+    crowds = [simulation("murmuration", agents=6001, **open_world(2260, 1270)) for _ in range(2)]
+    feared, met, corner = crowds[0].config.hunt.fear, np.zeros(6000, bool), (2259, 1269)
+    for step in range(450):
+        birds: Any = crowds[0].agents.by_id()
+        if step <= 300:
+            middle = float(np.median(birds.x)), float(np.median(birds.y))
+        else:
+            met |= np.hypot(birds.x[1:] - middle[0], birds.y[1:] - middle[1]) < feared
+        for sim, hawk in zip(crowds, (middle if step >= 300 else corner, corner), strict=True):
+            sim.place(0, *hawk)
+            sim.step()
+    one, other = (sim.agents.by_id() for sim in crowds)
+    turned = np.arctan2(one.vx * other.vy - one.vy * other.vx, one.vx * other.vx + one.vy * other.vy)[1:]
+    assert (abs(turned[~met]) > np.radians(20)).sum() > 50

@@ -1,7 +1,7 @@
 """An overlay."""
 
+from crowd_demo.render.inks import ink
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inks import ink
 from crowd_demo.render.overlays.sketch import Sketch
 
 

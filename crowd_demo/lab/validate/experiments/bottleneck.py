@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from crowd_demo.lab.validate.experiment import OWN, Experiment, Measures, Reading, Run, Runs
-from crowd_demo.lab.validate.scene import Group, Scene, right_of
+from crowd_demo.lab.validate.scene import Group, Scene, gate, right_of
 from crowd_demo.measure.trajectories.flow import flow, middle
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories.table import Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,9 +33,7 @@ def scene(width: float, people: int) -> Scene:
 
 def specific_flow(width: float, run: Run, measures: Measures) -> float:
     """Return the flow through the middle of the bottleneck per metre of its width, people/(m s)."""
-    between = run.scene.floor[1]
-    middle_x = (between.left + between.right) / 2
-    _, times = measures.crossings(run.walked, Line(middle_x, between.top, middle_x, between.bottom))
+    _, times = measures.crossings(run.walked, gate(run.scene.floor[1]))
     return flow(middle(times)) / width
 
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from crowd_demo.lab.validate.experiment import OWN, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.experiments.bottleneck import LEAST, MOST
-from crowd_demo.lab.validate.scene import Group, Scene, right_of
+from crowd_demo.lab.validate.scene import Group, Scene, gate, right_of
 from crowd_demo.measure.trajectories.distance import nearest
 from crowd_demo.measure.trajectories.flow import flow, longest_gap, middle
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories.table import Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,8 +40,7 @@ def scene(people: int, side: float, width: float, seconds: float) -> Scene:
 
 def times(run: Run, measures: Measures) -> Doubles:
     """Return when people pass the door, s."""
-    door = run.scene.floor[1]
-    return measures.crossings(run.walked, Line(door.right, door.top, door.right, door.bottom))[1]
+    return measures.crossings(run.walked, gate(run.scene.floor[1]))[1]
 
 
 def read(runs: Runs, measures: Measures) -> Iterator[Reading]:

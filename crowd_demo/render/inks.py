@@ -14,7 +14,8 @@ ORANGE: RGB = (230, 159, 0)
 SKY: RGB = (86, 180, 233)
 BLUE: RGB = (0, 84, 160)
 VERMILION: RGB = (200, 70, 0)
-YELLOW: RGB = (240, 228, 66)
+GREEN: RGB = (0, 158, 115)
+GREY: RGB = (176, 180, 186)
 SCALE: tuple[RGB, ...] = ((255, 240, 120), (250, 160, 30), (205, 50, 40), (90, 0, 80))  # ever darker
 SHADOW = 96  # how opaque what lies under a line is, of 255
 

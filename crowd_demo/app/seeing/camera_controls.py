@@ -1,0 +1,100 @@
+"""Where the user looks, and in which colours: smooth zoom, bookmarks, colour modes; and the actions that change them.
+
+Zooming by wheel or key is a wish of how much; `glide` brings the camera nearer to it in each frame, so that one notch takes
+about a sixth of a second. Without a window it is there at once, so that pictures do not depend on the clock.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.model import Config
+from crowd_demo.registry.colours import COLOURS
+from crowd_demo.render.camera import Camera
+
+GLIDE_S = 0.05  # in which a glide comes nearer by a factor of e
+DONE = 1e-3  # of a factor: what is left of a glide is made at once
+NOTCH = 1.15**2  # of the zoom, a press
+BOOKMARKS = 9
+
+
+class CameraControls:
+    """The camera, and what is seen by it. With `smooth` zooming glides."""
+
+    def __init__(self, config: Config, camera: Camera, crowd: Crowd, notices: Notices) -> None:
+        self.smooth = False
+        self._configured, self._camera, self._crowd, self._notices = config.scene.colours, camera, crowd, notices
+        self._left = 1.0  # the factor by which to zoom still
+        self._at = 0.0, 0.0  # the pixel that stays where it is
+        self._bookmarks: dict[int, tuple[float, float, float]] = {}
+
+    @property
+    def actions(self) -> KeyActions:
+        marks = range(1, BOOKMARKS + 1)
+        return {"fit": KeyAction(self.fit), "zoom_in": KeyAction(partial(self.zoom_middle, NOTCH)),
+                "zoom_out": KeyAction(partial(self.zoom_middle, 1 / NOTCH)),
+                "colours": KeyAction(self.next_colours, partial(self.next_colours, backwards=True)),
+                **{f"bookmark_{n}": KeyAction(partial(self.go_to, n), partial(self.keep, n)) for n in marks}}
+
+    # --- zoom --------------------------------------------------------------------------------------------------------
+
+    def fit(self) -> None:
+        self._left = 1.0
+        self._camera.fit()
+
+    def zoom(self, x: float, y: float, factor: float) -> None:
+        """Zoom by `factor`; the world point under pixel (x, y) stays there."""
+        self._left, self._at = self._left * factor, (x, y)
+        if not self.smooth:
+            self.glide(math.inf)
+
+    def zoom_middle(self, factor: float) -> None:
+        width, height = self._camera.size
+        self.zoom(width / 2, height / 2, factor)
+
+    def glide(self, elapsed_s: float) -> None:
+        """Make the part of the zoom that belongs to that time."""
+        if self._left == 1.0:
+            return
+        part = 1 - math.exp(-elapsed_s / GLIDE_S)
+        factor = self._left ** part if abs(math.log(self._left)) * (1 - part) > DONE else self._left
+        before = self._camera.zoom
+        self._camera.zoom_at(*self._at, factor)
+        ended = self._camera.zoom == before  # it cannot zoom any farther
+        self._left = 1.0 if ended else self._left / factor
+
+    # --- bookmarks ---------------------------------------------------------------------------------------------------
+
+    def keep(self, number: int) -> None:
+        """Keep the present view under that number."""
+        self._bookmarks[number] = self._camera.x, self._camera.y, self._camera.zoom
+        self._notices.add(f"bookmark {number} is this view: Ctrl {number} comes back to it", "bookmark")
+
+    def go_to(self, number: int) -> None:
+        """Show the view that was kept under that number."""
+        if number in self._bookmarks:
+            self._left = 1.0
+            self._camera.look_at(*self._bookmarks[number])
+        else:
+            self._notices.add(f"there is no bookmark {number} yet: Ctrl Shift {number} keeps this view", "bookmark")
+
+    # --- colours -----------------------------------------------------------------------------------------------------
+
+    @property
+    def colours(self) -> str:
+        """The name of the colour mode."""
+        return self._crowd.scene.colours if self._crowd.scene else self._configured
+
+    def show_colours(self, name: str) -> None:
+        """Choose a colour mode of the registry."""
+        if self._crowd.scene:
+            self._crowd.scene.show_colours(name)
+            self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+
+    def next_colours(self, backwards: bool = False) -> None:
+        names = list(COLOURS)
+        self.show_colours(names[(names.index(self.colours) + (-1 if backwards else 1)) % len(names)])

@@ -1,0 +1,83 @@
+"""The minimap: the whole world, small, with its crowd, the view, and the frozen frustum.
+
+The ground is drawn when the walls change, the crowd some times a second from a sample of it; both are kept in between.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pygame
+
+from crowd_demo.compute.arrays import Bytes
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import TEXT, WARM
+from crowd_demo.sim.simulation import Simulation
+
+WIDEST, HIGHEST, EDGE = 130.0, 110.0, 6.0  # units
+SAMPLE = 8192  # agents at most
+REFRESH_HZ = 4.0
+GROUND: tuple[tuple[int, int, int], ...] = (  # by the map's kinds: floor, wall, water, swamp, grass
+    (188, 178, 158), (84, 88, 106), (74, 146, 184), (116, 118, 76), (134, 164, 96))
+CROWD = (30, 34, 60)
+DARKEST = 0.8  # share of the crowd's colour, where it is densest
+
+
+class Looked(NamedTuple):
+    """What the camera shows of the world, and what culling keeps where that is frozen."""
+
+    view: Rect
+    frozen: Rect | None
+
+
+class Minimap:
+    """Draws it; keeps the picture of ground and crowd."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[object, float, pygame.Surface] | None = None
+
+    def draw(self, sim: Simulation, looked: Looked, pen: Pen, scale: float, now_s: float) -> Canvas:
+        """A panel with the world as large as fits."""
+        width, height = float(sim.terrain.walls.width), float(sim.terrain.walls.height)
+        per_unit = min(WIDEST / width, HIGHEST / height)  # panel units a world unit
+        box = width * per_unit, height * per_unit
+        canvas = Canvas((box[0] + 2 * EDGE, box[1] + 2 * EDGE), pen, scale)
+        inner = canvas.pixels((EDGE, EDGE, *box))
+        canvas.surface.blit(self._picture(sim, inner.size, now_s), inner)
+        canvas.surface.set_clip(inner)
+        for rect, colour in ((looked.frozen, WARM), (looked.view, TEXT)):
+            if rect:
+                left, top = EDGE + rect.left * per_unit, EDGE + rect.top * per_unit
+                size = (rect.right - rect.left) * per_unit, (rect.bottom - rect.top) * per_unit
+                seen = canvas.pixels((left, top, *size))
+                pygame.draw.rect(canvas.surface, (0, 0, 0), seen.inflate(2, 2), 3)
+                pygame.draw.rect(canvas.surface, pen.colour(colour), seen, 1)
+        canvas.surface.set_clip(None)
+        canvas.target((0, 0, *canvas.size), "action", "fit")
+        return canvas
+
+    def _picture(self, sim: Simulation, size: tuple[int, int], now_s: float) -> pygame.Surface:
+        drawn_as = size, id(sim.terrain), sim.terrain.version
+        if self._kept is None or self._kept[0] != drawn_as or now_s - self._kept[1] >= 1 / REFRESH_HZ:
+            self._kept = drawn_as, now_s, pygame.surfarray.make_surface(picture_of(sim, size))
+        return self._kept[2]
+
+
+def picture_of(sim: Simulation, size: tuple[int, int]) -> Bytes:
+    """Ground and crowd of the whole world in so many pixels: uint8[width, height, 3]."""
+    width, height = size
+    kinds = sim.terrain.kinds
+    rows, columns = (np.arange(pixels) * tiles // pixels for pixels, tiles in ((height, len(kinds)), (width, kinds.shape[1])))
+    ground = np.array(GROUND, np.float32)[kinds[rows][:, columns].T]
+    columns_of, count = sim.agents.columns, sim.agents.count
+    every = max(1, -(-count // SAMPLE))
+    places = (np.clip(place[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64) for place, side, pixels in (
+        (columns_of.x, sim.terrain.walls.width, width), (columns_of.y, sim.terrain.walls.height, height)))
+    counts = np.zeros(size, np.float32)
+    np.add.at(counts, tuple(places), 1)
+    share = DARKEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
+    picture: Bytes = (ground + (np.array(CROWD, np.float32) - ground) * share).astype(np.uint8)
+    return picture

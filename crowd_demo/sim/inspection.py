@@ -1,0 +1,223 @@
+"""What can be told of one agent, or of those in a rectangle, by reading the arrays that the last step has left.
+
+Reading changes nothing. Candidates are those of the present structure, as the step has found them; who of them is a neighbour
+is told at their present places, by the behaviour's own test.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Ints, Rules, Whole
+from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.sim.interaction.pairwise import perceive, read_columns
+from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
+from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.neighbours.structure import Structure
+from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.neighbours.z_grid import ZGrid
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import Columns
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
+Rows = tuple[tuple[str, str], ...]  # what, and how much
+USUAL = ("id", "x", "y", "vx", "vy", "push_x", "push_y", "look_at", "goal_x", "goal_y", "heading_x", "heading_y")
+
+
+class Around(NamedTuple):
+    """Where an agent looks."""
+
+    where: str  # the cell or leaf that it is in, in words
+    asked: bool  # whether candidates were looked for there in the last step
+    own: Box | None  # that cell or leaf
+    reach: Box | None  # what it looks into, where that is a rectangle
+    candidates: Ints  # slots, without its own
+
+
+@device
+def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, found: Bytes) -> None:
+    """found[k] = 1 where candidates[k] is a neighbour."""
+    me = read_columns(rules, columns, np.uintp(slot))
+    for k in range(candidates.shape[0]):
+        is_neighbour, _ = perceive(rules, me, read_columns(rules, columns, np.uintp(candidates[k])))
+        found[k] = is_neighbour
+
+
+def perceive_call(sim: Simulation, slot: int, candidates: Ints) -> tuple[Call, Bytes]:
+    """The kernel that tells who of the candidates is a neighbour, and where it writes that."""
+    found = np.zeros(len(candidates), np.uint8)
+    return call(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
+
+
+def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
+    """Those of the candidates that are neighbours; of many that a behaviour gathers, or a cap keeps, also those left out."""
+    marking, found = perceive_call(sim, slot, np.ascontiguousarray(candidates, np.int32))
+    marking.run()
+    return candidates[found > 0]
+
+
+# --- where it looks --------------------------------------------------------------------------------------------------
+
+def around(sim: Simulation, slot: int) -> Around | None:
+    """Where the agent in a slot looks; None if the next step has to build that first."""
+    world, structure = sim.world, sim.index.built(sim.world)
+    if world.rules is None:
+        return None
+    if world.cap != "none" or world.needs.nearest:
+        return _in_cells(world.grid.view(), slot, world.grid.cell) if world.grid.fresh else None
+    if structure is None:
+        return None
+    match structure.candidates():
+        case Cells() as cells if cells.columns == 1 and sim.optimizations.neighbours == "none":
+            return Around("no cells", True, None, None, _others(np.arange(sim.agents.count, dtype=np.int32), slot))
+        case Cells() as cells:
+            return _in_cells(cells, slot, structure.domain.grid.cell)
+        case Lists() as lists:
+            return _in_lists(sim, lists, slot, structure.domain.grid.cell)
+        case Runs() as runs:
+            return _in_runs(structure, runs, slot)
+    return None
+
+
+def _others(slots: Ints, slot: int) -> Ints:
+    return slots[slots != slot]
+
+
+def _place_in(order: Ints, count: int, slot: int) -> int:
+    return int(np.flatnonzero(order[:count] == slot)[0])
+
+
+def _box_of(row: int, column: int, reach: int, rows: int, columns: int, cell: float) -> Box:
+    return (max(column - reach, 0) * cell, max(row - reach, 0) * cell, min(column + reach + 1, columns) * cell,
+            min(row + reach + 1, rows) * cell)
+
+
+def _in_cells(cells: Cells, slot: int, cell: float) -> Around:
+    start = cells.start[:cells.rows * cells.columns + 1]
+    place = _place_in(cells.order, int(start[-1]), slot)
+    row, column = divmod(int(np.searchsorted(start, place, "right")) - 1, cells.columns)
+    left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
+    near = range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows))
+    parts = [cells.order[start[each * cells.columns + left]:start[each * cells.columns + right]] for each in near]
+    return Around(f"cell {column}, {row}", True, _box_of(row, column, 0, cells.rows, cells.columns, cell),
+                  _box_of(row, column, cells.reach, cells.rows, cells.columns, cell), _others(np.concatenate(parts), slot))
+
+
+def _in_lists(sim: Simulation, lists: Lists, slot: int, cell: float) -> Around | None:
+    """Since it was put into a list the agent has moved by up to a step, so the cells beside its own are searched too."""
+    columns = sim.agents.columns
+    row, column = int(columns.y[slot] / cell), int(columns.x[slot] / cell)
+    for near in range(max(row - 1, 0), min(row + 2, lists.rows)):
+        for beside in range(max(column - 1, 0), min(column + 2, lists.columns)):
+            if slot in _listed(lists, near, beside):
+                box = _box_of(near, beside, lists.reach, lists.rows, lists.columns, cell)
+                found = [each for r in range(max(near - lists.reach, 0), min(near + lists.reach + 1, lists.rows))
+                         for c in range(max(beside - lists.reach, 0), min(beside + lists.reach + 1, lists.columns))
+                         for each in _listed(lists, r, c)]
+                return Around(f"cell {beside}, {near}", True, _box_of(near, beside, 0, lists.rows, lists.columns, cell), box,
+                              _others(np.array(found, np.int32), slot))
+    return None
+
+
+def _listed(lists: Lists, row: int, column: int) -> list[int]:
+    found, slot = [], int(lists.head[row * lists.columns + column])
+    while slot >= 0:
+        found.append(slot)
+        slot = int(lists.next[slot])
+    return found
+
+
+def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
+    groups = int(runs.groups[0])
+    place = _place_in(runs.order, int(runs.start[groups]), slot)
+    group = int(np.searchsorted(runs.start[:groups + 1], place, "right")) - 1
+    parts = [runs.order[runs.first[group, k]:runs.last[group, k]] for k in range(runs.count[group])]
+    found = np.concatenate(parts) if parts else np.zeros(0, np.int32)
+    if isinstance(structure, TreeStructure):
+        left, top, right, bottom = structure.box[(1 << structure.depth) + group].tolist()
+        return Around(f"leaf {group}", bool(parts), (left, top, right, bottom), None, _others(found, slot))
+    cell = structure.cell if isinstance(structure, ZGrid) else structure.domain.grid.cell
+    columns = structure.domain.agents.columns
+    row, column = int(columns.y[slot] / cell), int(columns.x[slot] / cell)
+    return Around(f"group {group}", bool(parts), (column * cell, row * cell, (column + 1) * cell, (row + 1) * cell), None,
+                  _others(found, slot))
+
+
+# --- in words --------------------------------------------------------------------------------------------------------
+
+def facts_of(sim: Simulation, slot: int) -> Rows:
+    """What the agent in a slot is, has and knows."""
+    agents, columns = sim.agents, sim.agents.columns
+    rows = [("kind", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
+            ("place", f"{columns.x[slot]:.1f}, {columns.y[slot]:.1f}")]
+    speed = float(np.hypot(columns.vx[slot], columns.vy[slot]))
+    wanted = getattr(columns, "speed", None)
+    rows.append(("speed", f"{speed:.1f} units/s" + ("" if wanted is None else f" of {float(wanted[slot]):.1f}")))
+    if sim.behaviour.states:
+        state = getattr(columns, "state", None)
+        rows.append(("state", sim.behaviour.states[int(state[slot])] if state is not None else "-"))
+    rows += _goal_of(sim, slot)
+    rows += _ages_of(sim, slot)
+    rows.append(("push", f"{columns.push_x[slot]:+.2f}, {columns.push_y[slot]:+.2f}"))
+    shown = (*USUAL, "speed", "state", "goal", "sees")
+    rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
+             if name not in shown]
+    return tuple(rows)
+
+
+def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
+    columns = sim.agents.columns
+    goal = getattr(columns, "goal", None)
+    if goal is None:
+        return []
+    to_x, to_y = getattr(columns, "goal_x", columns.x)[slot], getattr(columns, "goal_y", columns.y)[slot]
+    away = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
+    seen = getattr(columns, "sees", None)
+    sight = "" if seen is None else ", in sight" if seen[slot] else ", not in sight"
+    return [("goal", f"destination {int(goal[slot])}{sight}"), ("way to it", f"{away:.0f} units")]
+
+
+def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
+    """How old is what the agent knows, in steps before the last one."""
+    packed, last = int(sim.agents.columns.look_at[slot]), sim.tick - 1
+    looked = packed // LONGEST - packed % LONGEST - 1
+    rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
+    identity = int(sim.agents.columns.id[slot])
+    for name, path in (("looked for goal", "stagger.sight"), ("took heading", "stagger.paths")):
+        if path in sim.behaviour.techniques and sim.tick:
+            rows.append((name, _ago((last + identity) % int(sim.optimizations.get(path)))))
+    return rows
+
+
+def _ago(steps: int) -> str:
+    return "in the last step" if steps == 0 else f"{steps} step{'s' * (steps != 1)} before"
+
+
+def inside(sim: Simulation, box: Box) -> Whole:
+    """The slots of the agents in a rectangle."""
+    columns, count = sim.agents.columns, sim.agents.count
+    x, y = columns.x[:count], columns.y[:count]
+    return np.flatnonzero((x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3]))
+
+
+def counts_of(sim: Simulation, box: Box) -> Rows:
+    """Counts and means of the agents in a rectangle."""
+    slots, columns = inside(sim, box), sim.agents.columns
+    area = max((box[2] - box[0]) * (box[3] - box[1]), 1e-9)
+    rows = [("agents", f"{len(slots):,}"), ("density", f"{len(slots) / area * 1e4:.2f} in 100 x 100 units")]
+    if not len(slots):
+        return tuple(rows)
+    vx, vy = columns.vx[slots].astype(np.float64), columns.vy[slots].astype(np.float64)
+    speed = np.hypot(vx, vy)
+    rows += [("mean speed", f"{speed.mean():.1f} units/s"), ("mean way", f"{vx.mean():+.1f}, {vy.mean():+.1f} units/s"),
+             ("all one way", f"{np.hypot(vx.mean(), vy.mean()) / max(speed.mean(), 1e-9):.0%}"),
+             ("mean push", f"{np.hypot(columns.push_x[slots], columns.push_y[slots]).mean():.2f}")]
+    if sim.behaviour.states:
+        counts = np.bincount(np.asarray(getattr(columns, "state"))[slots], minlength=len(sim.behaviour.states))  # noqa: B009
+        rows += [(name, f"{count:,}") for name, count in zip(sim.behaviour.states, counts.tolist(), strict=True)]
+    spread = int(slots.max() - slots.min()) + 1
+    rows.append(("memory", f"spread over {spread:,} slots"))
+    return tuple(rows)

@@ -1,0 +1,97 @@
+"""Zoom that glides, bookmarks, and the minimap."""
+
+from __future__ import annotations
+
+import math
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.seeing.camera_controls import CameraControls
+from crowd_demo.config.model import Config
+from crowd_demo.render.camera import MOST_ZOOM, Camera
+
+pytestmark = pytest.mark.quick
+
+
+def seeing(smooth: bool = True) -> tuple[CameraControls, Camera]:
+    camera = Camera((4000.0, 3000.0), (800, 600))
+    camera.look_at(2000, 1500, 0.5)
+    made = CameraControls(Config.model_validate({}), camera, None, Notices())  # type: ignore[arg-type]
+    made.smooth = smooth
+    return made, camera
+
+
+def test_a_zoom_glides_and_ends_exactly_where_a_jump_does() -> None:
+    (gliding, slow), (jumping, fast) = seeing(), seeing(smooth=False)
+    jumping.zoom(200, 150, 1.5)
+    fixed = fast.screen_to_world(200, 150)
+    assert fast.zoom == pytest.approx(0.75)
+    gliding.zoom(200, 150, 1.5)
+    zooms = [slow.zoom]
+    for _ in range(60):
+        gliding.glide(1 / 60)
+        zooms.append(slow.zoom)
+        assert slow.screen_to_world(200, 150) == pytest.approx(fixed), "what is under the cursor stays there"
+    assert zooms == sorted(zooms) and len(set(zooms[:12])) > 8, "not in one step"
+    assert slow.zoom == pytest.approx(fast.zoom) and (slow.x, slow.y) == pytest.approx((fast.x, fast.y))
+    gliding.glide(1.0)
+    assert slow.zoom == zooms[-1], "and then it rests"
+
+
+def test_a_glide_is_the_same_in_frames_of_any_length() -> None:
+    (one, first), (other, second) = seeing(), seeing()
+    for made in (one, other):
+        made.zoom(10, 10, 2.0)
+    for _ in range(6):
+        one.glide(0.01)
+    other.glide(0.06)
+    assert first.zoom == pytest.approx(second.zoom)
+
+
+def test_a_glide_that_cannot_go_on_is_over() -> None:
+    made, camera = seeing()
+    made.zoom(0, 0, 1e9)
+    made.glide(math.inf)
+    assert camera.zoom == MOST_ZOOM
+    made.zoom(0, 0, 2.0)
+    made.glide(0.01)
+    made.zoom(0, 0, 0.5)
+    made.glide(math.inf)
+    assert camera.zoom == pytest.approx(MOST_ZOOM / 2)
+
+
+def test_bookmarks_are_kept_and_come_back_by_keys(driven: Driven) -> None:
+    camera = driven.program.camera
+    driven.press("1", pygame.KMOD_CTRL)
+    assert any("no bookmark 1" in notice for notice in driven.program.status().notices)
+    camera.look_at(300, 200, 2.0)
+    driven.press("1", pygame.KMOD_CTRL | pygame.KMOD_SHIFT)
+    driven.press("home")
+    assert camera.zoom != 2.0
+    driven.press("1", pygame.KMOD_CTRL)
+    assert (camera.x, camera.y, camera.zoom) == (300, 200, 2.0)
+
+
+def test_keys_zoom_at_the_middle(driven: Driven) -> None:
+    camera = driven.program.camera
+    camera.look_at(500, 300, 1.0)
+    driven.press("up", pygame.KMOD_CTRL)
+    assert camera.zoom == pytest.approx(1.15**2) and (camera.x, camera.y) == pytest.approx((500, 300))
+    driven.press("down", pygame.KMOD_CTRL)
+    assert camera.zoom == pytest.approx(1.0)
+
+
+def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) -> None:
+    assert driven.program.status().looked is None
+    before = driven.program.sim.state_hash()
+    driven.press("space")
+    driven.press("end")
+    driven.press("f")
+    driven.program.camera.look_at(200, 200, 4.0)
+    driven.frames()
+    looked = driven.program.status().looked
+    assert looked and looked.view == driven.program.camera.view_rect() and looked.frozen not in (None, looked.view)
+    assert before

@@ -1,0 +1,156 @@
+"""The inspector in the program: it finds an agent, follows it, says when it is gone, and counts those in a box."""
+
+from __future__ import annotations
+
+import numpy as np
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.input.commands import Click, SelectBox
+from crowd_demo.render.told import Inspection
+from crowd_demo.sim.actions import Populate
+
+
+def told(driven: Driven) -> Inspection:
+    driven.frames()
+    found = driven.program.status().inspection
+    assert found
+    return found
+
+
+def rows(driven: Driven) -> dict[str, str]:
+    return dict(told(driven).rows)
+
+
+def inspected(driven: Driven) -> int:
+    """The id of the agent that the panel is about."""
+    return int(told(driven).title.removeprefix("agent ").replace(",", ""))
+
+
+def pixel_of(driven: Driven, slot: int) -> tuple[float, float]:
+    columns = driven.program.sim.agents.columns
+    return driven.program.camera.world_to_screen(float(columns.x[slot]), float(columns.y[slot]))
+
+
+def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driven: Driven) -> None:
+    driven.press("space")
+    columns = driven.program.sim.agents.columns
+    driven.program.perform(Click(None, pixel_of(driven, 7)))
+    assert inspected(driven) == columns.id[7] and rows(driven)["slot"] == "7 of 200"
+    driven.program.perform(Click(None, (-500.0, -500.0)))
+    driven.frames()
+    assert driven.program.status().inspection is None and not driven.program.inspector.active
+
+
+def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driven: Driven) -> None:
+    driven.frames(3)
+    driven.press("space")
+    driven.press("f6")
+    sim, camera = driven.program.sim, driven.program.camera
+    x, y = sim.agents.columns.x[:200], sim.agents.columns.y[:200]
+    first = inspected(driven)
+    assert first == sim.agents.columns.id[np.hypot(x - camera.x, y - camera.y).argmin()]
+    driven.press(";")
+    assert inspected(driven) == (first + 1) % 200
+    driven.press(";", pygame.KMOD_LSHIFT)
+    driven.press(";", pygame.KMOD_LSHIFT)
+    assert inspected(driven) == (first - 1) % 200
+    driven.press("f6")
+    driven.frames()
+    assert driven.program.status().inspection is None
+
+
+def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None:
+    driven.program.sim.optimizations.reorder.every = 1
+    driven.press("f6")
+    identity, slots = inspected(driven), set()
+    for curve in ["row"] * 3 + ["hilbert"] * 5:
+        driven.program.sim.optimizations.curve = curve
+        driven.frames()
+        found = rows(driven)
+        slot = int(found["slot"].split()[0].replace(",", ""))
+        assert driven.program.sim.agents.columns.id[slot] == identity
+        slots.add(slot)
+    assert len(slots) > 1, "sorts have moved it"
+    driven.press("r")
+    assert inspected(driven) == identity and "gone" not in str(rows(driven))
+
+
+def test_one_that_dies_is_said_to_be_gone_and_is_there_again_in_the_past(driven: Driven) -> None:
+    driven.press("f6")
+    while inspected(driven) != 199:
+        driven.press(";")
+    driven.frames(4)
+    tick = driven.program.sim.tick
+    driven.program.crowd.apply(Populate(100))
+    driven.frames(3)
+    assert inspected(driven) == 199 and "gone" in str(rows(driven))
+    driven.press("space")
+    while driven.program.sim.tick > tick - 2:
+        driven.press("backspace")
+    assert "slot" in rows(driven), "rewound to a time at which it lived"
+
+
+def test_another_agent_with_the_id_of_a_dead_one_is_not_taken_for_it(driven: Driven) -> None:
+    driven.press("f6")
+    while inspected(driven) != 199:
+        driven.press(";")
+    for count in (100, 200):
+        driven.program.crowd.apply(Populate(count))
+        driven.frames(2)
+    assert driven.program.sim.agents.handles.living(np.array([199]))[0] and "gone" in str(rows(driven))
+
+
+def test_a_box_is_selected_by_a_drag_with_shift_and_stays_on_the_ground(driven: Driven) -> None:
+    driven.press("space")
+    driven.press("tab")
+    driven.press("tab")
+    pygame.key.set_mods(pygame.KMOD_LSHIFT)
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(200, 100))
+    driven.post(pygame.MOUSEMOTION, pos=(400, 250), rel=(200, 150), buttons=(1, 0, 0))
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(400, 250))
+    pygame.key.set_mods(0)
+    camera, box = driven.program.camera, driven.program.inspector.box
+    assert box
+    assert (box.left, box.top) == camera.screen_to_world(200, 100)
+    assert (box.right, box.bottom) == camera.screen_to_world(400, 250)
+    columns = driven.program.sim.agents.columns
+    inside = sum(box.left <= columns.x[k] <= box.right and box.top <= columns.y[k] <= box.bottom for k in range(200))
+    assert rows(driven)["agents"] == f"{inside}"
+    x = camera.x
+    camera.pan(50, 0)
+    assert camera.x != x and driven.program.inspector.box == box
+
+
+def test_all_in_view_are_counted_by_key(driven: Driven) -> None:
+    driven.press("space")
+    driven.press("f6", pygame.KMOD_LSHIFT)
+    assert rows(driven)["agents"] == "200"
+
+
+@pytest.mark.parametrize("shown", ["agent", "box"])
+def test_inspecting_changes_nothing(shown: str) -> None:
+    hashes = []
+    for look in (False, True):
+        driven = Driven()
+        if look and shown == "agent":
+            driven.press("f6")
+        elif look:
+            driven.program.perform(SelectBox((0, 0), (300, 300)))
+        driven.frames(12 - driven.program.sim.tick)
+        assert driven.program.sim.tick == 12
+        hashes.append(driven.program.sim.state_hash())
+    assert hashes[0] == hashes[1]
+
+
+def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Driven) -> None:
+    driven.press("f6")
+    for _ in range(8):
+        driven.press("1")
+        driven.settle()
+        driven.frames(2)
+        assert "slot" in rows(driven)
+    driven.press("k")
+    driven.settle()
+    assert "slot" in rows(driven)

@@ -1,0 +1,40 @@
+from collections.abc import Iterator
+
+import numpy as np
+import pygame
+import pytest
+from crowds import FLOCK, simulation
+
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.hud.minimap import CROWD, GROUND, Looked, Minimap, picture_of
+from crowd_demo.render.hud.pen import Pen
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    pygame.font.init()
+    yield
+    pygame.font.quit()
+
+
+def test_the_minimap_shows_the_world_the_crowd_and_the_view() -> None:
+    sim = simulation(**FLOCK)
+    before = sim.state_hash()
+    columns, count = sim.agents.columns, sim.agents.count
+    picture = picture_of(sim, (100, 80)).astype(int)
+    dark = np.abs(picture - np.array(GROUND[0])).max(axis=2) > 8
+    seen = np.zeros((100, 80), bool)
+    seen[(columns.x[:count] / 5).astype(int).clip(0, 99), (columns.y[:count] / 5).astype(int).clip(0, 79)] = True
+    assert np.array_equal(dark, seen) and not (picture == np.array(CROWD)).all(axis=2).any()
+    minimap, pen = Minimap(), Pen()
+    looks = [pygame.surfarray.array3d(minimap.draw(sim, Looked(view, frozen), pen, 1.0, 0.0).surface) for view, frozen in (
+        (Rect(0, 0, 500, 400), None), (Rect(100, 100, 200, 200), None), (Rect(100, 100, 200, 200), Rect(50, 50, 300, 300)))]
+    assert not np.array_equal(looks[0], looks[1]) and not np.array_equal(looks[1], looks[2])
+    assert sim.state_hash() == before
+
+
+@pytest.mark.parametrize("size", [(4000.0, 100.0), (100.0, 4000.0), (300.0, 300.0)])
+def test_a_world_of_any_shape_has_a_small_map(size: tuple[float, float]) -> None:
+    sim = simulation("20k-flock", agents=50, map="null", world__width=size[0], world__height=size[1])
+    canvas = Minimap().draw(sim, Looked(Rect(-1e6, -1e6, 1e6, 1e6), None), Pen(), 1.0, 0.0)
+    assert max(canvas.size) <= 162 and min(canvas.size) > 12

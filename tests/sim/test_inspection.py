@@ -1,0 +1,99 @@
+"""What is told of an agent is what is in the arrays, whatever the structure; and telling changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crowds import CROWDS, simulation
+
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of
+from crowd_demo.sim.simulation import Simulation
+
+STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices if choice != "field"]
+
+
+def indexed(name: str = "crowd", **settings: Any) -> Simulation:
+    """A crowd whose index is that of its present places."""
+    sim = simulation(**CROWDS[name], optimizations__stagger__avoidance=1, **settings)
+    sim.step(3)
+    sim.reindex()
+    for call in sim.structure.query(sim.optimizations.simd, sim.world.rules, sim.world.turn):
+        call.run()
+    return sim
+
+
+@pytest.mark.parametrize("simd", [True, False])
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_neighbours_are_found_among_the_candidates_of_every_structure(structure: str, simd: bool) -> None:
+    sim = indexed(optimizations__neighbours=structure, optimizations__simd=simd)
+    columns, count, radius = sim.agents.columns, sim.agents.count, np.float32(sim.world.needs.radius)
+    x, y = columns.x[:count], columns.y[:count]
+    for slot in range(0, count, 41):
+        near = around(sim, slot)
+        assert near and near.asked
+        assert slot not in near.candidates and len(set(near.candidates.tolist())) == len(near.candidates)
+        distance_sq = (x - x[slot]) ** 2 + (y - y[slot]) ** 2
+        expected = set(np.flatnonzero(distance_sq < radius * radius).tolist()) - {slot}
+        assert set(neighbours_of(sim, slot, near.candidates).tolist()) == expected
+        if near.own and near.where.startswith("cell"):
+            left, top, right, bottom = near.own
+            assert left <= x[slot] <= right and top <= y[slot] <= bottom
+        if near.reach:
+            left, top, right, bottom = near.reach
+            among = (x >= left) & (x < right) & (y >= top) & (y < bottom)
+            assert len(near.candidates) == pytest.approx(among.sum() - 1, abs=1)  # one may stand on an edge
+
+
+@pytest.mark.parametrize("name", CROWDS)
+def test_every_behaviour_can_be_inspected_and_stays_as_it_is(name: str) -> None:
+    sim, alone = (simulation(**CROWDS[name]) for _ in range(2))
+    for _ in range(4):
+        sim.step()
+        for slot in (0, sim.agents.count // 2, sim.agents.count - 1):
+            assert dict(facts_of(sim, slot))["slot"].startswith(f"{slot:,} of")
+            if near := around(sim, slot):
+                assert set(neighbours_of(sim, slot, near.candidates).tolist()) <= set(near.candidates.tolist())
+        counts_of(sim, (0, 0, 1e4, 1e4))
+    alone.step(4)
+    assert sim.state_hash() == alone.state_hash()
+
+
+def test_before_the_first_step_and_after_a_change_nobody_has_looked_yet() -> None:
+    sim = simulation(**CROWDS["crowd"])
+    assert around(sim, 3) is None and dict(facts_of(sim, 3))["looked around"] == "not yet"
+    sim.step()
+    assert around(sim, 3)
+    sim.optimizations.neighbours = "kd_tree"
+    sim.prepare_picture()
+    assert around(sim, 3) is None
+
+
+def test_ages_count_the_steps_since_each_look() -> None:
+    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=4, optimizations__stagger__by="id",
+                     optimizations__reorder__when="off")
+    sim.step(9)
+    slot, since = 5, 0
+    for step in range(12):
+        before = int(sim.agents.columns.look_at[slot])
+        sim.step()
+        looked = int(sim.agents.columns.look_at[slot]) != before
+        since = 0 if looked else since + 1
+        if looked or step > 4:
+            told = dict(facts_of(sim, slot))["looked around"]
+            assert told == ("in the last step" if looked else f"{since} step{'s' * (since != 1)} before")
+
+
+def test_a_box_counts_those_in_it() -> None:
+    sim = indexed()
+    columns, count = sim.agents.columns, sim.agents.count
+    box = (100.0, 80.0, 300.0, 240.0)
+    expected = [slot for slot in range(count) if 100 <= columns.x[slot] <= 300 and 80 <= columns.y[slot] <= 240]
+    assert inside(sim, box).tolist() == expected
+    told = dict(counts_of(sim, box))
+    speed = np.hypot(columns.vx[expected], columns.vy[expected]).mean()
+    assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed:.1f} units/s"
+    assert sum(int(told[state]) for state in sim.behaviour.states) == len(expected)
+    assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"

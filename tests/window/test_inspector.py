@@ -1,0 +1,68 @@
+"""The inspector by a real mouse and real keys."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pygame
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.render.hud.theme import DARK, PANEL
+from crowd_demo.render.inks import WHITE
+from crowd_demo.sim.simulation import Simulation
+
+
+def pixels(path: Path) -> Any:
+    return pygame.surfarray.array3d(pygame.image.load(path)).astype(int)
+
+
+
+
+def dark(picture: Any) -> int:
+    """Pixels about as dark as a panel, in the right half."""
+    return int((picture[320:].max(axis=2) < max(DARK[PANEL][:3]) + 40).sum())
+
+
+def test_a_click_on_an_agent_rings_it_and_opens_a_panel_and_nothing_changes(running: Any) -> None:
+    running.press("space", "Tab", "Home")
+    plain = pixels(running.picture())
+    running.press("F6")  # whoever is in the middle
+    time.sleep(0.3)
+    ringed = pixels(running.picture())
+    assert dark(ringed) > dark(plain) + 5000
+    ring = np.argwhere((ringed == WHITE).all(axis=2) & (plain != WHITE).any(axis=2))
+    near = ring[(abs(ring - (320, 180)) < 60).all(axis=1)]
+    x, y = near.mean(axis=0).round().astype(int)
+    running.press("F6")
+    running.tool("mousemove", "--window", running.window, str(x), str(y), "click", "1")
+    running.tool("mousemove", "--window", running.window, "5", "300")
+    time.sleep(0.3)
+    assert (pixels(running.picture()) == ringed).all(axis=2).mean() > 0.99, "the same one"
+    running.press("F6", "space", "semicolon", "semicolon", "shift+semicolon")
+    time.sleep(0.5)
+    running.press("space")
+    assert running.leave() == 0
+    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
+    alone.step(report["steps"])
+    assert report["state_hash"] == alone.state_hash()
+
+
+def test_a_drag_with_shift_selects_a_box_and_does_not_pan(running: Any) -> None:
+    running.press("space", "Tab", "Tab", "Home")
+    plain = pixels(running.picture())
+    running.tool("mousemove", "--window", running.window, "250", "120", "keydown", "shift", "mousedown", "1")
+    running.tool("mousemove_relative", "--sync", "100", "90")
+    running.tool("mouseup", "1", "keyup", "shift")
+    time.sleep(0.3)
+    boxed = pixels(running.picture())
+    changed = np.argwhere((plain != boxed).any(axis=2))
+    (left, top), (right, bottom) = changed.min(axis=0), changed.max(axis=0)
+    assert abs(np.array([left, top, right, bottom]) - (250, 120, 350, 210)).max() <= 3
+    running.press("F6")
+    assert (plain == pixels(running.picture())).all()
+    assert running.leave() == 0
+
+
