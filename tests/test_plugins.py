@@ -34,7 +34,7 @@ def press(key):
     loop.frame()
     return tuple(screen().get_at((320, 180)))[:3]
 print(press("z") == (255, 0, 255), press("z") == (255, 0, 255))
-press("q")
+press("'")
 print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "census"} <= set(program.sim.profile.stages))
 """
 
@@ -77,9 +77,9 @@ def test_schema_keys_and_table_know_a_technique(environment: dict[str, str]) -> 
     assert schema["$defs"]["Optimizations"]["properties"]["census"]["type"] == "boolean"
     assert schema["$defs"]["Optimizations"]["properties"]["brake"]["maximum"] == 2
     keys = {line.split()[1]: line.split()[0] for line in crowd_demo(environment, "--list-keys").stdout.splitlines()}
-    assert (keys["brake"], keys["census"], keys["centre"]) == ("q", "-", "z")
+    assert (keys["brake"], keys["census"], keys["centre"]) == ("'", "-", "z")
     rows = python(environment, "-c", "from crowd_demo.registry.techniques import table; print(table())").stdout
-    assert "| `q` | brake: take so many tenths" in rows and "|  | census: count who" in rows
+    assert "| `'` | brake: take so many tenths" in rows and "|  | census: count who" in rows
 
 
 def test_help_needs_neither_numba_nor_pygame(environment: dict[str, str]) -> None:

@@ -9,7 +9,7 @@ PLUGIN = Plugin(
         Technique("census", (False, True), False, exact=True, label="census", why="count who stands in the left half",
                   stage="census"),
         Technique("brake", (0, 1, 2), 0, exact=False, label="brake", why="take so many tenths of everybody's speed, each step",
-                  stage="brake", key="q", inactive=lambda situation: situation.get("census") is True),
+                  stage="brake", key="'", inactive=lambda situation: situation.get("census") is True),
     ),
     stages=(StageEntry("toys.census:Census", after="move"), StageEntry("toys.census:Brake", after="see")),
     overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="z"),),
