@@ -192,6 +192,7 @@ class Loop:
             program.sim.prepare_picture()
             program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
             program.overlays.draw(screen(), program.looks.now.theme)
+            program.split.draw(screen(), alpha, program.looks.now.theme)
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.crowd.meters.read(program.sim)

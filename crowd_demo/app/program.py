@@ -28,6 +28,7 @@ from crowd_demo.app.input.commands import (
     Close,
     Do,
     DragNumber,
+    MoveLine,
     Pan,
     PointerCommand,
     Press,
@@ -46,6 +47,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
@@ -83,6 +85,7 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
+        self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
                            lambda action: self.perform(Do(action)), self.seeing.show_colours)
@@ -98,8 +101,8 @@ class Program:
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
             **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
-            **self.inspector.actions, **self.overlays.actions, **self.menus.actions, **self.experiments.actions,
-            **self.seeing.actions, **self.hawk.actions,
+            **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
+            **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
 
     def _own_actions(self) -> KeyActions:
@@ -128,6 +131,8 @@ class Program:
                 self.techniques.drag_number(path, steps)
             case Rest(target) if self.dialogs.top:
                 self.dialogs.top.hover(target)
+            case MoveLine(x):
+                self.split.move(x)
             case SelectBox(corner, other):
                 self.inspector.select(corner, other)
             case Scrub(x):

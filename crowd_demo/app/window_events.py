@@ -12,6 +12,9 @@ from crowd_demo.app.input.pointer import Pointer
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
 from crowd_demo.config.keys import Keys, bindings
+from crowd_demo.render.hud.canvas import Target
+
+LINE = Target("line")  # between two crowds, side by side
 
 
 class WindowEvents:
@@ -20,7 +23,7 @@ class WindowEvents:
     def __init__(self, keys: Keys, program: Program, presenter: Presenter) -> None:
         self.waiting: list[pygame.Event] = []
         self.input = Input(bindings(keys), pygame.display.get_window_size())
-        self.pointer = Pointer(presenter.hud.target_at)
+        self.pointer = Pointer(self._target_at)
         self._program, self._presenter = program, presenter
         self._show_keys()
 
@@ -38,6 +41,10 @@ class WindowEvents:
         self._program.hawk.cursor = self.input.cursor
         if self.input.keyboard is not self._keyboard:
             self._show_keys()
+
+    def _target_at(self, x: float, y: float) -> Target | None:
+        """What is drawn at a pixel: a part of the HUD, the line between two crowds, or nothing."""
+        return self._presenter.hud.target_at(x, y) or (LINE if self._program.split.is_at(x) else None)
 
     def keep(self) -> None:
         """Keep events for the next frame. The first Esc asks a question that cannot be shown yet; so a second one leaves."""

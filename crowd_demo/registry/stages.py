@@ -47,7 +47,8 @@ _KNOWN = (
     StageText("overlays", "draw", "draws what is switched on over the picture, such as the frozen view"),
     StageText("events", "present", "reads keys, mouse and window"),
     StageText("meters", "present", "measures errors and the order in memory on a sample, for the HUD; only now and then"),
-    StageText("proof", "present", "after a switch: measures what it gave, and compares two crowds; a twentieth of the time"),
+    StageText("proof", "present", "after a switch: measures what it gave, and compares two crowds, a twentieth of the time; or"
+              " side by side, the second crowd"),
     StageText("hud", "present", "draws the HUD"),
     StageText("flip", "present", "hands the picture to the system; waits for the screen where that is synchronous"),
     StageText("other", "present", "lies in no stage: handing work to another thread, counting, Python itself"),

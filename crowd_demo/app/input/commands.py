@@ -104,6 +104,13 @@ class SelectBox:
 
 
 @dataclass(frozen=True)
+class MoveLine:
+    """Move the line between two crowds to a column of pixels."""
+
+    x: float
+
+
+@dataclass(frozen=True)
 class Rest:
     """The cursor has come upon a target."""
 
@@ -111,4 +118,4 @@ class Rest:
 
 
 Command = Do | Press | Pan | Zoom | Point | Hover | Leave | Close  # of events
-PointerCommand = Command | Click | DragNumber | Scrub | SelectBox | Rest  # once it is known what is drawn where the mouse is
+PointerCommand = Command | Click | DragNumber | Scrub | SelectBox | MoveLine | Rest  # as drawn where the mouse is

@@ -16,6 +16,7 @@ from crowd_demo.app.input.commands import (
     DragNumber,
     Hover,
     Leave,
+    MoveLine,
     Pan,
     Point,
     PointerCommand,
@@ -84,6 +85,8 @@ class Pointer:
                 yield SelectBox(self._corner, (x, y))
         elif self._held is None:
             yield Pan(-dx, -dy)
+        elif self._held.kind == "line":
+            yield MoveLine(x)
         elif self._held.kind == "number":
             self._dragged += dx
             if steps := int(self._dragged / NOTCH_PX):

@@ -1,1 +1,1 @@
-"""What helps to see: overlays, the inspector."""
+"""What helps to see: overlays, the inspector, two crowds side by side."""

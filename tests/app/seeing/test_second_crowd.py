@@ -1,0 +1,44 @@
+"""The second crowd: the same steps with another setting, and the first one does not notice."""
+
+from __future__ import annotations
+
+from crowds import CROWDS, simulation
+
+from crowd_demo.app.seeing.second_crowd import SecondCrowd
+from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.simulation import Simulation
+
+
+def test_it_takes_the_steps_that_a_crowd_with_that_setting_would_and_leaves_the_first_one_alone() -> None:
+    sim, alone = simulation(**CROWDS["crowd"]), simulation(**CROWDS["crowd"])
+    sim.step(5)
+    snapshot = sim.snapshot()
+    second = SecondCrowd("stagger.avoidance", 8)
+    second.keep_up(sim)
+    for _ in range(6):
+        sim.step(2)
+        second.keep_up(sim)
+    other = Simulation.from_snapshot(snapshot)
+    other.optimizations.set("stagger.avoidance", 8)
+    other.step(12)
+    alone.step(17)
+    assert second.sim and second.begun_at == 5
+    assert second.sim.state_hash() == other.state_hash() != sim.state_hash() == alone.state_hash()
+
+
+def test_an_exact_technique_gives_the_same_crowd_on_both_sides() -> None:
+    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("simd", False)
+    for _ in range(4):
+        second.keep_up(sim)
+        sim.step()
+    second.keep_up(sim)
+    assert second.sim and second.sim.state_hash() == sim.state_hash() and second.begun_at == 0
+
+
+def test_it_begins_again_after_an_action() -> None:
+    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("cap", "nearest")
+    second.keep_up(sim)
+    sim.step(3)
+    sim.apply(Populate(100))
+    second.keep_up(sim)
+    assert second.sim and second.sim.agents.count == 100 and second.begun_at == 3
