@@ -1,8 +1,9 @@
 """Take the pictures of the window: `python docs/gallery.py [name ...]`, all of them or those of these names.
 
 The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved in
-three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`; of an overlay in one, as `overlay-NAME.jpg`. What is measured in them
-is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
+three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`; those of overlays (`overlay-NAME.jpg`), of colour modes
+(`colours-NAME.jpg`), of the inspector and of side by side in one. What is measured in them is measured while they are taken,
+so take them on a quiet machine; all of them need some minutes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.overlays import BUILT_IN
+from crowd_demo.registry.colours import BUILT_IN as COLOUR_MODES
+from crowd_demo.registry.overlays import BUILT_IN as OVERLAYS
 
 FOLDER = Path(__file__).resolve().parent / "pictures/window"
 SIZES = ((1280, 720), (800, 600), (2560, 1440))
@@ -160,7 +162,7 @@ def tour() -> None:
 
 
 class Seen(NamedTuple):
-    """Where an overlay is seen best: a scenario, changes of it, and the view; None shows the whole world."""
+    """Where something is seen best: a scenario, changes of it, and the view; without a zoom it is the scenario's."""
 
     config: str = "20k"
     overrides: tuple[str, ...] = ()
@@ -178,13 +180,14 @@ SEEN = {
     "show_links": Seen("rope", zoom=0.9), "show_bodies": Seen(zoom=2.4), "show_velocity": Seen(zoom=1.2), "freeze": Seen(),
 }
 OVERLAY_PX = 960, 540
+COMPACT = "window.hud=compact"
 
 
 def overlays() -> None:
     """Each overlay of the program itself, with its legend."""
-    for entry in BUILT_IN:
+    for entry in OVERLAYS:
         seen = SEEN[entry.name]
-        with visit(seen.config, *seen.overrides, "window.hud=compact") as it:
+        with visit(seen.config, *seen.overrides, COMPACT) as it:
             camera = it.program.camera
             if seen.zoom:
                 camera.look_at(*seen.center, seen.zoom)
@@ -196,8 +199,75 @@ def overlays() -> None:
             it.save_in(OVERLAY_PX, f"overlay-{entry.label}")
 
 
+COLOURED = {
+    "looks": Seen(), "state": Seen(), "heading": Seen("20k-flock", zoom=None), "speed": Seen(),
+    "density": Seen(zoom=0.5), "memory": Seen("1m-flock", zoom=None), "age": Seen("20k-flock", zoom=None),
+    "turn": Seen("20k-flock", zoom=None), "worker": Seen("20k-flock", ("optimizations.threads=4",), zoom=None),
+    "cell": Seen(zoom=0.6),
+}
+COLOURED_PX, INSPECTED_PX = (640, 360), (800, 450)
+
+
+def sized(size: tuple[int, int]) -> tuple[str, str]:
+    """A window of that size."""
+    return f"window.width={size[0]}", f"window.height={size[1]}"
+
+
+def colours() -> None:
+    """Each colour mode of the program itself, with its legend."""
+    for entry in COLOUR_MODES:
+        path = FOLDER / f"colours-{entry.name}.jpg"
+        if entry.name == "memory":
+            halves = coloured(entry.name), coloured(entry.name, "optimizations.reorder.when=off")
+            pygame.image.save(beside(*halves), path)
+        else:
+            pygame.image.save(coloured(entry.name), path)
+        print(path.name)
+
+
+def coloured(name: str, *overrides: str) -> pygame.Surface:
+    """A picture in that colour mode."""
+    seen = COLOURED[name]
+    with visit(seen.config, *seen.overrides, *overrides, f"scene.colours={name}", COMPACT, *sized(COLOURED_PX)) as it:
+        if seen.zoom:
+            it.program.camera.look_at(*seen.center, seen.zoom)
+        it.wait(1.0)
+        return pygame.display.get_surface().copy()
+
+
+def beside(left: pygame.Surface, right: pygame.Surface) -> pygame.Surface:
+    """The left half of one picture and the right half of another one of the same size, with a line between them."""
+    both, (width, height) = left.copy(), left.get_size()
+    half = pygame.Rect(width // 2, 0, width // 2, height)
+    both.blit(right, half, half)
+    pygame.draw.line(both, "white", half.topleft, half.bottomleft, 2)
+    return both
+
+
+def inspector() -> None:
+    """Somebody in the middle of a crowd, paused."""
+    with visit("20k", COMPACT, *sized(INSPECTED_PX)) as it:
+        it.do("pause")
+        it.program.camera.look_at(1240, 860, 2.2)
+        it.do("inspect")
+        it.wait(0.5)
+        it.program.camera.pan(80, -30)  # away from the panel
+        it.save_in(INSPECTED_PX, "inspector")
+
+
+def side_by_side() -> None:
+    """A jam of people who do not overlap, and of people who do."""
+    with visit("20k", "scene.colours=density", COMPACT, *sized(INSPECTED_PX)) as it:
+        it.program.camera.look_at(1270, 1060, 1.1)
+        it.program.techniques.touched = "contact"
+        it.do("split")
+        it.wait(15.0)
+        it.save_in(INSPECTED_PX, "side-by-side")
+
+
 PICTURES: dict[str, Callable[[], None]] = {
-    function.__name__: function for function in (card, apart, ablation, ladder, scenarios, menu, tour, overlays)}
+    function.__name__: function for function in (
+        card, apart, ablation, ladder, scenarios, menu, tour, overlays, colours, inspector, side_by_side)}
 
 
 def main(names: Sequence[str]) -> int:

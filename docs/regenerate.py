@@ -8,7 +8,7 @@
     docs/ensemble.md       the table of measures
     docs/glossary.md       the stages of a frame, and the numbers of the HUD
     docs/window.md         the table of overlays
-    docs/gallery.md        their pictures' captions
+    docs/gallery.md        the captions of overlays and of colour modes
     docs/pictures/         only with --pictures, for it takes minutes; window/ is made by gallery.py
     docs/validation.md     only with --validation, for it takes minutes, and wants PedPy and JuPedSim
     assets/scenarios/      the pictures of the menu of scenarios, with --pictures too
@@ -33,7 +33,7 @@ from pydantic import BaseModel
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import about, list_configs, list_tours
 from crowd_demo.config.tour import NUMBERS, Tour
-from crowd_demo.registry import measures, overlays, readouts, stages
+from crowd_demo.registry import colours, measures, overlays, readouts, stages
 from crowd_demo.registry.plugins import installed
 from crowd_demo.registry.techniques import table
 
@@ -91,12 +91,13 @@ def derived() -> dict[Path, str]:
     readme = between(readme, "configurations", listed(list_configs()))
     readme = between(readme, "tours", listed(list_tours()))
     numbers = between(TOURS.read_text("utf-8"), "numbers", listed_numbers())
+    gallery = between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures())
     glossary = between(GLOSSARY.read_text("utf-8"), "stages", stages.table())
     glossary = between(glossary, "readouts", readouts.table())
     return {SCHEMA: schema(Config), TOUR_SCHEMA: schema(Tour), README: readme, TOURS: numbers,
             TUTORIAL: with_code(TUTORIAL.read_text("utf-8")), GLOSSARY: glossary,
             WINDOW: between(WINDOW.read_text("utf-8"), "overlays", overlays.table()),
-            GALLERY: between(GALLERY.read_text("utf-8"), "overlay pictures", overlays.pictures()),
+            GALLERY: between(gallery, "colour pictures", colours.pictures()),
             ENSEMBLE: between(ENSEMBLE.read_text("utf-8"), "measures", measures.table())}
 
 

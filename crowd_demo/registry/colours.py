@@ -23,3 +23,9 @@ BUILT_IN: tuple[ColourEntry, ...] = (
 
 COLOURS: dict[str, ColourEntry] = {
     entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.colours, lambda entry: entry.name)}
+
+
+def pictures() -> str:
+    """Their pictures for the gallery."""
+    return "\n\n".join(f"**{entry.name}**: {entry.why}\n\n![{entry.why}](pictures/window/colours-{entry.name}.jpg)"
+                       for entry in BUILT_IN)
