@@ -73,7 +73,7 @@ def test_what_is_no_list_of_values_is_one_line(text, line) -> None:
 @pytest.mark.parametrize(("what", "lines"), [
     ({"vary": {"crowd.radus": [20]}}, ["--vary:1: crowd.radus: unknown key (did you mean radius?)"]),
     ({"vary": {"crowd.radius": [20, "wide"]}},
-     ["--vary:1: crowd.radius: must be a number from 0 to 4096, not 'wide'"]),
+     ["--vary:1: crowd.radius: must be a number from 0 to 4096 or text such as \"0.46 m\", not 'wide'"]),
     ({"vary": {"seed": [1, 2]}}, ["--vary: seed: give --seeds"]),
     ({"vary": {"agents": [5, 5]}}, ["--vary: agents: a value is given twice"]),
     ({"vary": {"optimizations.threads": [1, 2]}}, ["--vary: optimizations.threads: every run has one thread"]),

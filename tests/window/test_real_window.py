@@ -13,7 +13,9 @@ import pygame
 import pytest
 
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.theme import DARK, WARM
+from crowd_demo.render.inks import ORANGE
+
+GLIDE_S = 1.0  # after which the view stands still
 
 
 def pixels(path: Path) -> Any:
@@ -73,6 +75,7 @@ def test_the_wheel_zooms_at_the_cursor_and_home_fits(running: Any) -> None:
 def test_dragging_the_ground_pulls_the_picture_along(running: Any, button: str) -> None:
     running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "8", "--delay", "30", "4")
+    time.sleep(GLIDE_S)
     before = pixels(running.picture())
     running.tool("mousedown", button, "mousemove_relative", "--sync", "60", "40", "mouseup", button)
     time.sleep(0.2)
@@ -98,8 +101,10 @@ def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..
 def test_f_freezes_the_frustum_and_outlines_it(running: Any) -> None:
     running.press("space", "Tab", "Tab", "Home")
     running.tool("mousemove", "--window", running.window, "320", "180", "click", "--repeat", "12", "--delay", "30", "4")
+    time.sleep(GLIDE_S)
     running.press("f", "Home")
-    assert (pixels(running.picture()) == DARK[WARM][:3]).all(axis=2).sum() > 100
+    time.sleep(GLIDE_S)
+    assert (pixels(running.picture()) == ORANGE).all(axis=2).sum() > 100
     assert running.leave() == 0
     counters = running.report()["counters"]
     assert counters["drawn"] < counters["total"] == 1000

@@ -62,12 +62,12 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(tmp_path: Path, monk
     config = load_config("1k")
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
-    wanted, = (key for key in all_keys if ".find_cells" in key)
+    wanted = next(key for key in all_keys if ".find_cells" in key)
     helper = Helper(config)
     try:
         assert helper.compile(wanted, config.optimizations)
         assert helper.compile("no.such_kernel()", config.optimizations), "what has been compiled to find the others"
-        other, = (key for key in all_keys if ".take_snapshot" in key)
+        other = next(key for key in all_keys if ".take_snapshot" in key)
         assert helper.compile(other, with_values(config.optimizations, {"neighbours": "z_grid"}))
     finally:
         helper.close()

@@ -132,7 +132,7 @@ def test_escape_stops_with_what_there_is_and_then_closes(driven: Driven, monkeyp
         driven.frames()
     driven.frames(2)
     driven.press("4")  # means nothing meanwhile
-    assert driven.program.experiments.active and view(driven).progress == pytest.approx(1.5 / 11, abs=0.02)
+    assert driven.program.experiments.active and view(driven).progress == pytest.approx(1.5 / 13, abs=0.01)
     driven.press("escape")
     driven.frames()
     assert not driven.program.experiments.active and driven.program.sim.optimizations.stagger.avoidance == 3

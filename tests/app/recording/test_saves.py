@@ -171,7 +171,7 @@ def test_a_foreign_file_is_one_line_and_exit_code_2(
 
 def test_only_what_no_step_depends_on_can_be_changed(people: Simulation) -> None:
     snapshot = decode(encode(people.snapshot(), "1"))
-    texts = ["optimizations.simd=false", "window.width=400", "time.speed=2", "camera.zoom=2", "keys.hud=f10"]
+    texts = ["optimizations.simd=false", "window.width=400", "time.speed=2", "camera.zoom=2", "keys.hud=f14"]
     other = with_overrides(snapshot, "a.crowd", parse_overrides(texts, "--set"))
     assert other.techniques["simd"] is False and other.techniques["curve"] == "hilbert" and other.config.window.width == 400
     with pytest.raises(ConfigError) as caught:

@@ -20,7 +20,8 @@ WIDE = {"agents": 300, **open_world(900, 700)}
 @pytest.mark.parametrize("behaviour", list(BEHAVIOURS))
 @pytest.mark.parametrize("simd", ["true", "false"])
 def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd: str) -> None:
-    sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off", **WIDE)
+    sim = simulation(behaviour=behaviour, optimizations__simd=simd, optimizations__reorder__when="off",
+                     optimizations__contact=0, **WIDE)
     sim.populate(250)  # the last register holds some who have left
     units = 0.0
     start = sim.agents.by_id()
@@ -34,6 +35,14 @@ def test_the_drift_meter_adds_the_longest_move_of_each_step(behaviour: str, simd
         assert sim.profile.counters["steps_since_sort"] == steps
     assert np.hypot(after.x - start.x, after.y - start.y).max() <= units
     assert sim.profile.counters["sorts"] == 0
+
+
+def test_the_drift_meter_adds_what_contact_moves() -> None:
+    sim = simulation(behaviour="crowd", optimizations__reorder__when="off", optimizations__contact=2, **WIDE)
+    start = sim.agents.by_id()
+    sim.step(40)
+    now = sim.agents.by_id()
+    assert np.hypot(now.x - start.x, now.y - start.y).max() <= sim.profile.counters["drift"]
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
