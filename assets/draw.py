@@ -1,4 +1,4 @@
-"""Draws all the artwork: `python assets/draw.py [FOLDER]` writes people, birds, hunt, tiles and sprites.json (default: here).
+"""Draws all the artwork: `python assets/draw.py [FOLDER]` writes all sheets and sprites.json (default: here).
 
 The same files come out every time, byte for byte. Takes about 12 s and needs no display.
 """
@@ -18,6 +18,7 @@ from torus import TILE
 SPRITES = {
     "people": {"file": "people.png", "cell": draw_people.CELL, "foot": draw_people.FOOT,
                "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.LOOKS)},
+    "icons": {"file": "icons.png", "cell": draw_people.CELL, "foot": draw_people.FOOT, "states": draw_people.ICONS},
     "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
               "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.LOOKS)},
     "hunt": {"file": "hunt.png", "cell": [draw_birds.HUNT_CELL] * 2, "centre": [draw_birds.HUNT_CELL // 2] * 2,
@@ -32,6 +33,7 @@ SPRITES = {
 def draw_all(folder: Path) -> None:
     """Writes every file of the artwork into `folder`."""
     save(draw_people.draw_people(), folder / "people.png")
+    save(draw_people.draw_icons(), folder / "icons.png")
     save(draw_birds.draw_birds(draw_birds.LOOKS, draw_birds.CELL), folder / "birds.png")
     save(draw_birds.draw_birds(draw_birds.HUNT, draw_birds.HUNT_CELL), folder / "hunt.png")
     save(draw_tiles.draw_tiles(), folder / "tiles.png")

@@ -19,6 +19,7 @@ DIRECTIONS = 8
 POSES = (*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck")
 # Dots from afar: dark enough for every ground, and far apart for colour-blind eyes too (a test measures it)
 WALKING: Colour = (20, 124, 220)
+ICONS = "waiting", "stuck"
 WAITING: Colour = (52, 16, 72)
 STUCK: Colour = (222, 64, 0)
 
@@ -91,7 +92,7 @@ POSE = {
     "walk6": Pose((-1.2, 4.2), (0.6, 0.0), 0.03, -0.02, 0.8, False),
     "walk7": Pose((2.4, 2.8), (-2.4, 0.4), -0.045, 0.055, 0.2, False),
     "stand": _STAND,
-    "wait": _STAND,
+    "wait": _STAND._replace(left_foot=(1.8, 0.0), right_foot=(-1.4, 0.0)),
     "stuck": _STAND._replace(arms_up=True),
 }
 
@@ -228,16 +229,15 @@ def _hat(figure: Figure, look: Look, up: float) -> None:
         figure.ball((6.0, 0, up + 4.1), (4.2, 5.4, 1.1), mix(look.accent, INK, 0.22))
 
 
-@cache
-def _badge(name: str) -> Floats:
-    """What somebody's state looks like from afar: a pale clock while waiting, a warm triangle when stuck."""
+def draw_icon(state: str) -> Floats:
+    """A pale clock above who waits, a warm triangle above who is stuck; one cell, like a person's."""
     paper = Paper(*CELL, (24, 7.1))
-    if name == "wait":
+    if state == "waiting":
         paper.disc(0, 0, 3.6, mix(WAITING, (196, 132, 236), 0.6))
         paper.disc(0, 0, 2.7, (252, 251, 246))
         paper.polygon([(-0.5, -2.0), (0.5, -2.0), (0.5, 0.5), (-0.5, 0.5)], INK)
         paper.polygon([(-0.5, -0.5), (1.7, -0.5), (1.7, 0.5), (-0.5, 0.5)], INK)
-    if name == "stuck":
+    if state == "stuck":
         paper.polygon([(0, -3.6), (4.2, 3.5), (-4.2, 3.5)], (255, 164, 34))
         paper.polygon([(-0.7, -1.5), (0.7, -1.5), (0.5, 1.2), (-0.5, 1.2)], (120, 24, 0))
         paper.disc(0, 2.3, 0.7, (120, 24, 0))
@@ -270,10 +270,15 @@ def draw_person(look: Look, direction: int, pose_name: str) -> Floats:
     _face(figure, look, head)
     _hair(figure, look, head)
     _hat(figure, look, head)
-    return over(_badge(pose_name), over(figure.relief.outlined(0.8), _shadow(look.size)))
+    return over(figure.relief.outlined(0.8), _shadow(look.size))
 
 
 def draw_people() -> Floats:
     """The whole sheet: a row a look; column = direction * 11 + pose."""
     rows = [[draw_person(look, direction, pose) for direction in range(DIRECTIONS) for pose in POSES] for look in LOOKS]
     return np.concatenate([np.concatenate(row, axis=1) for row in rows], axis=0)
+
+
+def draw_icons() -> Floats:
+    """The sheet of icons: a column a state."""
+    return np.concatenate([draw_icon(state) for state in ICONS], axis=1)

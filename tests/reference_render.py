@@ -146,3 +146,16 @@ def square(slot, agents, half, ahead, view):
     x, y = (drawn(place[slot], speed[slot], ahead) for place, speed in ((agents.x, agents.vx), (agents.y, agents.vy)))
     left, top = (math.floor(F(F(F(p - half[slot]) - corner) * view.zoom)) for p, corner in ((x, view.left), (y, view.top)))
     return left, top, max(math.floor(F(F(F(F(2) * half[slot]) * view.zoom) + F(0.5))), 1)
+
+
+def icons(slots, x, y, ids, strength, bounds, spot):
+    """Slots of those whose icon is drawn: of each square of the world that lies within the bounds the strongest, then the
+    least id; by rows of squares."""
+    squares: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
+    for slot in slots:
+        place = math.floor(y[slot] / spot), math.floor(x[slot] / spot)
+        if strength[slot] > 0:
+            squares.setdefault(place, []).append((-strength[slot], ids[slot], slot))
+    return [min(there)[2] for (row, column), there in sorted(squares.items())
+            if bounds.left <= column * spot and (column + 1) * spot <= bounds.right
+            and bounds.top <= row * spot and (row + 1) * spot <= bounds.bottom]

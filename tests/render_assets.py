@@ -12,6 +12,7 @@ KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wal
 MANIFEST = {
     "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
                "poses": [*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck"], "looks": 8},
+    "icons": {"file": "icons.png", "cell": [48, 64], "foot": [24, 56], "states": ["waiting", "stuck"]},
     "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
     "hunt": {"file": "hunt.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
     "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
@@ -38,6 +39,10 @@ def _person(sheet, cell, number):
     pygame.draw.rect(sheet, (0, 0, 0), (cell.x + 16 + number % 8, cell.y + 18, 6, 6))
 
 
+def _icon(sheet, cell, number):
+    pygame.draw.rect(sheet, _colour(number + 5), (cell.x + 20, cell.y + 3, 8, 8))
+
+
 def _bird(sheet, cell, number):
     pygame.draw.ellipse(sheet, _colour(number), (cell.x + 7, cell.y + 15 + number % 5, 34, 12))
 
@@ -46,6 +51,7 @@ def draw_assets(folder):
     """The manifest and its sheets, into `folder`."""
     (folder / "sprites.json").write_text(json.dumps(MANIFEST), encoding="utf-8")
     _sheet(folder / "people.png", (48, 64), 88, 8, _person)
+    _sheet(folder / "icons.png", (48, 64), 2, 1, _icon)
     _sheet(folder / "birds.png", (48, 48), 32, 12, _bird)
     _sheet(folder / "hunt.png", (48, 48), 32, 8, _bird)
     height = len(KINDS) * 64

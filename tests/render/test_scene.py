@@ -44,6 +44,7 @@ class Simulation:
         rng = np.random.default_rng(seed)
         turn = rng.uniform(0, 6.28, count + 16)
         columns = dict(agents._asdict(), state=rng.integers(0, 3, count + 16).astype(np.int32),
+                       timer=rng.uniform(0, 4, count + 16).astype(np.float32),
                        heading_x=np.cos(turn).astype(np.float32), heading_y=np.sin(turn).astype(np.float32),
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
         self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
@@ -55,6 +56,7 @@ class Simulation:
         self.optimizations = SimpleNamespace(cull="grid", depth="bands", blitter="compiled")
         self.links = SimpleNamespace(active=False)
         self.config = SimpleNamespace(behaviour=behaviour, scene=SimpleNamespace(ground="stone", colours="looks"),
+                                      crowd=SimpleNamespace(wait_s=3.0, stuck_s=1.5),
                                       crates=SimpleNamespace(half_max=HALF_MAX), hunt=SimpleNamespace(predators=60))
 
 def scene_of(sim: Any, assets: Path) -> Any:

@@ -1,4 +1,7 @@
-"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked. Destinations are marked."""
+"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked.
+
+Destinations are marked, and so are people who wait or are stuck (icons.py).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple, cast
 
 import numpy as np
+import pygame
 
 from crowd_demo.compute.arrays import Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
@@ -14,6 +18,8 @@ from crowd_demo.compute.jit import device
 from crowd_demo.config.model import Config
 from crowd_demo.render.figures import pose, sprited
 from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.icons import Icons
+from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
@@ -88,10 +94,18 @@ class PeopleFigures(Sprited):
         about = manifest["people"]
         super().__init__(load_sheet(folder / about["file"], about["cell"], about["foot"]), UNITS, SHEET_PX)
         self._looks = about["looks"]
+        self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
         columns = cast(PeopleColumns, shot.columns)
         return PeopleManner(*cell, shot.ahead, self._looks, columns.state, columns.heading_x, columns.heading_y)
+
+    def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None) -> int:
+        """In a colour mode there are no icons: their colours mean something else."""
+        on_screen = super()._draw_sprites(target, shot, slots, shades)
+        if not shades:
+            self._icons.draw(target, shot, slots)
+        return on_screen
 
     def looks(self) -> Ints:
         number = np.arange(self._looks * DIRECTIONS * POSES)

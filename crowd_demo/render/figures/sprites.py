@@ -39,6 +39,15 @@ class PeopleSheet(TypedDict):
     looks: int
 
 
+class IconsSheet(TypedDict):
+    """The sheet of icons of people's states; cells like those of people."""
+
+    file: str
+    cell: list[int]
+    foot: list[int]
+    states: list[str]
+
+
 class BirdsSheet(TypedDict):
     """The sheet of birds."""
 
@@ -62,6 +71,7 @@ class Manifest(TypedDict):
     """`sprites.json`: what is on which sheet, and the colours [r, g, b] of the states of people."""
 
     people: PeopleSheet
+    icons: IconsSheet
     birds: BirdsSheet
     hunt: BirdsSheet
     tiles: TilesSheet
