@@ -28,6 +28,7 @@ from crowd_demo.app.input.commands import (
     Close,
     Do,
     DragNumber,
+    LookAt,
     MoveLine,
     Pan,
     PointerCommand,
@@ -133,6 +134,8 @@ class Program:
                 self.dialogs.top.hover(target)
             case MoveLine(x):
                 self.split.move(x)
+            case LookAt(x, y) if not self.dialogs.top:
+                self.seeing.look_at(x, y)
             case SelectBox(corner, other):
                 self.inspector.select(corner, other)
             case Scrub(x):

@@ -23,7 +23,7 @@ class WindowEvents:
     def __init__(self, keys: Keys, program: Program, presenter: Presenter) -> None:
         self.waiting: list[pygame.Event] = []
         self.input = Input(bindings(keys), pygame.display.get_window_size())
-        self.pointer = Pointer(self._target_at)
+        self.pointer = Pointer(self._target_at, presenter.hud.mapped_at)
         self._program, self._presenter = program, presenter
         self._show_keys()
 

@@ -49,7 +49,7 @@ def test_q_goes_through_the_colours_with_a_legend_and_shift_q_back_and_the_crowd
     assert report["state_hash"] == alone.state_hash()
 
 
-def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap(running: Any) -> None:
+def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap_which_takes_clicks(running: Any) -> None:
     running.press("space", "Tab", "Tab", "Home")
     whole = seen(running)
     running.press("ctrl+Up", "ctrl+Up", "ctrl+Up")
@@ -64,7 +64,9 @@ def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap(running: Any
     (left, top), (right, bottom) = mapped.min(axis=0), mapped.max(axis=0)
     assert 320 < left < right < 640 and 180 < top < bottom < 360, "the minimap is in the right lower corner"
     assert right - left > 60 and len(mapped) > 0.8 * (right - left) * (bottom - top)
-    running.press("End")
+    running.tool("mousemove", "--window", running.window, str(left + 12), str(top + 12), "click", "1")
+    assert (seen(running) != near)[:left].any(axis=2).mean() > 0.5, "a click on it looks there"
+    running.press("End", "ctrl+1")
     assert (seen(running) == near).all()
     running.press("Home")
     assert (seen(running) == whole).all() and running.leave() == 0

@@ -96,6 +96,14 @@ class Scrub:
 
 
 @dataclass(frozen=True)
+class LookAt:
+    """Bring a place of the world into the middle of the view."""
+
+    x: float
+    y: float
+
+
+@dataclass(frozen=True)
 class SelectBox:
     """Select the rectangle between two pixels of the ground."""
 
@@ -118,4 +126,4 @@ class Rest:
 
 
 Command = Do | Press | Pan | Zoom | Point | Hover | Leave | Close  # of events
-PointerCommand = Command | Click | DragNumber | Scrub | SelectBox | MoveLine | Rest  # as drawn where the mouse is
+PointerCommand = Command | Click | DragNumber | Scrub | LookAt | SelectBox | MoveLine | Rest  # as drawn where the mouse is

@@ -1,8 +1,8 @@
 """What the mouse does: from presses, drags and the resting cursor to commands about what is drawn there.
 
 A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
-the timeline goes on following it. A press on the ground that moves pans, or with Shift selects a box; one that does not move
-is a click.
+the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift selects a box; one that
+does not move is a click.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from crowd_demo.app.input.commands import (
     DragNumber,
     Hover,
     Leave,
+    LookAt,
     MoveLine,
     Pan,
     Point,
@@ -33,10 +34,14 @@ REST_S = 0.35  # how long the cursor must rest before there is a tooltip
 
 
 class Pointer:
-    """Reads the commands of `Input`; `find` returns what is drawn at a pixel, or None."""
+    """Reads the commands of `Input`; `find` returns what is drawn at a pixel, or None.
 
-    def __init__(self, find: Callable[[float, float], Target | None]) -> None:
-        self._find = find
+    `mapped` returns the place in the world that the minimap shows at a pixel.
+    """
+
+    def __init__(self, find: Callable[[float, float], Target | None],
+                 mapped: Callable[[float, float], tuple[float, float]]) -> None:
+        self._find, self._mapped = find, mapped
         self._held: Target | None = None  # what the press began on
         self._corner: tuple[float, float] | None = None  # where a box was begun
         self._moved = 0.0  # pixels since the press
@@ -49,8 +54,7 @@ class Pointer:
             case Point(x, y, "press", shift=shift):
                 self._held, self._moved, self._dragged, self._hovered = self._find(x, y), 0.0, 0.0, None
                 self._corner = (x, y) if shift and self._held is None else None
-                if self.scrubbing:
-                    yield Scrub(x)
+                yield from self._follow(x, y)
             case Point(x, y, "drag", dx, dy):
                 self._moved += abs(dx) + abs(dy)
                 yield from self._drag(x, y, dx, dy)
@@ -77,10 +81,16 @@ class Pointer:
             return self._hovered[0]
         return None
 
-    def _drag(self, x: float, y: float, dx: float, dy: float) -> Iterator[PointerCommand]:
+    def _follow(self, x: float, y: float) -> Iterator[PointerCommand]:
+        """What a press and each drag mean alike, on what follows the cursor."""
         if self.scrubbing:
             yield Scrub(x)
-        elif self._corner:
+        elif self._held is not None and self._held.kind == "minimap":
+            yield LookAt(*self._mapped(x, y))
+
+    def _drag(self, x: float, y: float, dx: float, dy: float) -> Iterator[PointerCommand]:
+        yield from self._follow(x, y)
+        if self._corner:
             if self._moved > STILL_PX:
                 yield SelectBox(self._corner, (x, y))
         elif self._held is None:

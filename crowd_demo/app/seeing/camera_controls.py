@@ -67,6 +67,11 @@ class CameraControls:
         ended = self._camera.zoom == before  # it cannot zoom any farther
         self._left = 1.0 if ended else self._left / factor
 
+    def look_at(self, x: float, y: float) -> None:
+        """Bring a place of the world into the middle."""
+        self._left = 1.0
+        self._camera.look_at(x, y)
+
     # --- bookmarks ---------------------------------------------------------------------------------------------------
 
     def keep(self, number: int) -> None:

@@ -83,7 +83,7 @@ class Hud:
         self._card: tuple[object, Canvas] | None = None
         self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
         self._inspection: tuple[object, float, Canvas] | None = None
-        self._minimap = Minimap()
+        self._minimap, self._minimap_at = Minimap(), (0, 0)
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
 
@@ -116,6 +116,10 @@ class Hud:
         """What is at a pixel, as it was drawn last; None where the picture is."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
+
+    def mapped_at(self, x: float, y: float) -> tuple[float, float]:
+        """Where in the world the minimap has a pixel, as it was drawn last; beside it, where it would go on."""
+        return self._minimap.world_at(x - self._minimap_at[0], y - self._minimap_at[1])
 
     @property
     def panels(self) -> tuple[Canvas, ...]:
@@ -242,6 +246,7 @@ class Hud:
                 rect.right = placed.rect.left - margin
             elif rect.colliderect(placed.rect):
                 rect.bottom = placed.rect.top - margin
+        self._minimap_at = rect.topleft
         self._place(on, canvas, rect.topleft)
 
     def _card_hint(self) -> str:

@@ -1,4 +1,4 @@
-"""The minimap: the whole world, small, with its crowd, the view, and the frozen frustum.
+"""The minimap: the whole world, small, with its crowd, the view, and the frozen frustum; what is pressed there is looked at.
 
 The ground is drawn when the walls change, the crowd some times a second from a sample of it; both are kept in between.
 """
@@ -38,6 +38,8 @@ class Minimap:
 
     def __init__(self) -> None:
         self._kept: tuple[object, float, pygame.Surface] | None = None
+        self._px_per_unit = 1.0  # pixels a world unit, as drawn last
+        self._edge_px = 0
 
     def draw(self, sim: Simulation, looked: Looked, pen: Pen, scale: float, now_s: float) -> Canvas:
         """A panel with the world as large as fits."""
@@ -46,6 +48,7 @@ class Minimap:
         box = width * per_unit, height * per_unit
         canvas = Canvas((box[0] + 2 * EDGE, box[1] + 2 * EDGE), pen, scale)
         inner = canvas.pixels((EDGE, EDGE, *box))
+        self._px_per_unit, self._edge_px = per_unit * scale, inner.left
         canvas.surface.blit(self._picture(sim, inner.size, now_s), inner)
         canvas.surface.set_clip(inner)
         for rect, colour in ((looked.frozen, WARM), (looked.view, TEXT)):
@@ -56,8 +59,12 @@ class Minimap:
                 pygame.draw.rect(canvas.surface, (0, 0, 0), seen.inflate(2, 2), 3)
                 pygame.draw.rect(canvas.surface, pen.colour(colour), seen, 1)
         canvas.surface.set_clip(None)
-        canvas.target((0, 0, *canvas.size), "action", "fit")
+        canvas.target((0, 0, *canvas.size), "minimap")
         return canvas
+
+    def world_at(self, x: float, y: float) -> tuple[float, float]:
+        """The place of the world at a pixel of the panel, as it was drawn last."""
+        return (x - self._edge_px) / self._px_per_unit, (y - self._edge_px) / self._px_per_unit
 
     def _picture(self, sim: Simulation, size: tuple[int, int], now_s: float) -> pygame.Surface:
         drawn_as = size, id(sim.terrain), sim.terrain.version

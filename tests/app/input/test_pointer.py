@@ -7,21 +7,39 @@ from collections.abc import Iterable
 import pytest
 
 from crowd_demo.app.input import pointer
-from crowd_demo.app.input.commands import Click, Command, Do, DragNumber, Hover, Leave, Pan, Point, PointerCommand, Rest, Scrub
+from crowd_demo.app.input.commands import (
+    Click,
+    Command,
+    Do,
+    DragNumber,
+    Hover,
+    Leave,
+    LookAt,
+    Pan,
+    Point,
+    PointerCommand,
+    Rest,
+    Scrub,
+)
 from crowd_demo.app.input.pointer import Pointer
 from crowd_demo.render.hud.canvas import Target
 
 pytestmark = pytest.mark.quick
 ROW, NUMBER, TIMELINE = Target("technique", "simd"), Target("number", "reorder.every"), Target("timeline")
+MINIMAP = Target("minimap")
 
 
 def find(x: float, y: float) -> Target | None:
-    """Columns of 100 pixels: the ground, a technique, a number, the timeline."""
-    return (None, ROW, NUMBER, TIMELINE)[int(x // 100)]
+    """Columns of 100 pixels: the ground, a technique, a number, the timeline, the minimap."""
+    return (None, ROW, NUMBER, TIMELINE, MINIMAP)[int(x // 100)]
+
+
+def mapped(x: float, y: float) -> tuple[float, float]:
+    return 10 * x, 10 * y
 
 
 def meant(commands: Iterable[Command]) -> list[PointerCommand]:
-    reader = Pointer(find)
+    reader = Pointer(find, mapped)
     return [each for command in commands for each in reader.read(command)]
 
 
@@ -57,10 +75,14 @@ def test_the_timeline_is_followed_until_the_button_is_released() -> None:
     assert meant(drag(350, -200, 10)) == [Scrub(350), Scrub(150), Scrub(160)]
 
 
+def test_the_minimap_is_followed_while_it_is_pressed() -> None:
+    assert meant(drag(450, -30, 10)) == [LookAt(4500, 50), LookAt(4200, 50), LookAt(4300, 50)]
+
+
 def test_the_cursor_rests_on_a_target_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [10.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
-    reader = Pointer(find)
+    reader = Pointer(find, mapped)
     assert list(reader.read(Hover(150, 5))) == [Rest(ROW)] and reader.resting_on is None
     now[0] += pointer.REST_S + 0.01
     assert reader.resting_on and reader.resting_on.target == ROW

@@ -95,3 +95,35 @@ def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) ->
     looked = driven.program.status().looked
     assert looked and looked.view == driven.program.camera.view_rect() and looked.frozen not in (None, looked.view)
     assert before
+
+
+def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven) -> None:
+    driven.press("space")
+    driven.press("end")
+    driven.frames()
+    camera, hud = driven.program.camera, driven.loop.presenter.hud
+    camera.look_at(100, 100, 3.0)
+    x, y = next((x, y) for x in range(0, 640, 2) for y in range(0, 360, 2) if hud.target_at(x, y) == ("minimap", ""))
+    corner = x + 20, y + 20
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=corner, button=1)
+    first = camera.x, camera.y
+    assert first == hud.mapped_at(*corner) and first != (100, 100) and camera.zoom == 3.0
+    driven.post(pygame.MOUSEMOTION, pos=(x + 30, y + 25), rel=(10, 5), buttons=(1, 0, 0))
+    moved = camera.x - first[0], camera.y - first[1]
+    assert moved[0] > 0 and moved[0] == pytest.approx(2 * moved[1])
+    driven.post(pygame.MOUSEMOTION, pos=(0, 0), rel=(-500, -300), buttons=(1, 0, 0))
+    assert (camera.x, camera.y) == (0, 0), "beside it, the nearest place"
+    driven.post(pygame.MOUSEBUTTONUP, pos=(0, 0), button=1)
+    assert camera.zoom == 3.0 and not driven.program.inspector.active
+
+
+def test_a_press_on_the_minimap_only_closes_what_is_open(driven: Driven) -> None:
+    driven.press("end")
+    driven.frames()
+    x, y = next((x, y) for x in range(639, 0, -2) for y in range(359, 0, -2)
+                if driven.loop.presenter.hud.target_at(x, y) == ("minimap", ""))
+    driven.press("f10")
+    before = driven.program.camera.settings()
+    for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+        driven.post(kind, pos=(x, y), button=1)
+    assert not driven.program.dialogs.top and driven.program.camera.settings() == before

@@ -38,3 +38,15 @@ def test_a_world_of_any_shape_has_a_small_map(size: tuple[float, float]) -> None
     sim = simulation("20k-flock", agents=50, map="null", world__width=size[0], world__height=size[1])
     canvas = Minimap().draw(sim, Looked(Rect(-1e6, -1e6, 1e6, 1e6), None), Pen(), 1.0, 0.0)
     assert max(canvas.size) <= 162 and min(canvas.size) > 12
+
+
+@pytest.mark.parametrize("scale", [1.0, 1.7])
+def test_each_pixel_is_a_place_of_the_world(scale: float) -> None:
+    sim = simulation("20k-flock", agents=50, map="null", world__width=400.0, world__height=300.0)
+    minimap = Minimap()
+    canvas = minimap.draw(sim, Looked(Rect(190, 140, 210, 160), None), Pen(), scale, 0.0)
+    width, height = canvas.surface.get_size()
+    assert minimap.world_at(width / 2, height / 2) == pytest.approx((200, 150), abs=5)
+    edge = 6 * scale
+    assert minimap.world_at(edge, edge) == pytest.approx((0, 0), abs=5)
+    assert minimap.world_at(width - edge, height - edge) == pytest.approx((400, 300), abs=5)
