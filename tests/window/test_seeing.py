@@ -1,0 +1,70 @@
+"""Colours, zoom, bookmarks and the minimap by real keys."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pygame
+
+from crowd_demo.config.loader import load_config
+from crowd_demo.render.hud.theme import DARK, PANEL
+from crowd_demo.sim.simulation import Simulation
+
+REST_S = 0.6  # a glide of the zoom is over, and the HUD was drawn again
+
+
+def seen(running: Any) -> Any:
+    time.sleep(REST_S)
+    return pygame.surfarray.array3d(pygame.image.load(running.picture())).astype(int)
+
+
+def dark(picture: Any) -> float:
+    """The share of pixels that are about as dark as a panel."""
+    return float((picture.max(axis=2) < max(DARK[PANEL][:3]) + 40).mean())
+
+
+def test_q_goes_through_the_colours_with_a_legend_and_shift_q_back_and_the_crowd_does_not_notice(running: Any) -> None:
+    running.press("Home", "space", "Tab")  # a compact HUD
+    plain = seen(running)
+    running.press("q")
+    told = seen(running)
+    running.press("Tab")  # no HUD
+    coloured = seen(running)
+    running.press("shift+q")
+    back = seen(running)
+    assert (coloured != back).any(axis=2).mean() > 0.01, "people have other colours"
+    middle, lower_edge = slice(280, 360), slice(-40, None)
+    assert dark(told[middle, lower_edge]) > 0.3 > 3 * dark(plain[middle, lower_edge]), "the legend"
+    assert dark(told[middle, lower_edge]) > 3 * dark(coloured[middle, lower_edge])
+    upper = slice(None), slice(180, -40)  # below the compact HUD, above the legend
+    assert (plain[upper] == back[upper]).all() and (told[upper] == coloured[upper]).all()
+    running.press("q", "space")
+    time.sleep(REST_S)
+    running.press("space")
+    assert running.leave() == 0
+    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
+    alone.step(report["steps"])
+    assert report["state_hash"] == alone.state_hash()
+
+
+def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap(running: Any) -> None:
+    running.press("space", "Tab", "Tab", "Home")
+    whole = seen(running)
+    running.press("ctrl+Up", "ctrl+Up", "ctrl+Up")
+    near = seen(running)
+    assert (near != whole).any(axis=2).mean() > 0.5
+    running.press("ctrl+shift+1", "ctrl+Down")
+    assert (seen(running) != near).any(axis=2).mean() > 0.5
+    running.press("ctrl+1")
+    assert (seen(running) == near).all(), "the bookmark"
+    running.press("End")
+    mapped = np.argwhere((seen(running) != near).any(axis=2))
+    (left, top), (right, bottom) = mapped.min(axis=0), mapped.max(axis=0)
+    assert 320 < left < right < 640 and 180 < top < bottom < 360, "the minimap is in the right lower corner"
+    assert right - left > 60 and len(mapped) > 0.8 * (right - left) * (bottom - top)
+    running.press("End")
+    assert (seen(running) == near).all()
+    running.press("Home")
+    assert (seen(running) == whole).all() and running.leave() == 0
