@@ -4,7 +4,8 @@ For people these are Fruin's levels of service of walkways, A (free) to F (jamme
 22 units high, is taken for 1.75 m. Other agents are compared with the mean of their world. The squares are the picture's own,
 so the colours depend on neither the neighbour structure nor culling.
 
-All agents are counted, in three kernels; then each agent reads the shade of its square. O(agents + squares).
+Agents are counted in three kernels, only in squares that drawn agents lie in or beside; then each drawn agent reads the shade
+of its square. O(agents + squares that are shown).
 """
 
 from __future__ import annotations
@@ -26,8 +27,18 @@ SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B
 SERVICE_COLOURS: tuple[RGB, ...] = (
     (49, 54, 149), (116, 173, 209), (224, 243, 248), (254, 224, 144), (244, 109, 67), (165, 0, 38))
 NAMES = "A free", "B", "C", "D", "E", "F jammed"
-USUAL, TIMES = 12.0, 4.0  # agents in nine squares of the usual density; the ramp ends at so many times that
+USUAL, TIMES = 36.0, 4.0  # agents in nine squares of the usual density; the ramp ends at so many times that
 MOST_SQUARES = 1 << 20
+SHARE = 4  # where more than one in so many agents is drawn, all of them are counted
+
+
+class Window(NamedTuple):
+    """The squares of rows [row0, row1) and columns [column0, column1): those that need a shade."""
+
+    row0: int
+    row1: int
+    column0: int
+    column1: int
 
 
 class Squares(NamedTuple):
@@ -41,39 +52,60 @@ class Squares(NamedTuple):
 
 
 @device
-def _square(x: np.float32, y: np.float32, squares: Squares) -> int:
-    column = min(max(int(x * squares.inv_side), 0), squares.columns - 1)
-    row = min(max(int(y * squares.inv_side), 0), squares.rows - 1)
+def _place(position: np.float32, inv_side: np.float32, count: int) -> int:
+    """The row or column, of so many."""
+    return min(max(int(position * inv_side), 0), count - 1)
+
+
+@device
+def _square(row: int, column: int, squares: Squares) -> int:
     return (row + 1) * (squares.columns + 2) + column + 1
 
 
+@device
+def _reach(first: int, last: int, count: int) -> tuple[np.float32, np.float32]:
+    """Where the rows [first - 1, last + 1) begin and end, in rows; the outermost ones hold all that lies beyond."""
+    return (np.float32(first - 1 if first > 1 else -np.inf), np.float32(last + 1 if last + 1 < count else np.inf))
+
+
 @kernel
-def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: Squares) -> None:
-    counts = squares.counts[worker]
-    counts[:] = 0
+def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: Squares, window: Window) -> None:
+    """Count the agents of the window and of the squares around it."""
+    counts, stride = squares.counts[worker], squares.columns + 2
+    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
+    top, bottom = _reach(window.row0, window.row1, squares.rows)
+    left, right = _reach(window.column0, window.column1, squares.columns)
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        counts[np.uintp(_square(x[slot], y[slot], squares))] += 1
+        down, across = y[slot] * squares.inv_side, x[slot] * squares.inv_side
+        if (down >= top) & (down < bottom) & (across >= left) & (across < right):
+            row = _place(y[slot], squares.inv_side, squares.rows)
+            column = _place(x[slot], squares.inv_side, squares.columns)
+            counts[np.uintp(_square(row, column, squares))] += 1
 
 
 @kernel
-def add_squares(worker: int, workers: int, counts: Ints) -> None:
+def add_squares(worker: int, workers: int, squares: Squares, window: Window) -> None:
     """Add the counts of all workers to those of the first."""
-    squares = counts.shape[1]
+    stride, counts = squares.columns + 2, squares.counts
+    first, listed = window.row0 * stride, (window.row1 + 2 - window.row0) * stride
     for other in range(1, workers):
-        for square in range(squares * worker // workers, squares * (worker + 1) // workers):
+        for square in range(first + listed * worker // workers, first + listed * (worker + 1) // workers):
             counts[0, square] += counts[other, square]
 
 
 @kernel
-def shade_squares(worker: int, workers: int, squares: Squares, shades: Bytes) -> None:
+def shade_squares(worker: int, workers: int, squares: Squares, window: Window, shades: Bytes) -> None:
     """Choose the shade of each square by the agents in nine: `shades[agents]`, or the last one."""
     stride, counts, most = squares.columns + 2, squares.counts[0], shades.shape[0] - 1
-    for row in range(1 + squares.rows * worker // workers, 1 + squares.rows * (worker + 1) // workers):
-        for square in range(row * stride + 1, row * stride + 1 + squares.columns):
-            total = 0
-            for first in range(square - stride - 1, square + stride, stride):
-                total += counts[first] + counts[first + 1] + counts[first + 2]
-            squares.shade[square] = shades[min(total, most)]
+    rows = window.row1 - window.row0
+    for row in range(window.row0 + rows * worker // workers, window.row0 + rows * (worker + 1) // workers):
+        first, last = _square(row, window.column0, squares), _square(row, window.column1, squares)
+        left = counts[first - 1 - stride] + counts[first - 1] + counts[first - 1 + stride]
+        middle = counts[first - stride] + counts[first] + counts[first + stride]
+        for square in range(first, last):
+            right = counts[square + 1 - stride] + counts[square + 1] + counts[square + 1 + stride]
+            squares.shade[square] = shades[min(left + middle + right, most)]
+            left, middle = middle, right
 
 
 @kernel
@@ -81,7 +113,9 @@ def number_squares(worker: int, workers: int, slots: Ints, x: Floats, y: Floats,
     listed = slots.shape[0]
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
-        number[k] = squares.shade[np.uintp(_square(x[slot], y[slot], squares))]
+        row = _place(y[slot], squares.inv_side, squares.rows)
+        column = _place(x[slot], squares.inv_side, squares.columns)
+        number[k] = squares.shade[np.uintp(_square(row, column, squares))]
 
 
 class DensityColours:
@@ -96,9 +130,10 @@ class DensityColours:
         columns, workers, agents = sim.agents.columns, sim.world.workers, sim.agents.count
         side = side_of(sim)
         squares = self._fit(sim, workers, side)
-        return (call(count_squares, workers, columns.x, columns.y, agents, squares),
-                call(add_squares, workers, squares.counts),
-                call(shade_squares, workers, squares, shades(_is_people(sim), side, _mean(sim))),
+        window = window_of(columns.x, columns.y, slots, agents, squares)
+        return (call(count_squares, workers, columns.x, columns.y, agents, squares, window),
+                call(add_squares, workers, squares, window),
+                call(shade_squares, workers, squares, window, shades(_is_people(sim), side, _mean(sim))),
                 call(number_squares, workers, slots, columns.x, columns.y, squares, number))
 
     def legend(self, sim: Simulation) -> Legend:
@@ -117,6 +152,17 @@ class DensityColours:
         return self._squares
 
 
+def window_of(x: Floats, y: Floats, slots: Ints, agents: int, squares: Squares) -> Window:
+    """The squares around those slots, or all of them where looking for less costs more than it saves."""
+    if len(slots) == 0:
+        return Window(0, 0, 0, 0)
+    if len(slots) * SHARE > agents:
+        return Window(0, squares.rows, 0, squares.columns)
+    return Window(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
+                    for places, count in ((y[slots], squares.rows), (x[slots], squares.columns))
+                    for end, beyond in ((places.min(), 0), (places.max(), 1))))
+
+
 def shades(people: bool, side: float, mean: float) -> Bytes:
     """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
     if people:
@@ -127,7 +173,7 @@ def shades(people: bool, side: float, mean: float) -> Bytes:
 
 
 def side_of(sim: Simulation) -> float:
-    """The side of a square: fixed for people, else such that nine hold twelve agents on average."""
+    """The side of a square: fixed for people, else such that nine hold 36 agents on average."""
     area = float(sim.terrain.walls.width) * float(sim.terrain.walls.height)
     usual = SQUARE if _is_people(sim) else math.sqrt(area * USUAL / 9 / max(sim.config.agents, 1))
     return max(usual, math.sqrt(area / MOST_SQUARES))

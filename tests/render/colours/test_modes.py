@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from crowds import CROWDS, open_world, simulation
 
+from crowd_demo.compute.jit import run
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
@@ -115,6 +116,18 @@ def test_density_counts_the_agents_of_nine_squares(sim):
     around = [int((np.abs(squares - square).max(axis=1) <= 1).sum()) for square in squares]
     shades = density.shades(sim.config.behaviour == "crowd", side, density._mean(sim))
     assert found.tolist() == [int(shades[min(number, len(shades) - 1)]) for number in around]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_density_is_the_same_whatever_part_of_the_crowd_is_drawn(sim, workers):
+    """One mode draws part after part, so counts of the part before may not show."""
+    mode, all_of_it = numbers(sim, "density")
+    sim.world.options.threads, c = workers, sim.agents.columns
+    order, count = np.lexsort((c.y[:sim.agents.count], c.x[:sim.agents.count])).astype(np.int32), sim.agents.count
+    for part in (order[:1], order[-1:], order[count // 3:count // 3 + count // 5], order[:0], order[::7].copy(), order):
+        found = np.full(len(part), 255, np.uint8)
+        run(mode.calls(sim, part, found))
+        assert np.array_equal(found, all_of_it[part])
 
 
 @pytest.mark.quick
