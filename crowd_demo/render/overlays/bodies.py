@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.render.inks import BLACK, ORANGE, WHITE, ink
+from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
@@ -16,21 +16,19 @@ MOST, FEW = 300, 20  # agents with a body, and with a range of perception, which
 def draw_bodies(sketch: Sketch, looking: Looking) -> None:
     """Draw the squares of agents that have a size, or else the circle that they keep clear of walls."""
     needs, half = looking.sim.world.needs, extents(looking.sim.agents.columns)
-    slots, how_many = looking.some(looking.in_view(), MOST)
+    in_view = looking.in_view()
+    slots, how_many = looking.some(in_view, MOST)
     x, y = looking.places(slots)
     if len(half):
         side = half[slots].astype(np.float64)
-        sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=3)
-        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE))
+        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE), shadow=True)
         sketch.tell(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
         return
     keys = []
     if needs.body > 0:
-        sketch.circles(x, y, needs.body, ink(BLACK, 200), width=3)
-        sketch.circles(x, y, needs.body, ink(ORANGE), width=2)
+        sketch.circles(x, y, needs.body, ink(ORANGE), width=2, shadow=True)
         keys.append(Key(ORANGE, f"kept clear of walls, {needs.body:g} units {how_many}"))
-    few, how_few = looking.some(slots, FEW)
+    few, how_few = looking.some(in_view, FEW)  # not of those few, whose hashes already are alike
     x, y = looking.places(few)
-    sketch.circles(x, y, needs.radius, ink(BLACK, 120), width=3)
-    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5)
+    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5, shadow=True)
     sketch.tell("", *keys, Key(WHITE, f"neighbours are nearer, {needs.radius:g} units {how_few}", dashed=True))

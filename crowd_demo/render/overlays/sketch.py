@@ -7,6 +7,7 @@ overlay is plain NumPy, and has no kernels to compile.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ from crowd_demo.render.pixels import Frame
 from crowd_demo.render.told import RGB, Key, Told
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
-CORNERS = 12  # of a circle
+FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
 
 
@@ -82,27 +83,32 @@ class Sketch:
         self._stroke(pixels, _each(inks, count)[shown], width, dash)
 
     def boxes(self, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, inks: ArrayLike, width: int = 1,
-              dash: int = 0) -> None:
+              dash: int = 0, shadow: bool = False) -> None:
         """Draw the outlines of rectangles."""
         left, top, right, bottom = (np.ravel(edge) for edge in np.broadcast_arrays(left, top, right, bottom))
         four = np.tile(_each(inks, len(left)), 4)
         self.lines(np.concatenate((left, right, right, left)), np.concatenate((top, top, bottom, bottom)),
-                   np.concatenate((right, right, left, left)), np.concatenate((top, bottom, bottom, top)), four, width, dash)
+                   np.concatenate((right, right, left, left)), np.concatenate((top, bottom, bottom, top)),
+                   four, width, dash, shadow)
 
-    def circles(self, x: ArrayLike, y: ArrayLike, radius: ArrayLike, inks: ArrayLike, width: int = 1, dash: int = 0) -> None:
+    def circles(self, x: ArrayLike, y: ArrayLike, radius: ArrayLike, inks: ArrayLike, width: int = 1, dash: int = 0,
+                shadow: bool = False) -> None:
+        """Draw circles, as polygons of as many corners as the largest one needs."""
         x, y, radius = (np.ravel(number).astype(np.float64) for number in np.broadcast_arrays(x, y, radius))
-        turn = np.linspace(0, 2 * np.pi, CORNERS + 1)[:, None]
+        corners = _corners(float(radius.max(initial=0)) * self._zoom)
+        turn = np.linspace(0, 2 * np.pi, corners + 1)[:, None]
         around_x, around_y = x + radius * np.cos(turn), y + radius * np.sin(turn)
-        each = np.tile(_each(inks, len(x)), CORNERS)
-        self.lines(around_x[:-1], around_y[:-1], around_x[1:], around_y[1:], each, width, dash)
+        each = np.tile(_each(inks, len(x)), corners)
+        self.lines(around_x[:-1], around_y[:-1], around_x[1:], around_y[1:], each, width, dash, shadow)
 
-    def arrows(self, x0: ArrayLike, y0: ArrayLike, x1: ArrayLike, y1: ArrayLike, inks: ArrayLike, width: int = 1) -> None:
+    def arrows(self, x0: ArrayLike, y0: ArrayLike, x1: ArrayLike, y1: ArrayLike, inks: ArrayLike, width: int = 1,
+               shadow: bool = False) -> None:
         """Draw lines with a head at their end."""
         x0, y0, x1, y1 = (np.ravel(number).astype(np.float64) for number in np.broadcast_arrays(x0, y0, x1, y1))
         back_x, back_y = (x0 - x1) * ARROW_HEAD, (y0 - y1) * ARROW_HEAD
         from_x = np.concatenate((x0, x1 + back_x - back_y, x1 + back_x + back_y))
         from_y = np.concatenate((y0, y1 + back_y + back_x, y1 + back_y - back_x))
-        self.lines(from_x, from_y, np.tile(x1, 3), np.tile(y1, 3), np.tile(_each(inks, len(x0)), 3), width)
+        self.lines(from_x, from_y, np.tile(x1, 3), np.tile(y1, 3), np.tile(_each(inks, len(x0)), 3), width, shadow=shadow)
 
     # --- words -------------------------------------------------------------------------------------------------------
 
@@ -146,6 +152,11 @@ def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surfac
     canvas = Canvas((Canvas((1, 1), pen, scale, None).width(text, SMALL) + 10, 17), pen, scale)
     canvas.left(text, 5, 8.5, SMALL, colour)
     return canvas.surface
+
+
+def _corners(radius_px: float) -> int:
+    """A side of n corners is `radius * (1 - cos(pi / n))` inside of its circle, nearly `radius * (pi / n)**2 / 2`."""
+    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST), MOST)
 
 
 def _each(inks: ArrayLike, count: int) -> Words:

@@ -18,6 +18,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.base import Looking, draw_overlays
+from crowd_demo.render.overlays.bodies import FEW, MOST, draw_bodies
 from crowd_demo.render.overlays.candidates import draw_candidates
 from crowd_demo.render.overlays.curve import draw_curve
 from crowd_demo.render.overlays.flow import draw_flow
@@ -264,3 +265,20 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
         assert (np.sign(round(c - a)), np.sign(round(d - b))) == (STEP_COLUMN[step], STEP_ROW[step])
         checked += 1
     assert checked > 50
+
+
+def test_few_have_their_range_drawn_and_more_their_body() -> None:
+    """The few are chosen of all in view: of the others the hash is already used up."""
+    sim = simulation("20k", agents=3000)
+    sim.step(2)
+    _, looking = shown(sim, camera_of(sim))
+    drawn: list[int] = []
+
+    class Counting(Sketch):
+        def circles(self, x: Any, *args: Any, **kwargs: Any) -> None:
+            drawn.append(len(x))
+            super().circles(x, *args, **kwargs)
+
+    draw_bodies(Counting(looking.camera), looking)
+    bodies, ranges = drawn
+    assert MOST / 4 < bodies <= 1.3 * MOST and FEW / 4 < ranges <= 1.6 * FEW

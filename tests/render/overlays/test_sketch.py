@@ -128,6 +128,14 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
     assert (x.min(), x.max()) == (22, 42) and y.max() - y.min() == 12 and x[y != 24].min() >= 35  # the head is at the end
 
 
+@pytest.mark.parametrize("radius, corners", [(0.5, 4), (4, 7), (8, 9), (40, 12)])
+def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
+    sketch = Sketch(camera())
+    sketch.circles([495, 505], 500, radius, RED, shadow=True)
+    strokes = sum(len(part.ends) for part in sketch._strokes)
+    assert strokes == 2 * 2 * corners if radius < 20 else strokes < 2 * 2 * corners  # what is off the screen is cut
+
+
 def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
     for eye in EYES.values():
         lightness = [lab(scale_colour(share), eye)[0] for share in np.linspace(0, 1, 12)]
