@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import PACKAGE, find_map
-from crowd_demo.registry.measures import MEASURES
 from crowd_demo.registry.plugins import sources
 from crowd_demo.sim.snapshot import LOOKS, PACE
 
-MODEL = ("compute", "config", "ensemble/measures", "registry", "sim")  # folders whose code makes the result
+MAKERS = ("compute", "config", "ensemble", "measure", "registry", "sim")  # folders whose code may decide the result
 UNREAD = (LOOKS | {"seed", "map"}) - {"optimizations", "measure"}
 
 
@@ -33,18 +31,14 @@ def _fingerprint(files: tuple[Path, ...]) -> str:
     return digest.hexdigest()
 
 
-def code_fingerprint(measures: Sequence[str]) -> str:
-    """Hash of the sources of the model, of these measures and of all plugins: 16 hex digits."""
-    model = {path for folder in MODEL for path in (PACKAGE / folder).rglob("*.py")}
-    return _fingerprint((*sorted(model | set(_sources_of(measures))), *sources()))
+def code_fingerprint() -> str:
+    """Hash of the sources of the model, of all that measures it and of all plugins: 16 hex digits."""
+    return _fingerprint((*own_sources(), *sources()))
 
 
-def _sources_of(measures: Sequence[str]) -> Iterator[Path]:
-    """The files of measures, some of which may be elsewhere in the program."""
-    for measure in measures:
-        spec = find_spec(MEASURES[measure].code.partition(":")[0])
-        if spec and spec.origin and Path(spec.origin).is_relative_to(PACKAGE):
-            yield Path(spec.origin)
+def own_sources() -> list[Path]:
+    """The program's own files in the fingerprint: whole folders, so that none is forgotten."""
+    return sorted(path for folder in MAKERS for path in (PACKAGE / folder).rglob("*.py"))
 
 
 def key_of(config: Config, steps: int, every: int, measures: Sequence[str], code: str) -> str:

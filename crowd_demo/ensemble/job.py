@@ -72,7 +72,7 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
     from crowd_demo.ensemble.sampling import Sampler
     from crowd_demo.sim.simulation import Simulation
 
-    if job.code != code_fingerprint(job.measures):
+    if job.code != code_fingerprint():
         raise RuntimeError("this worker has another version of the program or of its plugins")
     sim = Simulation(Config.model_validate_json(job.config))
     sampler = Sampler(job.measures, sim)

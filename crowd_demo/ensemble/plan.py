@@ -80,7 +80,7 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
     mistakes = list(_mistakes(vary, seeds, steps, measures, every))
     if mistakes:
         raise ConfigError(mistakes)
-    code, varied, measures = code_fingerprint(measures), tuple(vary), tuple(dict.fromkeys(measures))
+    code, varied, measures = code_fingerprint(), tuple(vary), tuple(dict.fromkeys(measures))
     runs, configs = [], []
     for settings in product(*vary.values()):
         config = _configuration(name, overrides, varied, settings)

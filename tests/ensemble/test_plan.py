@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from crowd_demo import ConfigError, load_config
+from crowd_demo.config.resources import PACKAGE
 from crowd_demo.config.yaml12 import dump
 from crowd_demo.ensemble import fingerprint
-from crowd_demo.ensemble.fingerprint import code_fingerprint, key_of
+from crowd_demo.ensemble.fingerprint import code_fingerprint, key_of, own_sources
 from crowd_demo.ensemble.job import Job
 from crowd_demo.ensemble.plan import make_plan, parse_varied, seeds_of
 
@@ -73,7 +76,7 @@ def test_what_is_no_list_of_values_is_one_line(text, line) -> None:
 @pytest.mark.parametrize(("what", "lines"), [
     ({"vary": {"crowd.radus": [20]}}, ["--vary:1: crowd.radus: unknown key (did you mean radius?)"]),
     ({"vary": {"crowd.radius": [20, "wide"]}},
-     ["--vary:1: crowd.radius: must be a number from 0 to 4096 or text such as \"0.46 m\", not 'wide'"]),
+     ['--vary:1: crowd.radius: must be a number from 0 to 4096 or text such as "0.46 m", not \'wide\'']),
     ({"vary": {"seed": [1, 2]}}, ["--vary: seed: give --seeds"]),
     ({"vary": {"agents": [5, 5]}}, ["--vary: agents: a value is given twice"]),
     ({"vary": {"optimizations.threads": [1, 2]}}, ["--vary: optimizations.threads: every run has one thread"]),
@@ -132,10 +135,38 @@ def test_a_key_depends_on_what_is_in_a_map_and_not_on_where_it_lies(tmp_path: Pa
 
 
 def test_the_fingerprint_is_that_of_the_model_and_of_the_measures(monkeypatch, tmp_path: Path) -> None:
-    model = code_fingerprint(["population"])
-    assert code_fingerprint(["population", "stuck"]) == model == code_fingerprint([])
-    monkeypatch.setattr(fingerprint, "MODEL", ("compute", "config", "registry", "sim", "measure"))
-    assert code_fingerprint(["population"]) != model
+    before = code_fingerprint()
+    assert code_fingerprint() == before
+    monkeypatch.setattr(fingerprint, "MAKERS", ("compute", "config", "registry", "sim", "ensemble"))
+    assert code_fingerprint() != before
+
+
+def test_all_that_a_run_imports_is_in_the_fingerprint() -> None:
+    """What job, sampling and measures import, and what that imports of the same floors."""
+    made_by, waiting = set[Path](), [*(PACKAGE / "ensemble/measures").glob("*.py"), PACKAGE / "ensemble/job.py",
+                                     PACKAGE / "ensemble/sampling.py"]
+    assert len(waiting) > 4
+    while waiting:
+        path = waiting.pop()
+        if path not in made_by:
+            made_by.add(path)
+            if path.relative_to(PACKAGE).parts[0] in ("ensemble", "measure"):
+                waiting += imported_by(path)
+    assert {PACKAGE / "measure/motion.py", PACKAGE / "measure/trajectories/flow.py"} < made_by
+    assert made_by <= {*own_sources(), PACKAGE / "__init__.py", PACKAGE / "api.py"}  # these two only pass things on
+
+
+def imported_by(path: Path) -> Iterator[Path]:
+    """The program's own files that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        else:
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        for name in names:
+            inside = PACKAGE.parent.joinpath(*name.split("."))
+            yield from (file for file in (inside.with_suffix(".py"), inside / "__init__.py")
+                        if file.is_file() and file.is_relative_to(PACKAGE))
 
 
 def test_the_same_run_asked_for_twice_is_made_once() -> None:
