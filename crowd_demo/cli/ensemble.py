@@ -18,13 +18,14 @@ from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
     from crowd_demo.ensemble.executor import ExecutorError
+    from crowd_demo.ensemble.job import Row
     from crowd_demo.ensemble.plan import Plan, Run
     from crowd_demo.ensemble.table import Table
 
 ABOUT = """\
 Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
 again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
-run has a row without an error, and no run that was made twice had another state hash."""
+run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise."""
 SAY_EVERY_S = 60.0  # where standard error is no terminal
 LOOK_EVERY_S = 0.2
 MB = 1 << 20
@@ -106,12 +107,12 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
 
     begun = look(plan, args.out, args.again)
     write_manifest(plan, args.out)
-    for place in begun.damaged:
-        print_error(f"ensemble: {place} is damaged: skipped, and its run is made again")
-    code = FINE
+    for place in begun.damaged if begun.missing else ():
+        print_error(f"ensemble: {place} is damaged: skipped, and its run is made again unless it has been")
+    made, code = Made(), FINE
     try:
         if begun.missing:
-            _make(plan, args, begun.missing)
+            _make(plan, args, begun.missing, made)
     except Interrupted as interrupted:
         code = interrupted.code
     except ExecutorError as error:
@@ -121,10 +122,22 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
         from crowd_demo.ensemble.plot import write_plot
 
         write_plot(plan, table, args.out)
-    return _stopped(table, code) if code else _conclude(plan, table, args.out)
+    return _stopped(table, made, args.again, code) if code else _conclude(plan, table, made, args.out)
 
 
-def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run]) -> None:
+class Made:
+    """What this command has made so far, also if it is interrupted."""
+
+    def __init__(self) -> None:
+        self.count, self.errors = 0, dict[str, str]()  # by key
+
+    def add(self, row: Row) -> None:
+        self.count += 1
+        if row.error:
+            self.errors[row.key] = row.error
+
+
+def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:
     """Make these runs, and tell how far they are."""
     from crowd_demo.ensemble.executors import make_executor
     from crowd_demo.ensemble.progress import Progress
@@ -141,6 +154,7 @@ def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run]) -> None:
         try:
             for row in rows:
                 if row:
+                    made.add(row)
                     progress.count(bool(row.error))
                 progress.workers = executor.workers
                 tell(str(progress))
@@ -157,15 +171,19 @@ def _warm(runs: Sequence[Run], tell: Tell) -> None:
          lambda kernel, done, total: tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
 
 
-def _conclude(plan: Plan, table: Table, out: Path) -> int:
-    """Say what there is; return the exit code."""
+def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
+    """Say what there is; return the exit code. A run that failed now may have a row from before."""
+    from crowd_demo.ensemble.table import HASH
+
     print(f"{out}: {table.finished:,} of {len(table.rows):,} runs have a row without an error")
     for run, row in zip(plan.runs, table.rows, strict=True):
-        if row["error"]:
-            print_error(f"ensemble: {plan.name(run)}: {row['error']}")
+        if error := made.errors.get(run.key) or row["error"]:
+            print_error(f"ensemble: {plan.name(run)}: {error}")
     for difference in table.differences:
-        print_error(f"ensemble: THE CROWD DIFFERS with {plan.name(difference.run)}: {difference}")
-    return FINE if table.finished == len(table.rows) and not table.differences and not table.failed else CRASHED
+        what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
+        print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
+    fine = table.finished == len(table.rows) and not table.differences and not made.errors
+    return FINE if fine else CRASHED
 
 
 def _nobody(error: ExecutorError) -> int:
@@ -174,8 +192,10 @@ def _nobody(error: ExecutorError) -> int:
     return CRASHED
 
 
-def _stopped(table: Table, code: int) -> int:
-    print_error(f"ensemble: {table.finished:,} of {len(table.rows):,} runs are finished; the same command makes the others")
+def _stopped(table: Table, made: Made, again: bool, code: int) -> int:
+    runs = f"of {len(table.rows):,} runs"
+    print_error(f"ensemble: {made.count:,} {runs} were made again; the same command begins with the first" if again else
+                f"ensemble: {table.finished:,} {runs} are finished; the same command makes the others")
     return code
 
 

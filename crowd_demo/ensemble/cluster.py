@@ -6,6 +6,7 @@ has to be shared.
 
 from __future__ import annotations
 
+import logging
 import uuid
 from collections.abc import Generator, Sequence
 from contextlib import suppress
@@ -33,6 +34,7 @@ class ClusterExecutor:
             from distributed import Client
         except ImportError:
             raise ExecutorError(NO_EXTRA) from None
+        _silence()
         try:
             self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
@@ -71,6 +73,13 @@ class ClusterExecutor:
     def close(self) -> None:
         with suppress(Exception):
             self._client.close(timeout=2)
+
+
+def _silence() -> None:
+    """Dask logs tracebacks of what is an ExecutorError here."""
+    for name in list(logging.root.manager.loggerDict):
+        if name.partition(".")[0] == "distributed":
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def on_worker(text: str) -> str:

@@ -51,6 +51,11 @@ def key_of(config: Config, steps: int, every: int, measures: Sequence[str], code
     return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
 
 
+def is_unread(path: str) -> bool:
+    """Whether no key depends on this setting."""
+    return path in PACE or path.partition(".")[0] in UNREAD - {"seed", "map"}
+
+
 def _map_hash(name: str | None) -> str:
     """What the walls are, wherever the file lies."""
     return hashlib.blake2b(find_map(name).read_bytes(), digest_size=8).hexdigest() if name else ""

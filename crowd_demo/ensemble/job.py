@@ -50,6 +50,7 @@ class Row(BaseModel):
     worker: str = ""  # machine and process
     cpu: str = ""
     versions: str = ""
+    finished: float = 0.0  # seconds since 1970, by the clock of the machine that asked for it
 
 
 def carry_out(job: Job, worker: str = "") -> Row:

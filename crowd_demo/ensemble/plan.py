@@ -15,7 +15,7 @@ from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
 from crowd_demo.config.model import Config
-from crowd_demo.ensemble.fingerprint import code_fingerprint, key_of
+from crowd_demo.ensemble.fingerprint import code_fingerprint, is_unread, key_of
 from crowd_demo.ensemble.job import Job
 from crowd_demo.registry.measures import MEASURES
 
@@ -96,9 +96,26 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
                  for measure in measures if MEASURES[measure].behaviours and not behaviours & {*MEASURES[measure].behaviours}]
     if mistakes:
         raise ConfigError(dict.fromkeys(mistakes))
+    mistakes += _same(vary, [run.key for run in runs[::len(seeds)]])
+    if mistakes:
+        raise ConfigError(mistakes)
     columns = dict.fromkeys(column for measure in measures for config in configs for column in _columns(measure, config))
-    each_once = {run.key: run for run in runs}
-    return Plan(str(name), varied, measures, tuple(columns), steps, every, code, tuple(each_once.values()))
+    return Plan(str(name), varied, measures, tuple(columns), steps, every, code, tuple(runs))
+
+
+def _same(vary: Vary, keys: Sequence[str]) -> Iterator[Mistake]:
+    """Values that make no other run; `keys` are those of one seed, in the order of the plan."""
+    stride = len(keys)
+    for path, values in vary.items():
+        stride //= len(values)
+        by_key = dict[str, list[object]]()
+        for value, key in zip(values, keys[::stride], strict=False):  # the other settings as they are first
+            by_key.setdefault(key, []).append(value)
+        if len(by_key) == 1 < len(values) and is_unread(path):
+            yield _mistake("--vary", f"{path}: no run depends on it")
+        else:
+            yield from (_mistake("--vary", f"{path}: {' and '.join(map(str, same))} are the same")
+                        for same in by_key.values() if len(same) > 1)
 
 
 def _columns(measure: str, config: Config) -> list[str]:

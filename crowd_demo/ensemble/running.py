@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -46,6 +47,7 @@ def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor
         try:
             for row in rows:
                 if row:
+                    row = row.model_copy(update={"finished": time.time()})
                     files.append(row)
                 yield row
         finally:

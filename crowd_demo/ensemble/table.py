@@ -1,8 +1,8 @@
 """The table of an ensemble: a row for each run of the plan, in its order, whoever made it.
 
 First comes what was asked for and what came of it, which is the same wherever and however often a run is made; then how it was
-made: times, worker, processor, versions. A key that was made several times must have one state hash; the column `differs` has
-the others.
+made: times, worker, processor, versions. A key that was made several times must have one state hash and one value of each
+measure that is no time; the column `differs` has the other hashes, or else the measures.
 """
 
 from __future__ import annotations
@@ -11,24 +11,27 @@ import csv
 import io
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from crowd_demo.ensemble.job import Row
 from crowd_demo.ensemble.plan import Cell, Plan, Run, cell_text
 from crowd_demo.registry.measures import of_column
 
-RESULT = ("steps", "state_hash", "error", "differs", "key")  # what follows the settings, the seed and the measures
+HASH = "state_hash"
+RESULT = ("steps", HASH, "error", "differs", "key")  # what follows the settings, the seed and the measures
 CIRCUMSTANCES = ("seconds", "worker", "cpu", "versions")
 
 
 class Difference(NamedTuple):
-    """One key with several state hashes."""
+    """One key with several state hashes, or with several values of a measure."""
 
     run: Run
-    rows: tuple[Row, ...]  # the first of each hash
+    column: str
+    rows: tuple[Row, ...]  # the first of each value
 
     def __str__(self) -> str:
-        return "; ".join(f"{row.state_hash} by {row.worker} on {row.cpu}" for row in self.rows)
+        return "; ".join(f"{cell_text(_value(row, self.column))} by {row.worker} on {row.cpu}" for row in self.rows)
 
 
 class Table(NamedTuple):
@@ -65,14 +68,15 @@ class Table(NamedTuple):
 def make_table(plan: Plan, rows: Iterable[Row]) -> Table:
     """Merge rows, of which some may be of other plans and some of the same key."""
     by_key: dict[str, list[Row]] = defaultdict(list)
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.finished):
         by_key[row.key].append(row)
     times = [column for column in plan.columns if of_column(column).time]
     circumstances = (*times, *CIRCUMSTANCES)
-    columns = (*plan.varied, "seed", *(column for column in plan.columns if column not in times), *RESULT, *circumstances)
-    merged = tuple(table_row(plan, run, by_key[run.key]) for run in plan.runs)
-    differences = (Difference(run, tuple(_first_of_each_hash(by_key[run.key]))) for run in plan.runs)
-    return Table(columns, merged, tuple(each for each in differences if len(each.rows) > 1), circumstances)
+    measured = tuple(column for column in plan.columns if column not in times)
+    columns = (*plan.varied, "seed", *measured, *RESULT, *circumstances)
+    differences = {run.key: _differences(run, by_key[run.key], measured) for run in plan.runs if len(by_key[run.key]) > 1}
+    merged = tuple(table_row(plan, run, by_key[run.key], differences.get(run.key, ())) for run in plan.runs)
+    return Table(columns, merged, tuple(chain.from_iterable(differences.values())), circumstances)
 
 
 def finished_keys(rows: Iterable[Row]) -> set[str]:
@@ -80,19 +84,34 @@ def finished_keys(rows: Iterable[Row]) -> set[str]:
     return {row.key for row in rows if row.state_hash}
 
 
-def table_row(plan: Plan, run: Run, rows: Sequence[Row]) -> dict[str, Cell]:
-    """One row of the table: that which finished first, else the last that failed."""
+def table_row(plan: Plan, run: Run, rows: Sequence[Row], differences: Sequence[Difference] = ()) -> dict[str, Cell]:
+    """One row of the table, of rows in the order of time: that which finished first, else the last that failed."""
     row = next((row for row in rows if row.state_hash), rows[-1] if rows else Row(key=run.key))
-    others = [other.state_hash for other in _first_of_each_hash(rows)][1:]
     return {**dict(zip(plan.varied, run.settings, strict=True)), "seed": run.seed,
             **{name: row.values.get(name) for name in plan.columns},
-            "steps": row.steps, "state_hash": row.state_hash, "error": row.error, "differs": " ".join(others), "key": run.key,
-            "seconds": round(row.seconds, 3), "worker": row.worker, "cpu": row.cpu, "versions": row.versions}
+            "steps": row.steps if rows else None, "state_hash": row.state_hash, "error": row.error,
+            "differs": " ".join(map(_differs, differences)), "key": run.key,
+            "seconds": round(row.seconds, 3) if rows else None, "worker": row.worker, "cpu": row.cpu, "versions": row.versions}
 
 
-def _first_of_each_hash(rows: Iterable[Row]) -> list[Row]:
-    found: dict[str, Row] = {}
+def _differences(run: Run, rows: Iterable[Row], measured: Iterable[str]) -> tuple[Difference, ...]:
+    """Of the state hash; where there is but one, of each measure."""
+    made = [row for row in rows if row.state_hash]
+    found = [Difference(run, column, _first_of_each(made, column)) for column in (HASH, *measured)]
+    several = [difference for difference in found if len(difference.rows) > 1]
+    return tuple(several[:1] if several and several[0].column == HASH else several)
+
+
+def _first_of_each(rows: Iterable[Row], column: str) -> tuple[Row, ...]:
+    found: dict[Cell, Row] = {}
     for row in rows:
-        if row.state_hash:
-            found.setdefault(row.state_hash, row)
-    return list(found.values())
+        found.setdefault(_value(row, column), row)
+    return tuple(found.values())
+
+
+def _value(row: Row, column: str) -> Cell:
+    return row.state_hash if column == HASH else row.values.get(column)
+
+
+def _differs(difference: Difference) -> str:
+    return " ".join(row.state_hash for row in difference.rows[1:]) if difference.column == HASH else difference.column

@@ -169,6 +169,10 @@ def imported_by(path: Path) -> Iterator[Path]:
                         if file.is_file() and file.is_relative_to(PACKAGE))
 
 
-def test_the_same_run_asked_for_twice_is_made_once() -> None:
-    plan = make_plan("1k", vary={"window.width": [640, 800]}, measures=MEASURES)
-    assert len(plan.runs) == 1
+@pytest.mark.parametrize(("vary", "line"), [
+    ({"window.width": [640, 800]}, "window.width: no run depends on it"),
+    ({"crowd.radius": [20, 30], "time.speed": [1, 2], "agents": [5, 6]}, "time.speed: no run depends on it"),
+    ({"crowd.radius": [20, 20.0]}, "crowd.radius: 20 and 20.0 are the same"),
+    ({"agents": [5, 6], "crowd.radius": [20, 30, 20.0]}, "crowd.radius: 20 and 20.0 are the same")])
+def test_values_that_make_no_other_run_are_a_mistake(vary, line) -> None:
+    assert lines_of(vary=vary, seeds="1-3") == [f"--vary: {line}"]

@@ -32,6 +32,7 @@ def test_rows_stand_in_the_order_of_the_plan_and_circumstances_at_the_end(plan) 
     assert table.columns == ("map", "seed", "stuck", "population", "steps", "state_hash", "error", "differs", "key",
                              "step_ms", "seconds", "worker", "cpu", "versions")
     assert [each["state_hash"] for each in table.rows] == [f"{0:032}", "", f"{2:032}", ""]
+    assert [(each["steps"], each["seconds"]) for each in table.rows] == [(20, 0.0), (None, None)] * 2
     assert (table.finished, table.failed, table.missing) == (2, 0, 2)
     found = list(csv.DictReader(io.StringIO(table.csv())))
     assert [(each["map"], each["seed"], each["stuck"]) for each in found] == [
@@ -55,6 +56,26 @@ def test_a_key_that_was_made_twice_must_have_one_hash(plan) -> None:
     (difference,) = other.differences
     assert difference.run == plan.runs[0] and str(difference) == f"{0:032} by a:1 on x; {'f' * 32} by b:2 on x"
     assert [each["differs"] for each in other.rows] == ["f" * 32, "", "", ""]
+
+
+def test_a_key_that_was_made_twice_must_have_one_value_of_each_measure_but_times(plan) -> None:
+    def measured(**values: float) -> Row:
+        return row(plan, 0, worker="b:2", values={"stuck": 0.0, "population": 7.0, "step_ms": 0.5, **values})
+
+    assert make_table(plan, [row(plan, 0), measured(step_ms=9.0)]).differences == ()
+    other = make_table(plan, [row(plan, 0), measured(stuck=0.25)])
+    (difference,) = other.differences
+    assert (difference.column, str(difference)) == ("stuck", "0.0 by a:1 on x; 0.25 by b:2 on x")
+    assert other.rows[0]["differs"] == "stuck" and other.rows[0]["stuck"] == 0.0
+    (crowd,) = make_table(plan, [row(plan, 0), measured(stuck=0.25).model_copy(update={"state_hash": "f" * 32})]).differences
+    assert crowd.column == "state_hash"  # where the crowd differs, so do measures
+
+
+def test_the_row_that_finished_first_counts_wherever_its_file_stands(plan) -> None:
+    rows = [row(plan, 0, worker="a:1", finished=9.0), row(plan, 0, worker="z:1", finished=5.0)]
+    assert make_table(plan, rows).rows[0]["worker"] == "z:1"
+    failed = [row(plan, 0, state_hash="", error=error, finished=at) for error, at in (("last", 3.0), ("first", 2.0))]
+    assert make_table(plan, failed).rows[0]["error"] == "last"
 
 
 def test_parquet_has_the_same_table(plan) -> None:

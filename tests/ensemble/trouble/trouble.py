@@ -16,6 +16,13 @@ def fails(sim):
     return 1.0
 
 
+def fails_later(sim):
+    """Fails if it is told to; and measures what it is told."""
+    if os.environ.get("FAIL"):
+        raise ValueError("told to")
+    return float(os.environ.get("MEASURED", "1"))
+
+
 def kills(sim):
     """Kills its process with seed 3, always."""
     if sim.config.seed == 3:
@@ -47,4 +54,4 @@ def lies(sim):
 
 
 PLUGIN = Plugin(measures=tuple(MeasureEntry(measure.__name__, str(measure.__doc__), f"trouble:{measure.__name__}")
-                               for measure in (fails, kills, kills_once, prints, lies)))
+                               for measure in (fails, fails_later, kills, kills_once, prints, lies)))
