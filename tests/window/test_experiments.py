@@ -61,4 +61,5 @@ def test_escape_leaves_an_ablation_with_what_there_is(start: Callable[..., Any])
     record = saved(program)
     assert record["kind"] == "largest" and not record["complete"]
     program.press("Escape")
-    assert program.leave() == 0
+    left = program.leave()
+    assert left == 0, program.process.stderr.read()
