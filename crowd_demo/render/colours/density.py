@@ -49,6 +49,7 @@ class Squares(NamedTuple):
     rows: int
     counts: Ints  # [workers, (rows + 2) * (columns + 2)]
     shade: Bytes  # [(rows + 2) * (columns + 2)]
+    square: Ints  # of each slot in the window
 
 
 @device
@@ -70,7 +71,7 @@ def _reach(first: int, last: int, count: int) -> tuple[np.float32, np.float32]:
 
 @kernel
 def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: Squares, window: Window) -> None:
-    """Count the agents of the window and of the squares around it."""
+    """Count the agents of the window and of the squares around it, and note the square of each."""
     counts, stride = squares.counts[worker], squares.columns + 2
     counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
     top, bottom = _reach(window.row0, window.row1, squares.rows)
@@ -80,7 +81,9 @@ def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, 
         if (down >= top) & (down < bottom) & (across >= left) & (across < right):
             row = _place(y[slot], squares.inv_side, squares.rows)
             column = _place(x[slot], squares.inv_side, squares.columns)
-            counts[np.uintp(_square(row, column, squares))] += 1
+            square = _square(row, column, squares)
+            squares.square[slot] = square
+            counts[np.uintp(square)] += 1
 
 
 @kernel
@@ -109,19 +112,17 @@ def shade_squares(worker: int, workers: int, squares: Squares, window: Window, s
 
 
 @kernel
-def number_squares(worker: int, workers: int, slots: Ints, x: Floats, y: Floats, squares: Squares, number: Bytes) -> None:
+def number_squares(worker: int, workers: int, slots: Ints, squares: Squares, number: Bytes) -> None:
     listed = slots.shape[0]
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        slot = np.uintp(slots[k])
-        row = _place(y[slot], squares.inv_side, squares.rows)
-        column = _place(x[slot], squares.inv_side, squares.columns)
-        number[k] = squares.shade[np.uintp(_square(row, column, squares))]
+        number[k] = squares.shade[np.uintp(squares.square[np.uintp(slots[k])])]
 
 
 class DensityColours:
     def __init__(self) -> None:
         self._made_for: tuple[int, float, float, float] | None = None
         self._squares: Squares
+        self._square: Ints = np.zeros(0, np.int32)
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return SERVICE_COLOURS if _is_people(sim) else ramp(RISING)
@@ -129,12 +130,12 @@ class DensityColours:
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         columns, workers, agents = sim.agents.columns, sim.world.workers, sim.agents.count
         side = side_of(sim)
-        squares = self._fit(sim, workers, side)
+        squares = self._fit(sim, workers, side)._replace(square=self._room(agents))
         window = window_of(columns.x, columns.y, slots, agents, squares)
         return (call(count_squares, workers, columns.x, columns.y, agents, squares, window),
                 call(add_squares, workers, squares, window),
                 call(shade_squares, workers, squares, window, shades(_is_people(sim), side, _mean(sim))),
-                call(number_squares, workers, slots, columns.x, columns.y, squares, number))
+                call(number_squares, workers, slots, squares, number))
 
     def legend(self, sim: Simulation) -> Legend:
         if _is_people(sim):
@@ -148,8 +149,15 @@ class DensityColours:
             self._made_for = made_for
             columns, rows = (max(1, math.ceil(length / side)) for length in made_for[2:])
             counts = np.zeros((workers, (rows + 2) * (columns + 2)), np.int32)
-            self._squares = Squares(np.float32(1 / side), columns, rows, counts, np.zeros(counts.shape[1], np.uint8))
+            self._squares = Squares(np.float32(1 / side), columns, rows, counts, np.zeros(counts.shape[1], np.uint8),
+                                    self._square)
         return self._squares
+
+    def _room(self, agents: int) -> Ints:
+        """Memory for a square of each agent."""
+        if agents > len(self._square):
+            self._square = np.zeros(agents, np.int32)
+        return self._square
 
 
 def window_of(x: Floats, y: Floats, slots: Ints, agents: int, squares: Squares) -> Window:
