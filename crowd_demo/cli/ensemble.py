@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 import time
@@ -46,11 +47,18 @@ def parser() -> Parser:
     where = made.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=count,
                        help="processes of this machine (default: one a core; no more than fit into memory)")
-    where.add_argument("--scheduler", metavar="ADDRESS", help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")
+    where.add_argument("--scheduler", metavar="ADDRESS", type=_address, help="instead: a Dask cluster, such as tcp://10.0.0.1:8786")
     made.add_argument("--again", action="store_true", help="make all runs once more, and compare their state hashes")
     made.add_argument("--plot", action="store_true", help="also draw each measure against each varied setting (matplotlib)")
     made.add_argument("--dry-run", action="store_true", help="only say how many runs there are, how long and how much memory")
     return made
+
+
+def _address(text: str) -> str:
+    """Of a scheduler, for argparse."""
+    if not re.fullmatch(r"([a-z]+://)?([A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}", text):
+        raise argparse.ArgumentTypeError(f"must be an address such as tcp://10.0.0.1:8786, not {text!r}")
+    return text
 
 
 def run(args: argparse.Namespace) -> int:
@@ -208,7 +216,7 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     from crowd_demo.ensemble.running import look
 
     missing, fits = look(plan, args.out, args.again).missing, capacity(plan.configs)
-    print(f"{len(plan.runs):,} runs, {len(plan.runs) - len(missing):,} of them finished")
+    print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:
         with _telling() as tell:
@@ -216,12 +224,16 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
             tell("making one run")
             one = run_seconds(plan, missing[0])
         executor = make_executor(plan, args.workers, args.scheduler)
-        workers = max(executor.workers, 1)
+        workers = max(min(executor.workers, len(missing)), 1)
         executor.close()
         whole = all_seconds(missing, missing[0], one)
-        print(f"about {duration(one)} for one run; {duration(whole / workers)} for the other {len(missing):,} with {workers}"
-              f" worker{'s' * (workers > 1)}")
+        print(f"about {duration(one)} for one run; about {duration(whole / workers)} for {_several(len(missing), 'run')} to"
+              f" make with {_several(workers, 'worker')}")
     return FINE
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count:,} {thing}{'s' * (count != 1)}"
 
 
 # --- how far it is ---------------------------------------------------------------------------------------------------

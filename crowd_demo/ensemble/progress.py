@@ -27,7 +27,9 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """45 s, 12 min, 3 h 20 min."""
+    """0.3 s, 45 s, 12 min, 3 h 20 min."""
+    if seconds < 1:
+        return f"{max(seconds, 0.01):.1g} s"
     if seconds < 100:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -195,9 +196,11 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
     assert done.returncode == 0 and not out.exists()
     runs, memory, times = done.stdout.splitlines()
     assert runs == "30 runs, 0 of them finished" and memory.startswith("about ") and " MB a run; " in memory
-    assert times.startswith("about ") and "for the other 30 with " in times
+    assert re.fullmatch(r"about [\d.]+ s for one run; about [\d.]+ s for 30 runs to make with [12] workers?", times)
     assert ensemble(*(SMALL), "population", "--seeds", "1-2", "--out", out).returncode == 0
     assert ensemble(*asked, "--dry-run").stdout.startswith("30 runs, 2 of them finished\n")
+    one, _, times = ensemble(*asked, "--dry-run", "--seeds", "3").stdout.splitlines()
+    assert one == "1 run, 0 of them finished" and times.endswith(" for 1 run to make with 1 worker")
 
 
 @quick
@@ -208,8 +211,10 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
     (["--measure", "stuk"], ["--measure: no measure 'stuk' (did you mean stuck?)"]),
     (["--config", "20kk"], ["20kk: no such file, nor a shipped configuration (did you mean 20k?)"]),
     (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number of at least 1, not '0'; see {SEE}"]),
-    (["--workers", "1", "--scheduler", "a"],
+    (["--workers", "1", "--scheduler", "a:1"],
      [f"{USAGE}argument --scheduler: not allowed with argument --workers; see {SEE}"]),
+    (["--scheduler", "nonsense"],
+     [f"{USAGE}argument --scheduler: must be an address such as tcp://10.0.0.1:8786, not 'nonsense'; see {SEE}"]),
 ])
 def test_a_mistake_is_one_line(tmp_path, capsys, args, lines) -> None:
     try:
