@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +22,6 @@ dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")
 
 ROOT = Path(__file__).parents[2]
-Started = Callable[..., "subprocess.Popen[str]"]
 STARTED_S = 120.0  # the longest that a loaded machine may need to start the cluster
 
 
@@ -121,17 +120,19 @@ def test_a_scheduler_that_is_lost_is_one_line_and_keeps_what_is_finished(tmp_pat
     assert 4 <= len(read_rows(tmp_path / "out/rows").rows) < 40
 
 
-def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path, cluster: Cluster, start: Started) -> None:
+def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path, cluster: Cluster) -> None:
     out = tmp_path / "out"
-    process = start("--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-60", "--out", out,
-                    "--scheduler", cluster.address, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="1s")
+    asked = ["--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-400", "--out", str(out)]
+    process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *asked, "--scheduler", cluster.address],
+                               text=True, stderr=subprocess.PIPE)
     while process.poll() is None and not read_rows(out / "rows").rows:
         time.sleep(0.05)
     for each in cluster.processes:
         each.kill()
     said = process.communicate()[1].splitlines()
     assert process.returncode == 1 and len(said) == 2 and said[0] == "crowd-demo: the scheduler is gone", said
-    assert said[1].endswith(" of 60 runs are finished; the same command makes the others")
+    assert said[1].endswith(" of 400 runs are finished; the same command makes the others")
+    assert not said[1].startswith("ensemble: 0 ")
 
 
 def test_the_command_takes_an_address(tmp_path: Path, cluster: Cluster, capsys) -> None:
