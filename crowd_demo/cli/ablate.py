@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_config, parser_of, seconds, unwritable_report
+from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, seconds, unwritable_report
 from crowd_demo.cli.exits import CRASHED, mistaken, print_error
 from crowd_demo.cli.experiments import Watched, kernels, show
 from crowd_demo.registry.techniques import BY_PATH
@@ -31,7 +30,7 @@ def parser() -> Parser:
     made.add_argument("--seconds", metavar="S", type=seconds, default=4.0, help="about, for each (default: %(default)s)")
     made.add_argument("--steps", metavar="N", type=count, help="instead: timed steps with each technique")
     made.add_argument("--no-render", action="store_false", dest="render", help="steps only, no pictures")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was measured; - instead of the table")
+    add_report(made, "all that was measured")
     return made
 
 

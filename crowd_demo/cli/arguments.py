@@ -84,6 +84,11 @@ def add_crowd(parser: Parser) -> None:
     parser.add_argument("--agents", metavar="N", help="size of the crowd")
 
 
+def add_report(parser: Parser, what: str) -> None:
+    """Add the option of a report in JSON."""
+    parser.add_argument("--report", metavar="PATH.json|-", type=Path, help=f"write {what}; - instead of the table")
+
+
 def crowd_config(args: argparse.Namespace) -> Config:
     """The configuration that these options name. Raises ConfigError with a line for each mistake."""
     from crowd_demo.config.loader import Source

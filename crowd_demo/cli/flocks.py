@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.quitting import interruptible
-from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_config, parser_of, unwritable_report
-from crowd_demo.cli.exits import FINE, mistaken
+from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, unwritable_report
+from crowd_demo.cli.exits import mistaken
+from crowd_demo.cli.experiments import show
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
@@ -27,7 +26,7 @@ def parser() -> Parser:
     add_crowd(made)
     made.set_defaults(config=CONFIG)
     made.add_argument("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write every look; - instead of the table")
+    add_report(made, "every look")
     return made
 
 
@@ -49,7 +48,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measure(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.app.output.report import write_report
     from crowd_demo.measure.flocks import table, watch
     from crowd_demo.measure.record import header
     from crowd_demo.sim.simulation import Simulation
@@ -62,10 +60,7 @@ def _measure(args: argparse.Namespace, config: Config) -> int:
     print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
     sim = Simulation(config)
     flight = watch(sim, args.steps, tell)
-    if args.report:
-        write_report({**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                      "state_hash": sim.state_hash(), "looks": [look._asdict() for look in flight.looks],
-                      "splits": flight.splits, "merges": flight.merges}, args.report)
-    if args.report != STDOUT:
-        print(f"{args.config}: {config.agents:,} agents over {args.steps:,} steps\n\n{table(flight)}")
-    return FINE
+    record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
+              "state_hash": sim.state_hash(), "looks": [look._asdict() for look in flight.looks],
+              "splits": flight.splits, "merges": flight.merges}
+    return show(f"{args.config}: {config.agents:,} agents over {args.steps:,} steps\n\n{table(flight)}", record, args.report)

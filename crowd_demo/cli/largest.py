@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_demo.cli.arguments import Parser, add_crowd, crowd_config, parser_of, unwritable_report
+from crowd_demo.cli.arguments import Parser, add_crowd, add_report, crowd_config, parser_of, unwritable_report
 from crowd_demo.cli.exits import mistaken
 from crowd_demo.cli.experiments import Watched, kernels, show
 
@@ -24,7 +23,7 @@ def parser() -> Parser:
     made = parser_of("largest", ABOUT)
     add_crowd(made)
     made.add_argument("--ladder", action="store_true", help="each rung from everything off to everything on, too")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was found; - instead of the table")
+    add_report(made, "all that was found")
     return made
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.quitting import interruptible
-from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Parser, add_crowd, crowd_config, parser_of, tick, unwritable_report
-from crowd_demo.cli.exits import FINE, mistaken
+from crowd_demo.cli.arguments import Parser, add_crowd, add_report, crowd_config, parser_of, tick, unwritable_report
+from crowd_demo.cli.exits import mistaken
+from crowd_demo.cli.experiments import show
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
@@ -25,7 +24,7 @@ def parser() -> Parser:
     add_crowd(made)
     made.add_argument("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)")
     made.add_argument("--at-once", action="store_true", help="only what one step shows")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was measured; - instead of the table")
+    add_report(made, "all that was measured")
     return made
 
 
@@ -44,7 +43,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _measure(args: argparse.Namespace, config: Config) -> int:
-    from crowd_demo.app.output.report import write_report
     from crowd_demo.measure.motion import measure, table
     from crowd_demo.measure.record import header
     from crowd_demo.sim.simulation import Simulation
@@ -53,10 +51,7 @@ def _measure(args: argparse.Namespace, config: Config) -> int:
     sim = Simulation(config)
     sim.step(args.steps)
     figures = measure(sim, watched=not args.at_once)
-    if args.report:
-        watched = figures.watched and figures.watched._asdict()
-        write_report({**header("motion"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
-                      "figures": {**figures._asdict(), "watched": watched}}, args.report)
-    if args.report != STDOUT:
-        print(f"{args.config}: {config.agents:,} people after {args.steps:,} steps\n\n{table(figures)}")
-    return FINE
+    watched = figures.watched and figures.watched._asdict()
+    record = {**header("motion"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
+              "figures": {**figures._asdict(), "watched": watched}}
+    return show(f"{args.config}: {config.agents:,} people after {args.steps:,} steps\n\n{table(figures)}", record, args.report)

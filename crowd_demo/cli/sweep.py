@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_config, parser_of, unwritable_report
+from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, unwritable_report
 from crowd_demo.cli.exits import CRASHED, FINE, mistaken
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -30,7 +30,7 @@ def parser() -> Parser:
     made.add_argument("values", metavar="VALUE", nargs="*", default=[], help="legal values (default: its choices)")
     add_crowd(made)
     made.add_argument("--steps", metavar="N", type=count, default=120, help="timed steps of each value (default: %(default)s)")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was measured; - instead of the table")
+    add_report(made, "all that was measured")
     return made
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
+from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.config.section import Problem, Section, number, refuse
 
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
@@ -19,7 +20,8 @@ class Places(Section):
 
     areas: dict[str, Ends] = Field({}, description="rectangles by name, [left, top, right, bottom]")
     lines: dict[str, Ends] = Field({}, description="lines by name, from [x, y, to x, y]")
-    metre: float = number(26, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
+    metre: float = number(
+        UNITS_A_METRE, 0.001, 65_536, "world units", "length of a metre; densities are agents a square metre")
 
     @model_validator(mode="after")
     def _can_be_measured(self) -> Self:

@@ -13,15 +13,15 @@ Reads positions and velocities between steps and changes nothing. Predators do n
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.config.behaviours import FlockSettings
 from crowd_demo.measure.text import aligned
+from crowd_demo.sim.behaviours.hunt_rules import PREY, HuntColumns
 from crowd_demo.sim.simulation import Simulation
-
-Array = NDArray[Any]
 
 NEAREST = 7
 ASKED = 1000  # birds whose neighbours are looked for, evenly by id
@@ -54,15 +54,15 @@ class Flight(NamedTuple):
 class Birds(NamedTuple):
     """Positions and velocities by id, float64."""
 
-    x: Array
-    y: Array
-    vx: Array
-    vy: Array
+    x: Doubles
+    y: Doubles
+    vx: Doubles
+    vy: Doubles
 
 
 # --- a moment --------------------------------------------------------------------------------------------------------
 
-def nearest_of(x: Array, y: Array, asked: Array, most: int = NEAREST) -> Array:
+def nearest_of(x: Doubles, y: Doubles, asked: Longs, most: int = NEAREST) -> Longs:
     """Return the nearest `most` others of each bird asked, the nearest first: int64[asked, most]."""
     most, found = min(most, len(x) - 1), []
     for some in np.array_split(asked, max(1, len(asked) * len(x) // AT_ONCE)):
@@ -72,27 +72,27 @@ def nearest_of(x: Array, y: Array, asked: Array, most: int = NEAREST) -> Array:
     return np.concatenate(found)
 
 
-def order_of(vx: Array, vy: Array, groups: Array) -> float:
+def order_of(vx: Doubles, vy: Doubles, groups: Longs) -> float:
     """Return the mean over groups, rows of birds, of the length of their mean direction."""
     speed = np.hypot(vx, vy)
     speed[speed == 0] = 1
     return float(np.hypot((vx / speed)[groups].mean(1), (vy / speed)[groups].mean(1)).mean())
 
 
-def strays_of(x: Array, y: Array, asked: Array, near: Array) -> float:
+def strays_of(x: Doubles, y: Doubles, asked: Longs, near: Longs) -> float:
     """Return the share of those asked whose last neighbour is more than STRAY times as far away as it usually is."""
     farthest = np.hypot(x[near[:, -1]] - x[asked], y[near[:, -1]] - y[asked])
     return float((farthest > STRAY * np.median(farthest)).mean())
 
 
-def densest_share(x: Array, y: Array, tile: float, shape: tuple[int, int]) -> float:
+def densest_share(x: Doubles, y: Doubles, tile: float, shape: tuple[int, int]) -> float:
     """Return the share of the birds in the densest twentieth of all tiles."""
     tiles = (y / tile).astype(np.int64) * shape[1] + (x / tile).astype(np.int64)
     count = np.sort(np.bincount(tiles, minlength=shape[0] * shape[1]))
     return float(count[-max(1, round(DENSEST * count.size)):].sum() / len(x))
 
 
-def flocks_of(x: Array, y: Array, side: float) -> Array:
+def flocks_of(x: Doubles, y: Doubles, side: float) -> Longs:
     """Return the number of the flock of each bird: those whose squares touch, also by a corner, have the same."""
     row, column = ((place / side).astype(np.int64) + 1 for place in (y, x))
     shape = int(row.max()) + 2, int(column.max()) + 2
@@ -110,12 +110,12 @@ def flocks_of(x: Array, y: Array, side: float) -> Array:
 
 def birds_of(sim: Simulation) -> Birds:
     """Return all but predators."""
-    c: Any = sim.agents.by_id()
-    birds = c.kind == 0 if hasattr(c, "kind") else slice(None)
+    c = sim.agents.by_id()
+    birds = c.kind == PREY if isinstance(c, HuntColumns) else slice(None)
     return Birds(*(column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy)))
 
 
-def look(sim: Simulation, birds: Birds, flock: Array) -> Look:
+def look(sim: Simulation, birds: Birds, flock: Longs) -> Look:
     """Return what is measured of these birds, of at least two, in their flocks."""
     x, y, vx, vy = birds
     asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
@@ -128,7 +128,7 @@ def look(sim: Simulation, birds: Birds, flock: Array) -> Look:
 
 # --- from one moment to the next -------------------------------------------------------------------------------------
 
-def splits_and_merges(before: Array, now: Array) -> tuple[int, int]:
+def splits_and_merges(before: Longs, now: Longs) -> tuple[int, int]:
     """Return how many flocks came apart and how many came together, from each bird's flock then and now."""
     pairs, count = np.unique(np.stack((before, now)), axis=1, return_counts=True)
     left, come = (np.unique(side, return_counts=True)[1] for side in pairs[:, count >= FLOCK * len(before)])
@@ -137,9 +137,9 @@ def splits_and_merges(before: Array, now: Array) -> tuple[int, int]:
 
 def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done: None) -> Flight:
     """Run so many steps, and look each second of the crowd's own time; `tell` is called with the steps that were made."""
-    settings: Any = sim.config.behaviour_settings
+    settings = cast(FlockSettings, sim.config.behaviour_settings)
     every, looks, splits, merges = max(1, round(LOOK_S / sim.dt)), [], 0, 0
-    before: Array | None = None
+    before: Longs | None = None
     for done in range(every, steps + 1, every):
         sim.step(every)
         birds = birds_of(sim)

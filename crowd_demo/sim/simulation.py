@@ -10,12 +10,12 @@ number of workers or on the width of a register. `Simulation` has no global stat
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Self
 from weakref import proxy
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -31,7 +31,7 @@ from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
-from crowd_demo.sim.snapshot import Snapshot, differences, state_hash
+from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
 from crowd_demo.sim.stage import Stage, run_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
@@ -39,24 +39,6 @@ from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.step_out import step_out
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.world import World
-
-
-class Shared(NamedTuple):
-    """Arrays that snapshots share until what they were copied from changes: until an agent dies, or a wall is built."""
-
-    generations: Ints = np.zeros(0, np.int32)
-    deaths: int = -1
-    kinds: Bytes = np.zeros((0, 0), np.uint8)
-    version: int = -1  # of the terrain
-
-    def refreshed(self, agents: Agents[Columns], terrain: Terrain) -> Shared:
-        """Return the arrays for the present state."""
-        handles, kept = agents.handles, self
-        if kept.deaths != handles.deaths or len(kept.generations) != handles.limit:
-            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.deaths)
-        if kept.version != terrain.version:
-            kept = kept._replace(kinds=terrain.kinds.copy(), version=terrain.version)
-        return kept
 
 
 class Simulation:

@@ -17,6 +17,9 @@ from crowd_demo.config.differences import differences as config_differences
 from crowd_demo.config.model import Config
 from crowd_demo.registry.entries import Value
 from crowd_demo.sim.actions import Action
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.terrain.tiles import Terrain
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
 LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # sections that no step reads
@@ -84,3 +87,21 @@ def differences(one: Config, other: Config) -> list[str]:
 def same_world(one: Config, other: Config) -> bool:
     """Are they alike but for the number of agents and what no step depends on, so that a running program can change over?"""
     return set(differences(one, other)) <= {"agents"}
+
+
+class Shared(NamedTuple):
+    """Arrays that snapshots share until what they were copied from changes: until an agent dies, or a wall is built."""
+
+    generations: Ints = np.zeros(0, np.int32)
+    deaths: int = -1
+    kinds: Bytes = np.zeros((0, 0), np.uint8)
+    version: int = -1  # of the terrain
+
+    def refreshed(self, agents: Agents[Columns], terrain: Terrain) -> Shared:
+        """Return the arrays for the present state."""
+        handles, kept = agents.handles, self
+        if kept.deaths != handles.deaths or len(kept.generations) != handles.limit:
+            kept = kept._replace(generations=handles.generations[:handles.limit].copy(), deaths=handles.deaths)
+        if kept.version != terrain.version:
+            kept = kept._replace(kinds=terrain.kinds.copy(), version=terrain.version)
+        return kept

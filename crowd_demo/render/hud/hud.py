@@ -7,12 +7,12 @@ two by turns, so most frames cost two blits. `target_at` says what the cursor is
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.colour_legend import draw_colour_legend
@@ -32,8 +32,8 @@ from crowd_demo.render.hud.theme import PAD, TEXT, THEMES, Colour, scale_for
 from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
-from crowd_demo.render.hud.views import View, draw_view
-from crowd_demo.render.told import Inspection, Told
+from crowd_demo.render.hud.views import View, draw_view, place_of
+from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
@@ -42,6 +42,7 @@ ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mea
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
 LEGEND_NEEDS = 300  # units
+ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 COLOUR_LEGEND_ROOM = 520  # units
 
@@ -64,6 +65,14 @@ class Placed(NamedTuple):
         return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
 
 
+class Kept(NamedTuple):
+    """What was rendered, what it depends on, and when that was."""
+
+    drawn_as: object
+    at_s: float
+    canvas: Canvas
+
+
 class Hud:
     """Draws over a finished picture; `keys` are those of each action, `colours` those of the agents' states."""
 
@@ -76,13 +85,8 @@ class Hud:
         self._panels: list[Canvas] = []
         self._drawn_at: list[float] = []
         self._drawn_as: object = None  # what the panels depend on beside numbers
-        self._view: tuple[object, Placed] | None = None
-        self._tour: tuple[object, Canvas] | None = None
-        self._colour_legend: tuple[object, Canvas] | None = None
+        self._kept: dict[str, Kept] = {}  # what is rendered again only if it has to look different, by name
         self.taken_px = 0  # pixels at the lower edge that timeline and tour take
-        self._card: tuple[object, Canvas] | None = None
-        self._legend: tuple[object, float, Canvas] | None = None  # as what and when it was drawn
-        self._inspection: tuple[object, float, Canvas] | None = None
         self._minimap, self._minimap_at = Minimap(), (0, 0)
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
@@ -97,16 +101,18 @@ class Hud:
             self._draw_full(on, sim, status, now_s)
         elif status.looks.hud == "compact":
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
-        self._draw_tour(on, status.tour)
+        if status.tour:
+            self._draw_tour(on, status.tour)
         if status.looks.hud != "off":
-            self._draw_colour_legend(on, status.legend)
-            self._draw_legend(on, status.told, now_s)
+            self._draw_legends(on, status, now_s)
+        if status.inspection and status.looks.hud != "off":
             self._draw_inspection(on, status.inspection, now_s)
         if status.looked:
             self._draw_minimap(on, sim, status.looked, now_s)
         if status.card and status.looks.hud != "off":
             self._draw_card(on, status.card)
-        self._draw_view(on, status.view)
+        if status.view:
+            self._draw_view(on, status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
@@ -176,30 +182,24 @@ class Hud:
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 
-    def _draw_legend(self, on: pygame.Surface, told: Sequence[Told], now_s: float) -> None:
-        """Draw the legend of the overlays above what lies at the lower edge; its numbers change as often as the panels'."""
-        if not told:
-            self._legend = None
-            return
-        names = [each.name for each in told]
-        left, right = self._free_columns(on)
-        drawn_as = names, left, right, self.scale, id(self.pen.theme)
-        if self._legend is None or self._legend[0] != drawn_as or now_s - self._legend[1] >= 1 / REFRESH_HZ:
-            self._legend = drawn_as, now_s, draw_legend(told, (right - left) / self.scale, self.pen, self.scale)
-        canvas = self._legend[2]
-        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
-        self._place(on, canvas, ((left + right - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+    def _draw_legends(self, on: pygame.Surface, status: Status, now_s: float) -> None:
+        """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
+        width, margin = on.get_width(), self._margin(on.get_size())
+        if legend := status.legend:
+            room = min(COLOUR_LEGEND_ROOM, (width - 2 * margin) / self.scale)
+            self._place_low(on, self._rendered("colours", (legend, width), lambda: draw_colour_legend(
+                legend, room, self.pen, self.scale)), (0, width))
+        if told := status.told:
+            left, right = columns = self._free_columns(on)
+            names = tuple(each.name for each in told)
+            self._place_low(on, self._rendered("overlays", (names, columns), lambda: draw_legend(
+                told, (right - left) / self.scale, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
 
-    def _draw_inspection(self, on: pygame.Surface, found: Inspection | None, now_s: float) -> None:
+    def _draw_inspection(self, on: pygame.Surface, found: Inspection, now_s: float) -> None:
         """Draw the inspector's panel beside the switchboard, at the upper edge."""
-        if not found:
-            self._inspection = None
-            return
-        drawn_as = found.title, self.scale, id(self.pen.theme)
-        if self._inspection is None or self._inspection[0] != drawn_as or now_s - self._inspection[1] >= 1 / REFRESH_HZ:
-            hints = [f"{self.keys[action][0].upper()} {what}" for action, what in INSPECTING.items() if self.keys.get(action)]
-            self._inspection = drawn_as, now_s, draw_inspection(found, hints, self.pen, self.scale)
-        canvas, margin = self._inspection[2], self._margin(on.get_size())
+        canvas = self._rendered("inspection", found.title, lambda: draw_inspection(
+            found, self._hints(INSPECTING), self.pen, self.scale), now_s, 1 / REFRESH_HZ)
+        margin = self._margin(on.get_size())
         beside = (placed.at[0] for placed in self._placed if placed.at[1] == margin and placed.at[0] > on.get_width() // 2)
         right = min(beside, default=on.get_width()) - margin
         self._place(on, canvas, (max(right - canvas.surface.get_width(), margin), margin))
@@ -211,30 +211,11 @@ class Hud:
         right = min((placed.rect.left for placed in self._placed if placed.rect.centerx > width // 2), default=width) - margin
         return (left, right) if right - left > LEGEND_NEEDS * self.scale else (margin, width - margin)
 
-    def _draw_tour(self, on: pygame.Surface, view: TourView | None) -> None:
+    def _draw_tour(self, on: pygame.Surface, view: TourView) -> None:
         """Draw the tour's panel above the timeline."""
-        if view is None:
-            self._tour = None
-            return
-        drawn_as = view, on.get_size(), self.scale, id(self.pen.theme)
-        if self._tour is None or self._tour[0] != drawn_as:
-            self._tour = drawn_as, draw_tour(view, on.get_width(), self.pen, self.scale)
-        canvas = self._tour[1]
-        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
-        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
-
-    def _draw_colour_legend(self, on: pygame.Surface, legend: Legend | None) -> None:
-        """Draw what the colours of agents mean in the middle of the lower edge, above timeline and tour."""
-        if legend is None:
-            self._colour_legend = None
-            return
-        drawn_as = legend, on.get_width(), self.scale, id(self.pen.theme)
-        if self._colour_legend is None or self._colour_legend[0] != drawn_as:
-            room = min(COLOUR_LEGEND_ROOM, on.get_width() / self.scale - 2 * OUTER)
-            self._colour_legend = drawn_as, draw_colour_legend(legend, room, self.pen, self.scale)
-        canvas = self._colour_legend[1]
-        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
-        self._place(on, canvas, ((on.get_width() - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+        width = on.get_width()
+        self._place_low(on, self._rendered("tour", (view, on.get_size()), lambda: draw_tour(
+            view, width, self.pen, self.scale)), (0, width))
 
     def _draw_minimap(self, on: pygame.Surface, sim: Simulation, looked: Looked, now_s: float) -> None:
         """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
@@ -249,35 +230,48 @@ class Hud:
         self._minimap_at = rect.topleft
         self._place(on, canvas, rect.topleft)
 
-    def _card_hint(self) -> str:
-        """The keys that show the card again, and that measure what it is about properly."""
-        said = {"card": "again", "measure": "measure properly"}
-        return "   ".join(f"{self.keys[action][0].upper()} {what}" for action, what in said.items() if self.keys.get(action))
-
     def _draw_card(self, on: pygame.Surface, card: Card) -> None:
         """Draw the card in the middle of the upper edge, or of the lower one where it would cover a panel's upper part."""
         width, margin = on.get_width(), self._margin(on.get_size())
-        room = (width - 2 * margin) / self.scale
-        drawn_as = card, width, self.scale, id(self.pen.theme)
-        if self._card is None or self._card[0] != drawn_as:
-            self._card = drawn_as, draw_card(card, room, self.pen, self.scale, self._card_hint())
-        canvas = self._card[1]
+        room, hint = (width - 2 * margin) / self.scale, "   ".join(self._hints(ON_CARD))
+        canvas = self._rendered("card", (card, width), lambda: draw_card(card, room, self.pen, self.scale, hint))
         rect = canvas.surface.get_rect(midtop=(width // 2, margin))
         if any(rect.colliderect(placed.rect) for placed in self._placed):
             rect.bottom = on.get_height() - self.taken_px - margin
         self._place(on, canvas, rect.topleft)
 
+    def _hints(self, said: Mapping[str, str]) -> list[str]:
+        """The keys of these actions, as far as they have one, and what is said of each."""
+        return [f"{self.keys[action][0].upper()} {what}" for action, what in said.items() if self.keys.get(action)]
+
     # --- what is open ------------------------------------------------------------------------------------------------
 
-    def _draw_view(self, on: pygame.Surface, view: View | None) -> None:
-        if view is None:
-            self._view = None
-            return
-        drawn_as = view, on.get_size(), self.scale, id(self.pen.theme)
-        if self._view is None or self._view[0] != drawn_as:
-            self._view = drawn_as, Placed(*draw_view(view, on.get_size(), self.pen, self.scale))
-            self._view[1].canvas.targets.insert(0, Region(ON_DIALOG, self._view[1].canvas.surface.get_rect()))
-        self._place(on, *self._view[1])
+    def _draw_view(self, on: pygame.Surface, view: View) -> None:
+        """Draw the dialog that is open in the middle."""
+        size = on.get_size()
+
+        def render() -> Canvas:
+            canvas, _ = draw_view(view, size, self.pen, self.scale)
+            canvas.targets.insert(0, Region(ON_DIALOG, canvas.surface.get_rect()))
+            return canvas
+
+        canvas = self._rendered("view", (view, size), render)
+        self._place(on, canvas, place_of(view, canvas, size, self.scale))
+
+    # --- rendering and placing ---------------------------------------------------------------------------------------
+
+    def _rendered(self, name: str, drawn_as: object, render: Callable[[], Canvas], now_s: float = 0.0,
+                  period_s: float = math.inf) -> Canvas:
+        """What was rendered under that name, or a new one if it has to look different or is older than `period_s`."""
+        drawn_as, kept = (drawn_as, self.scale, id(self.pen.theme)), self._kept.get(name)
+        if kept is None or kept.drawn_as != drawn_as or now_s - kept.at_s >= period_s:
+            kept = self._kept[name] = Kept(drawn_as, now_s, render())
+        return kept.canvas
+
+    def _place_low(self, on: pygame.Surface, canvas: Canvas, between: tuple[int, int]) -> None:
+        """Place it in the middle of those columns of pixels, above what lies at the lower edge."""
+        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((sum(between) - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
 
     def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:
         on.blit(canvas.surface, at)

@@ -102,11 +102,16 @@ def draw_view(view: View, window: tuple[int, int], pen: Pen, scale: float) -> Dr
             canvas = _draw_table(view, units, pen, scale)
         case QuestionView():
             canvas = _draw_question(view, units, pen, scale)
+    return Drawn(canvas, place_of(view, canvas, window, scale))
+
+
+def place_of(view: View, canvas: Canvas, window: tuple[int, int], scale: float) -> tuple[int, int]:
+    """Where the upper left corner of that canvas lies: in the middle, or where the view asks for as far as there is room."""
     width, height = canvas.surface.get_size()
     asked = view.at if isinstance(view, ListView) else None
     left, top = asked or ((window[0] - width) // 2, (window[1] - height) // 2)
     edge = round(MARGIN * scale) if asked else 0
-    return Drawn(canvas, (max(min(left, window[0] - width - edge), 0), max(min(top, window[1] - height - edge), 0)))
+    return max(min(left, window[0] - width - edge), 0), max(min(top, window[1] - height - edge), 0)
 
 
 # --- lists -----------------------------------------------------------------------------------------------------------
