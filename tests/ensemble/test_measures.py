@@ -20,7 +20,7 @@ from crowd_demo.measure.trajectories.table import Line
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 METRE = 26.0

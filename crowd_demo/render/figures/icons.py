@@ -21,7 +21,7 @@ from crowd_demo.render.figures.blit import DrawList, draw_calls, draw_fblits
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.projection import Bounds
-from crowd_demo.sim.behaviours.walking import STUCK, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import STUCK, WAITING, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
 FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on
@@ -50,7 +50,7 @@ class Icons:
     def draws(self, shot: Shot, slots: Ints, anchor: tuple[int, int]) -> DrawList:
         """An icon fades by its tint, which multiplies all its channels, opacity too."""
         columns, agents, view = cast(PeopleColumns, shot.columns), shot.agents, shot.view
-        slots = slots[columns.state[slots] != 0]
+        slots = slots[(columns.state[slots] == WAITING) | (columns.state[slots] == STUCK)]
         strength = strengths(columns.state[slots], columns.timer[slots], self._settings)
         shown = strength > 0
         slots, strength = slots[shown], strength[shown]

@@ -24,7 +24,7 @@ from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.projection import Moving, drawn, hash_id
-from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 DIRECTIONS, WALK_FRAMES = 8, 8
@@ -45,7 +45,7 @@ class PeopleManner(NamedTuple):
     height: int
     ahead: np.float32
     looks: int
-    state: Ints  # 0 walking, 1 waiting, 2 stuck
+    state: Ints  # 0 walking, 1 waiting, 2 stuck, 3 queuing
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
 
@@ -63,6 +63,12 @@ def _stride(manner: PeopleManner, agents: Moving, slot: Int, direction: int, see
 
 
 @device
+def _state_drawn(manner: PeopleManner, slot: Int) -> int:
+    """Who queues looks like somebody who walks, and stands."""
+    return int(manner.state[slot]) % STATES
+
+
+@device
 def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     vx, vy = agents.vx[slot], agents.vy[slot]
@@ -70,7 +76,7 @@ def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     direction = (sector(vx, vy, DIRECTION_SLOPES) if moves
                  else sector(manner.heading_x[slot], manner.heading_y[slot], DIRECTION_SLOPES))
     pose = _stride(manner, agents, slot, direction, seed) if moves else STAND
-    if manner.state[slot] != 0:
+    if _state_drawn(manner, slot) != 0:
         pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
@@ -82,7 +88,7 @@ def sprite_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
 
 @implements(sprited.look_of, PeopleManner)
 def look_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
-    return int(hash_id(agents.id[slot])) % manner.looks * STATES + int(manner.state[slot])
+    return int(hash_id(agents.id[slot])) % manner.looks * STATES + _state_drawn(manner, slot)
 
 
 class PeopleFigures(Sprited):
