@@ -85,7 +85,10 @@ class Sprited(ABC):
         sharpness = self._sharpness(zoom)
         if sharpness == 256:
             return self._draw_sprites(target, shot, slots, shades)
-        self._lit = frame_of(target).copy()
+        ground = frame_of(target)
+        if self._lit.shape != ground.shape:
+            self._lit = np.empty_like(ground)
+        self._lit[:] = ground
         self._draw_light(self._lit, shot, slots, shades)
         on_screen = self._draw_sprites(target, shot, slots, shades)
         if shot.options.blitter == "pygame":
