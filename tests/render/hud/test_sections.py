@@ -10,7 +10,15 @@ from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, pic
 
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.render.hud.canvas import Canvas, Target
-from crowd_demo.render.hud.crowd_sections import DIAL_RADIUS, draw_bars, draw_hand, memory_facts, percent, sorting_facts, work_facts
+from crowd_demo.render.hud.crowd_sections import (
+    DIAL_RADIUS,
+    draw_bars,
+    draw_hand,
+    memory_facts,
+    percent,
+    sorting_facts,
+    work_facts,
+)
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import FOLDED, Section, folded_sections
