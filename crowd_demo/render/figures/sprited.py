@@ -85,10 +85,9 @@ class Sprited(ABC):
         sharpness = self._sharpness(zoom)
         if sharpness == 256:
             return self._draw_sprites(target, shot, slots, shades)
-        ground = frame_of(target)
-        if self._lit.shape != ground.shape:
-            self._lit = np.empty_like(ground)
-        self._lit[:] = ground
+        if self._lit.shape[::-1] != target.get_size():
+            self._lit = np.empty(target.get_size()[::-1], np.uint32)
+        self._lit[:] = frame_of(target)
         self._draw_light(self._lit, shot, slots, shades)
         on_screen = self._draw_sprites(target, shot, slots, shades)
         if shot.options.blitter == "pygame":
