@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Int, Ints, Keys
+from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.projection import Moving, drawn
 
@@ -208,7 +208,7 @@ class Depth:
     def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
         """The kernels of `bands`, in order; once they have run, the result is `ordered(len(slots))`."""
         if len(slots) > len(self.bands) or workers > len(self.counts):
-            self._reserve(max(len(slots), len(self.bands)), max(workers, len(self.counts)))
+            self._reserve(max(with_room(len(slots)), len(self.bands)), max(workers, len(self.counts)))
         pile, other = self.piles
         return (
             call(count_bands, workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts),

@@ -87,6 +87,35 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRan
                            paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
 
 
+class Borders:
+    """Where the columns, or the rows, of a map begin and the last one ends, in the world and in pixels. Owns the memory."""
+
+    def __init__(self, count: int, tile: float) -> None:
+        self.tile = tile
+        self._units = np.arange(count + 1) * tile
+        self._scaled, self._pixels = np.empty(count + 1), np.empty(count + 1, np.int32)
+        self._widths = np.empty(count, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._widths)
+
+    def pixels(self, corner: float, zoom: float) -> Ints:
+        """int32[count + 1], overwritten by the next call."""
+        np.subtract(self._units, corner, out=self._scaled)
+        np.multiply(self._scaled, zoom, out=self._scaled)
+        self._pixels[:] = np.floor(self._scaled, out=self._scaled)
+        return self._pixels
+
+    def widest(self) -> int:
+        """Pixels of the widest column, as `pixels` has found them last."""
+        return int(np.subtract(self._pixels[1:], self._pixels[:-1], out=self._widths).max())
+
+    def meeting(self, low: float, high: float) -> tuple[int, int]:
+        """The first column that meets [low, high], and the one after the last: as `_meets` compares, by bisection."""
+        first = int(np.searchsorted(self._units[1:], low, "right"))
+        return first, max(first, int(np.searchsorted(self._units[:-1], high, "left")))
+
+
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`. Call `prepare` first, then run `calls` or `draw_fblits`."""
 
@@ -94,6 +123,7 @@ class TileLayer:
         self._set = tile_set
         self._marks = marks
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
+        self._across = self._down = Borders(0, 0.0)
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -104,15 +134,18 @@ class TileLayer:
         slack = EDGE_PX / camera.zoom
         rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
         left, top, _, _ = camera.view_rect()
-        xs = _begin(columns, tile, left, camera.zoom)
-        ys = _begin(rows, tile, top, camera.zoom)
-        side = int(max(np.diff(xs).max(), np.diff(ys).max(), 1))
+        if (len(self._across), len(self._down), self._across.tile) != (columns, rows, tile):
+            self._across, self._down = Borders(columns, tile), Borders(rows, tile)
+        xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
+        side = max(self._across.widest(), self._down.widest(), 1)
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._used)
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
         self._slab_px = max(1, round(SLAB * camera.zoom))
-        self._drawn = _in_view(tile, rows, columns, rect) if how != "off" else TileRange(0, rows, 0, columns)
-        self._visited = self._drawn if how == "grid" else TileRange(0, rows, 0, columns)
+        everywhere = TileRange(0, rows, 0, columns)
+        self._drawn = everywhere if how == "off" else TileRange(*self._down.meeting(rect.top, rect.bottom),
+                                                                *self._across.meeting(rect.left, rect.right))
+        self._visited = self._drawn if how == "grid" else everywhere
         self._wanted = Wanted(how == "agents", *rect, tile)
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
@@ -180,19 +213,5 @@ def edge_of(paving: Paving) -> tuple[int, int, int, int]:
     return left, top, int(paving.xs[-1]) - left, int(paving.ys[-1]) - top
 
 
-def _begin(count: int, tile: float, corner: float, zoom: float) -> Ints:
-    """First pixel of each column (or row), and the end of the last one: int32[count + 1]."""
-    return np.floor((np.arange(count + 1) * float(tile) - corner) * zoom).astype(np.int32)
-
-
 def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:
     return ((number + 1) * tile > low) & (number * tile < high)
-
-
-def _in_view(tile: float, rows: int, columns: int, rect: Rect) -> TileRange:
-    """The tiles that meet `rect`: the same comparisons as in `_meets`, by bisection."""
-    def along(count: int, low: float, high: float) -> tuple[int, int]:
-        borders = np.arange(count + 1) * float(tile)
-        first = int(np.searchsorted(borders[1:], low, "right"))
-        return first, max(first, int(np.searchsorted(borders[:-1], high, "left")))
-    return TileRange(*along(rows, rect.top, rect.bottom), *along(columns, rect.left, rect.right))

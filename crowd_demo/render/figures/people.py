@@ -5,6 +5,7 @@ Destinations are marked, and so are people who wait or are stuck (icons.py).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -13,7 +14,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.jit import Call, device
 from crowd_demo.config.model import Config
 from crowd_demo.render.figures import pose, sprited
 from crowd_demo.render.figures.base import Shot
@@ -23,6 +24,7 @@ from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.pose import Cell
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
+from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, within
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 
@@ -105,6 +107,10 @@ class PeopleFigures(Sprited):
         columns = cast(PeopleColumns, shot.columns)
         return PeopleManner(*cell, shot.ahead, self._looks, columns.state, columns.heading_x, columns.heading_y, shot.time_s,
                             shot.bounds, self._faces.of(shot.handles))
+
+    def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
+        yield from super().calls(shot, frame)
+        yield from self._icons.calls(shot, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None) -> int:
         """In a colour mode there are no icons: their colours mean something else."""

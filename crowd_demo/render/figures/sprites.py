@@ -19,7 +19,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints, Words
+from crowd_demo.compute.arrays import Ints, Occurring, Words
 from crowd_demo.render.pixels import MASKS, ROW, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
@@ -175,13 +175,14 @@ class Atlas:
         shape = sheet.sprites, self.size[1], padded
         self.view = Pixels(np.zeros(shape, np.uint32), np.zeros((sheet.sprites, 4), np.int32))
         self.ready = np.zeros(sheet.sprites, bool)
+        self._occurring = Occurring()
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
         """Make those of the given sprites that do not exist yet."""
         if not self.ready.all():
-            asked = np.bincount(sprites, minlength=self.sheet.sprites) > 0
-            for number in np.flatnonzero(asked & ~self.ready).tolist():
+            asked = self._occurring.among(sprites, self.sheet.sprites)
+            for number in np.flatnonzero(np.greater(asked, self.ready, out=asked)).tolist():
                 self._make(number)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
