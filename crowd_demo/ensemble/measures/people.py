@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
-from crowd_demo.measure.motion import SQUARE, nearest, people, wants_to_walk
+from crowd_demo.measure.people import SQUARE, nearest, people, wants_to_walk
 from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
