@@ -17,9 +17,11 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Longs
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
+from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.measure.text import aligned
+from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -28,7 +30,6 @@ JAM = 0.5  # of the preferred speed: in a square where people are slower on the 
 HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
 WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
-SLOWEST_DRAWN = 8.0  # units/s: slower people are drawn looking where they want to go
 
 
 class Pairs(NamedTuple):
@@ -82,11 +83,18 @@ def people(sim: Simulation) -> PeopleColumns:
     return cast(PeopleColumns, sim.agents.by_id())
 
 
-def drawn_direction(c: PeopleColumns) -> Longs:
-    """Return which of eight directions a figure looks in."""
-    fast = c.vx * c.vx + c.vy * c.vy > SLOWEST_DRAWN**2
-    x, y = np.where(fast, c.vx, c.heading_x), np.where(fast, c.vy, c.heading_y)
-    return np.rint(np.arctan2(y, x) / (np.pi / 4)).astype(int) % 8
+class Directions:
+    """Which of eight directions figures look in, as the window draws them from step to step."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim, self._facings = sim, facings(sim.agents.handles.limit)
+
+    def now(self) -> Bytes:
+        """Return them in id order."""
+        sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
+        c = cast(PeopleColumns, sim.agents.columns)
+        call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, self._facings).run()
+        return self._facings.direction[np.sort(c.id[:count])]
 
 
 def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
@@ -146,7 +154,8 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
     """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
     pairs: set[tuple[int, int]] = set()
     steps = round(WATCHED_S / sim.dt)
-    before = people(sim)
+    before, directions = people(sim), Directions(sim)
+    looked = directions.now()
     changes = walked = 0
     turns = []
     for _ in range(steps):
@@ -154,12 +163,13 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
         now = people(sim)
         pairs |= head_on(now)
         walks = (now.state == 0) & (before.state == 0)
-        changes += int((drawn_direction(now) != drawn_direction(before))[walks].sum())
+        looks = directions.now()
+        changes += int((looks != looked)[walks].sum())
         walked += int(walks.sum())
-        fast = walks & (np.hypot(now.vx, now.vy) > SLOWEST_DRAWN) & (np.hypot(before.vx, before.vy) > SLOWEST_DRAWN)
+        fast = walks & (np.hypot(now.vx, now.vy) > LEAST_SPEED) & (np.hypot(before.vx, before.vy) > LEAST_SPEED)
         cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
         turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
-        before = now
+        before, looked = now, looks
     turned = np.concatenate(turns) if turns else np.zeros(1)
     return len(pairs), changes / max(walked * sim.dt, 1e-9), float(np.percentile(turned, 90)) if len(turned) else 0.0
 
