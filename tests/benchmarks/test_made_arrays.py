@@ -12,7 +12,7 @@ from made_arrays import made_arrays
 
 KEYFRAME = "crowd_demo.sim.timeline._keep"  # twice a second: a copy of the crowd to go back to
 RECORD = "crowd_demo.app.output.recorder.collect"  # every 512 frames: their times, for the report
-GROWTH = "crowd_demo.sim.interaction.stage._make_room"  # half as large again, when three rows of cells are as full as never before
+GROWTH = "crowd_demo.sim.interaction.stage._make_room"  # half as large again: three rows of cells were never so full
 SIZES = {  # as each configuration, but smaller, and all of it in view
     "20k": ("agents=2000", "world.width=1400", "world.height=800"),
     "20k-flock": ("agents=3000", "world.width=1600", "world.height=900"),
