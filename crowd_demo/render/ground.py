@@ -2,8 +2,9 @@
 
 `off` draws every tile of the map and lets the screen's edge clip it, `agents` tests each one, `grid` visits only the
 range that is in view. Column c covers the pixels from floor((c * tile - left) * zoom) to that of c + 1, so there are
-no gaps and every way draws the same pixels: compiled kernels copy rows of a tile's picture, pygame blits all of it and
-the next tile covers what is too much. Workers share the rows of tiles, so no two of them write the same pixel row.
+no gaps and every way draws the same pixels: compiled kernels copy rows of a tile's picture, or fill them across all tiles that
+have it where they are of one colour, as in a sky; pygame blits all of it and the next tile covers what is too much. Workers
+share the rows of tiles, so no two of them write the same pixel row.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Paving(NamedTuple):
 
     number: Marks  # [H, W]
     pictures: Words  # [numbers, side, side]
+    plain: Bools  # [numbers]: has each row of the picture one colour?
     xs: Ints  # [W + 1] pixels
     ys: Ints  # [H + 1] pixels
 
@@ -75,16 +77,40 @@ def _copy_tile(target: Words, width: int, height: int, source: Words, start: int
             target[at + np.uintp(column)] = source[there + np.uintp(column - x)]
 
 
+@device
+def _fill_rows(target: Words, width: int, height: int, source: Words, start: int, side: int, x: int, x_end: int, y: int,
+               y_end: int) -> None:
+    """The same for any number of tiles side by side with that picture, whose rows have one colour each."""
+    for row in range(max(y, 0), min(y_end, height)):
+        at, colour = np.uintp(row * width), source[np.uintp(start + (row - y) * side)]
+        for column in range(max(x, 0), min(x_end, width)):
+            target[at + np.uintp(column)] = colour
+
+
+@device
+def _wants(wanted: Wanted, row: int, column: int) -> bool:
+    return not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
+                                and _meets(wanted.top, wanted.bottom, row, wanted.tile))
+
+
 @kernel
 def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted) -> None:
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
-        for column in range(tiles.column0, tiles.column1):
-            if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
-                                   and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
-                _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
-                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
+        column, y, y_end = tiles.column0, paving.ys[row], paving.ys[row + 1]
+        while column < tiles.column1:
+            number, first = np.int64(paving.number[row, column]), column
+            column += 1
+            if _wants(wanted, row, first):
+                if paving.plain[number]:
+                    while column < tiles.column1 and paving.number[row, column] == number and _wants(wanted, row, column):
+                        column += 1
+                    _fill_rows(target, width, height, source, number * side * side, side, paving.xs[first], paving.xs[column],
+                               y, y_end)
+                else:
+                    _copy_tile(target, width, height, source, number * side * side, side, paving.xs[first], paving.xs[column],
+                               y, y_end)
 
 
 class Borders:
@@ -140,7 +166,7 @@ class TileLayer:
         side = max(self._across.widest(), self._down.widest(), 1)
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._used)
-        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
+        self._paving = Paving(self._numbers, self._pictures.pixels, self._pictures.plain, xs, ys)
         self._slab_px = max(1, round(SLAB * camera.zoom))
         everywhere = TileRange(0, rows, 0, columns)
         self._drawn = everywhere if how == "off" else TileRange(*self._down.meeting(rect.top, rect.bottom),

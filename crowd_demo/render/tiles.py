@@ -92,12 +92,15 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
+    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed.
+
+    `plain` says which have a single colour in each row.
+    """
 
     def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
         self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((count, side, side), np.uint32)
+        self.pixels, self.plain = np.zeros((count, side, side), np.uint32), np.zeros(count, bool)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
@@ -105,6 +108,7 @@ class Scaled:
             if number not in self._surfaces:
                 surface = self._surfaces[number] = _surface(self._picture(number, self.pixels.shape[1]))
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
+                self.plain[number] = (self.pixels[number] == self.pixels[number, :, :1]).all()
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
         """The pygame surface of each of the given pictures, which exist."""
