@@ -19,6 +19,7 @@ import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks
+from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
 
@@ -94,13 +95,13 @@ class TileSet:
 class Scaled:
     """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed.
 
-    `plain` says which have a single colour in each row.
+    A register may be read from any pixel on: there is room behind the last one.
     """
 
     def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
         self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels, self.plain = np.zeros((count, side, side), np.uint32), np.zeros(count, bool)
+        self.pixels = np.zeros(count * side * side + LANES, np.uint32)[:-LANES].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
@@ -108,7 +109,6 @@ class Scaled:
             if number not in self._surfaces:
                 surface = self._surfaces[number] = _surface(self._picture(number, self.pixels.shape[1]))
                 self.pixels[number] = frame_of(surface) & 0xFFFFFF
-                self.plain[number] = (self.pixels[number] == self.pixels[number, :, :1]).all()
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
         """The pygame surface of each of the given pictures, which exist."""
