@@ -93,15 +93,13 @@ class TileSet:
 
 
 class Scaled:
-    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed.
-
-    A register may be read from any pixel on: there is room behind the last one.
-    """
+    """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
     def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
         self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros(count * side * side + LANES, np.uint32)[:-LANES].reshape(count, side, side)
+        beyond = LANES  # kernels read sixteen pixels at a time
+        self.pixels = np.zeros(count * side * side + beyond, np.uint32)[:-beyond].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
