@@ -109,22 +109,31 @@ def _small_tiles(paving: Paving, tiles: TileRange, end: int) -> tuple[int, int]:
     return first, last
 
 
+@device
+def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: Paving, wanted: Wanted, row: int, first: int,
+                last: int, end: int) -> None:
+    """Copy the pictures of those of tiles [first, last) of a row that are wanted."""
+    side = paving.pictures.shape[1]
+    for column in range(first, last):
+        if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
+                                and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
+            _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
+                       paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], end)
+
+
 @kernel
 def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted, end: int) -> None:
-    """No tile is drawn at or beyond the column of pixels `end`."""
-    target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
+    """No tile is drawn at or beyond the column of pixels `end`. From left to right, for a tile may write too much."""
+    target, source = frame.reshape(-1), paving.pictures.reshape(-1)
     height, width = frame.shape
-    small = side <= LANES and not wanted.tests
-    first, last = _small_tiles(paving, tiles, min(end, width)) if small else (0, 0)
+    end = min(end, width)
+    first = last = tiles.column0
+    if paving.pictures.shape[1] <= LANES and not wanted.tests:
+        first, last = _small_tiles(paving, tiles, end)
     for row in range(tiles.row0 + worker, tiles.row1, workers):
+        _copy_tiles(target, width, height, source, paving, wanted, row, tiles.column0, first, end)
         _copy_small(target, width, height, source, paving, row, first, last)
-        for column in range(tiles.column0, tiles.column1):
-            if first <= column < last:
-                continue
-            if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
-                                    and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
-                _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
-                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], min(end, width))
+        _copy_tiles(target, width, height, source, paving, wanted, row, last, tiles.column1, end)
 
 
 class Borders:
