@@ -26,9 +26,6 @@ from crowd_demo.config.loader import load_config
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
 WATCHED_FRAMES, WATCHED_S = 200, 2.0
-KNOWN = {"crowd_demo.sim.timeline._keep": "keyframes to go back to, twice a second",
-         "crowd_demo.app.output.recorder.collect": "the report's record, every 512 frames",
-         "crowd_demo.sim.interaction.stage._make_room": "strips, half as large again: rows of cells were never so full"}
 
 
 def opened(config_name: str, overrides: Sequence[str]) -> Loop:
@@ -49,12 +46,12 @@ def run(loop: Loop, frames: int, seconds: float = 0.0) -> None:
 
 
 def arrays(loop: Loop, frames: int) -> dict[str, Any]:
-    from made_arrays import made_arrays
+    from made_arrays import is_allowed, made_arrays
 
     run(loop, STEADY_FRAMES, STEADY_S)
     with made_arrays(lambda job: loop.worker.submit(job).result()) as made:
         run(loop, WATCHED_FRAMES, WATCHED_S)
-    places = Counter(str(each) for each in made if not KNOWN.keys() & set(each.callers))
+    places = Counter(str(each) for each in made if not is_allowed(each))
     return {"made": sum(places.values()), "places": dict(places.most_common())}
 
 
