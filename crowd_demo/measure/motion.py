@@ -17,57 +17,19 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Longs
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people
 from crowd_demo.measure.text import aligned
 from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
-SQUARE = 48.0
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
 HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
 WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
-
-
-class Pairs(NamedTuple):
-    """Pairs of people, each once."""
-
-    one: Longs  # [p]
-    other: Longs
-    distance: Doubles  # [p]
-
-
-def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
-    """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
-    columns = int(x.max(initial=0) / within) + 3
-    cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
-    order = np.argsort(cell, kind="stable")
-    sorted_cell, rank = cell[order], np.empty(len(x), np.int64)
-    rank[order] = np.arange(len(x))
-    ones, others = [], []
-    for first, last, start in ((0, 1, rank + 1), (columns - 1, columns + 1, None)):  # the rest of a row, and the row below
-        begin = np.searchsorted(sorted_cell, cell + first, "left") if start is None else start
-        end = np.searchsorted(sorted_cell, cell + last, "right")
-        for step in range(int((end - begin).max(initial=0))):
-            one = np.flatnonzero(begin + step < end)
-            ones.append(one)
-            others.append(order[begin[one] + step])
-    none = np.zeros(0, np.int64)
-    one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
-    distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
-    near = distance < within
-    return Pairs(one[near], other[near], distance[near])
-
-
-def nearest(x: Floats, y: Floats, within: float = 13.0) -> Doubles:
-    """Return the distance of each to the nearest other, or `within`."""
-    pairs, least = close_pairs(x, y, within), np.full(len(x), within)
-    np.minimum.at(least, pairs.one, pairs.distance)
-    np.minimum.at(least, pairs.other, pairs.distance)
-    return least
 
 
 def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
@@ -76,11 +38,6 @@ def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     square = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
     count, total = np.bincount(square), np.bincount(square, weights=pace)
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
-
-
-def people(sim: Simulation) -> PeopleColumns:
-    """Return a copy of all columns in id order."""
-    return cast(PeopleColumns, sim.agents.by_id())
 
 
 class Directions:

@@ -15,6 +15,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Marks, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, load, store
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.tiles import TileSet
@@ -66,17 +67,24 @@ def _meets(low: float, high: float, number: int, tile: float) -> bool:
 
 @device
 def _copy_tile(target: Words, width: int, height: int, source: Words, start: int, side: int, x: int, x_end: int, y: int,
-               y_end: int) -> None:
-    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen."""
+               y_end: int, end: int) -> None:
+    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen.
+
+    Sixteen pixels at a time: up to `end` it may write too much, for the next tiles come later.
+    """
     first, last = max(x, 0), min(x_end, width)
+    whole = first + max(min((last - first + LANES - 1) // LANES, (end - first) // LANES), 0) * LANES
     for row in range(max(y, 0), min(y_end, height)):
-        at, there = np.uintp(row * width), np.uintp(start + (row - y) * side)
-        for column in range(first, last):
-            target[at + np.uintp(column)] = source[there + np.uintp(column - x)]
+        at, there = row * width, start + (row - y) * side - x
+        for column in range(first, whole, LANES):
+            store(target, at + column, load(source, there + column))
+        for column in range(whole, last):
+            target[np.uintp(at + column)] = source[np.uintp(there + column)]
 
 
 @kernel
-def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted) -> None:
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted, end: int) -> None:
+    """No tile is drawn at or beyond the column of pixels `end`."""
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
@@ -84,7 +92,7 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRan
             if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
                                    and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
                 _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
-                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
+                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], min(end, width))
 
 
 class Borders:
@@ -177,7 +185,7 @@ class TileLayer:
             surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
-        return (call(pave, workers, frame, self._paving, self._visited, self._wanted),)
+        return (call(pave, workers, frame, self._paving, self._visited, self._wanted, self._area().right),)
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
