@@ -12,11 +12,13 @@ from typing import NamedTuple, cast
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Floats, Int, Ints
+from crowd_demo.compute.arrays import Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import select, splat, take
 from crowd_demo.config.model import Config
-from crowd_demo.render.figures import pose, sprited
+from crowd_demo.render import numbering
+from crowd_demo.render.figures import pose
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.facing import DIRECTIONS, TOWARDS, Faces, Facings, face, face_now, walks
 from crowd_demo.render.figures.icons import Icons
@@ -25,8 +27,8 @@ from crowd_demo.render.figures.pose import Cell
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, within
-from crowd_demo.sim.behaviours.people_columns import PeopleColumns
+from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
+from crowd_demo.sim.behaviours.people_columns import QUEUING, PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
@@ -73,9 +75,9 @@ def _direction(manner: PeopleManner, agents: Moving, slot: Int) -> int:
 
 
 @device
-def _state_drawn(manner: PeopleManner, slot: Int) -> int:
+def _state_drawn(state: Int) -> Int:
     """Who queues looks like somebody who walks, and stands."""
-    return int(manner.state[slot]) % STATES
+    return select(state == QUEUING, splat(np.int32(0), state), state)
 
 
 @device
@@ -83,7 +85,7 @@ def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(manner, agents, slot)
     pose = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
-    if _state_drawn(manner, slot) != 0:
+    if _state_drawn(manner.state[slot]) != 0:
         pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
@@ -93,9 +95,17 @@ def sprite_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     return _number(manner, agents, slot)
 
 
-@implements(sprited.look_of, PeopleManner)
-def look_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
-    return int(hash_id(agents.id[slot])) % manner.looks * STATES + _state_drawn(manner, slot)
+class PeopleLooks(NamedTuple):
+    """What numbers people by their looks."""
+
+    id: Ints
+    state: Ints
+    looks: int
+
+
+@implements(numbering.number_of, PeopleLooks)
+def number_looks(mode: PeopleLooks, slots: Int, register: Register) -> Register:
+    return look_of_id(take(mode.id, slots), mode.looks) * STATES + _state_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
@@ -124,6 +134,9 @@ class PeopleFigures(Sprited):
         if not shades:
             self._icons.draw(target, shot, slots)
         return on_screen
+
+    def look_mode(self, shot: Shot) -> PeopleLooks:
+        return PeopleLooks(shot.agents.id, cast(PeopleColumns, shot.columns).state, self._looks)
 
     def looks(self) -> Ints:
         number = np.arange(self._looks * DIRECTIONS * POSES)
