@@ -56,6 +56,10 @@ class WindowEvents:
         elif asked:
             self._presenter.set_title("a step takes long: Esc again leaves")
 
+    def keys_waiting(self) -> list[str]:
+        """The names of the keys that were pressed and wait for the next frame."""
+        return [pygame.key.name(event.key).capitalize() for event in self.waiting if event.type == pygame.KEYDOWN]
+
     def _scrubs(self, event: pygame.Event) -> bool:
         """If the event moves along the timeline, let what is sought at present follow it at once."""
         if not (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
