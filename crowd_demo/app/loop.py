@@ -77,7 +77,8 @@ class Loop:
         finally:
             if self._precompiler:
                 self._precompiler.close()
-            self.program.techniques.switcher.close()
+            for switcher in self.program.switchers:
+                switcher.close()
 
     def _run(self) -> None:
         while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
@@ -140,7 +141,7 @@ class Loop:
         program.time.rate.add(now, profile.steps)
         if self.options.render:
             self.presenter.present(self.events.pointer.resting_on)
-        if program.techniques.switcher.busy:
+        if program.is_compiling:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
         program.crowd.rewind.frame_took(float(profile.frame_ms(1)[-1]))
@@ -152,6 +153,7 @@ class Loop:
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
         self.program.techniques.take_switched()
+        self.program.split.take_compiled()
         self._open_asked()
         self.program.guide.look(self.program)
         if self.options.headless and self.options.tour:
@@ -269,7 +271,7 @@ class Loop:
             self.program.techniques.switcher.stand_by()
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
-        if self.program.techniques.switcher.busy:
+        if self.program.is_compiling:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)
