@@ -28,7 +28,7 @@ from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
-from crowd_demo.sim.behaviours.people_columns import QUEUING, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WALKING, PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
@@ -75,9 +75,9 @@ def _direction(manner: PeopleManner, agents: Moving, slot: Int) -> int:
 
 
 @device
-def _state_drawn(state: Int) -> Int:
-    """Who queues looks like somebody who walks, and stands."""
-    return select(state == QUEUING, splat(np.int32(0), state), state)
+def _as_drawn(state: Register) -> Register:
+    """Who queues looks like somebody who walks, and stands. One state, or sixteen."""
+    return select(state == QUEUING, splat(np.int32(WALKING), state), state)
 
 
 @device
@@ -85,7 +85,7 @@ def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(manner, agents, slot)
     pose = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
-    if _state_drawn(manner.state[slot]) != 0:
+    if _as_drawn(manner.state[slot]) != 0:
         pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
@@ -105,7 +105,7 @@ class PeopleLooks(NamedTuple):
 
 @implements(numbering.number_of, PeopleLooks)
 def number_looks(mode: PeopleLooks, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks) * STATES + _state_drawn(take(mode.state, slots))
+    return look_of_id(take(mode.id, slots), mode.looks) * STATES + _as_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
