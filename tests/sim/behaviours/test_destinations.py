@@ -114,3 +114,16 @@ def test_without_room_to_be_had_people_go_on_as_before() -> None:
     sim.set_walls((0, 0, 99, 99), True)
     sim.step(2)
     assert not (sim.agents.by_id().state == QUEUING).any()  # type: ignore[attr-defined]
+
+
+def test_the_scenario_of_queues_has_some_and_they_move() -> None:
+    sim = simulation("queues")
+    sim.step(1800)
+    before: Any = sim.agents.by_id()
+    sim.step(900)
+    after: Any = sim.agents.by_id()
+    queued = before.state == QUEUING
+    let_in = (after.state == WAITING) | (after.goal != before.goal) | (after.goal_x != before.goal_x)
+    assert queued.mean() > 0.15 and (queued & let_in).sum() > 20
+    squares = np.bincount((after.y // 48).astype(int) * 999 + (after.x // 48).astype(int))
+    assert squares.max() <= 16  # as many as stand comfortably in 48 x 48 units
