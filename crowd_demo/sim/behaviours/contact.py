@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import (
     LANES,
     any_set,
@@ -101,12 +101,18 @@ def no_sums(rules: ContactRules, like: Float) -> Sums:
     return none, none, none
 
 
+@device
+def touches(rules: ContactRules, me: Seen, other: Seen) -> Mask:
+    dx, dy = me[0] - other[0], me[1] - other[1]
+    return (dx * dx + dy * dy < rules.reach_sq) & (me[2] != other[2])
+
+
 @implements(pairwise.accumulate, ContactRules)
 def accumulate(rules: ContactRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y, identity = me
     dx, dy = x - other[0], y - other[1]
     distance_sq = dx * dx + dy * dy
-    overlaps = (distance_sq < rules.reach_sq) & (identity != other[2])
+    overlaps = touches(rules, me, other)
     if any_set(overlaps):  # seldom: most candidates are far away
         count, sum_x, sum_y = sums
         apart = overlaps & (distance_sq > np.float32(0))
