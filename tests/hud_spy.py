@@ -79,12 +79,15 @@ class Crowd(SimpleNamespace):
         return SimpleNamespace(cap=self.optimizations.cap, grid=SimpleNamespace(cell=32.0))
 
 
+def life(active: bool = False) -> SimpleNamespace:
+    return SimpleNamespace(active=active, population=lambda: np.arange(90, 101, dtype=np.int32))
+
+
 def crowd(**states: int) -> Any:
     """A flock that, unlike the real one, also looks for paths and may have states."""
     behaviour = SimpleNamespace(techniques=PATHS, structures={"field": None})
     return Crowd(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states, behaviour=behaviour,
-                 optimizations=Optimizations(), life=SimpleNamespace(active=False),
-                 population=np.arange(90, 101, dtype=np.int32))
+                 optimizations=Optimizations(), life=life())
 
 
 def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:

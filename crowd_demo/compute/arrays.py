@@ -48,6 +48,22 @@ class Occurring:
         return occurs
 
 
+class Tally:
+    """Counts how often each number occurs, like NumPy's `bincount`, which would copy numbers of 32 bits. Owns its memory."""
+
+    def __init__(self) -> None:
+        self._part = np.empty(1 << 13, np.intp)
+
+    def count(self, numbers: Ints, below: int) -> Longs:
+        """int64[below]; the numbers are less than that."""
+        counts = np.zeros(below, np.int64)
+        for first in range(0, len(numbers), len(self._part)):
+            part = self._part[:len(numbers) - first]
+            part[:] = numbers[first:first + len(part)]
+            counts += np.bincount(part, minlength=below)
+        return counts
+
+
 # Inside kernels only.
 Float = Any  # float32, or sixteen of them in a register
 Int = Any  # int32 or an index, or sixteen int32

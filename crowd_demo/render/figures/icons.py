@@ -153,5 +153,6 @@ def fading(settings: PeopleSettings) -> Fading:
 
 def spots_in(bounds: Bounds) -> Spots:
     """The spots that lie within the bounds wholly."""
-    left, top = math.ceil(bounds.left / SPOT), math.ceil(bounds.top / SPOT)
-    return Spots(left, top, max(math.floor(bounds.right / SPOT) - left, 0), max(math.floor(bounds.bottom / SPOT) - top, 0))
+    left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
+    first_column, first_row = math.ceil(left), math.ceil(top)
+    return Spots(first_column, first_row, max(math.floor(right) - first_column, 0), max(math.floor(bottom) - first_row, 0))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pygame
 import pytest
 from hud_spy import Spy, measured
 
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.graph import BUDGET_MS, Graph, Tick, scale_ms, stacked
+from crowd_demo.render.hud.graph import BUDGET_MS, Bars, Graph, Tick, scale_ms
 from crowd_demo.render.hud.stages import COLOURS, REST
 from crowd_demo.render.hud.theme import DARK, GROUND
 
@@ -20,9 +21,12 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     profile.add("see", 5.0)
     profile.add("blit", 10.0)
     profile.end_frame(17.0)
-    column = stacked(profile, (8, 40), 20.0, ground)[-1].tolist()  # 2 pixels a ms
+    bars = Bars((8, 40))
+    bars.draw(profile, 20.0, ground)  # 2 pixels a ms
+    pixels = pygame.surfarray.array3d(bars.surface)
+    column = pixels[-1].tolist()
     assert column[::-1] == [list(COLOURS["see"])] * 10 + [list(COLOURS["blit"])] * 20 + [list(REST)] * 4 + [list(ground)] * 6
-    assert (stacked(profile, (8, 40), 20.0, ground)[:-1] == ground).all()
+    assert (pixels[:-1] == ground).all()
 
 
 def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:

@@ -154,9 +154,9 @@ def test_the_population_is_drawn_where_there_is_life() -> None:
     sim.life.active = True
     alive = drawn(Hud(KEYS), sim)
     assert "births" in texts(sim)
-    sim.population = sim.population[::-1]
+    sim.life.population = lambda: np.arange(100, 89, -1)
     assert 0 < changed(alive, drawn(Hud(KEYS), sim)).height < 45
-    sim.population = sim.population[:0]
+    sim.life.population = lambda: np.zeros(0, int)
     assert drawn(Hud(KEYS), sim).any()
 
 
