@@ -5,28 +5,32 @@ Differences wrap: those of places that are less than 2**15 steps apart are right
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 from crowd_demo.compute.simd import LANES, _broadcast, i32v
 
+_intrinsic: Callable[..., Callable[..., Any]] = intrinsic
 _HALVES = ir.VectorType(ir.IntType(16), 2 * LANES)
 
 
-@intrinsic
-def halves(context, low, high):
+@_intrinsic
+def halves(context: Any, low: Any, high: Any) -> Any:
     """A register of pairs: the lower 16 bits of each of two registers of int32."""
-    def code(c, b, s, a):
+    def code(c: Any, b: Any, s: Any, a: Any) -> Any:
         half = ir.Constant(i32v.llvm, [16] * LANES)
         return b.or_(b.lshr(b.shl(a[0], half), half), b.shl(a[1], half))
     return i32v(low, high), code
 
 
-@intrinsic
-def squares_apart(context, pairs, other):
+@_intrinsic
+def squares_apart(context: Any, pairs: Any, other: Any) -> Any:
     """The sum of the squares of both differences of sixteen pairs to one pair."""
-    def code(c, b, s, a):
+    def code(c: Any, b: Any, s: Any, a: Any) -> Any:
         apart = b.sub(b.bitcast(a[0], _HALVES), b.bitcast(_broadcast(b, a[1], i32v), _HALVES))
         known = c.codegen()._tm_features.split(",")
         width, name = next(((width, name) for feature, width, name in SUMS_OF_PRODUCTS if feature in known), (0, ""))
@@ -35,8 +39,9 @@ def squares_apart(context, pairs, other):
 
 
 # products of neighbouring numbers of 16 bits, added up, are one instruction: a feature, its width in bits, its name
-SUMS_OF_PRODUCTS = (("+avx512bw", 512, "llvm.x86.avx512.pmaddw.d.512"), ("+avx2", 256, "llvm.x86.avx2.pmadd.wd"),
-                    ("+sse2", 128, "llvm.x86.sse2.pmadd.wd"))
+SUMS_OF_PRODUCTS: tuple[tuple[str, int, str], ...] = (
+    ("+avx512bw", 512, "llvm.x86.avx512.pmaddw.d.512"), ("+avx2", 256, "llvm.x86.avx2.pmadd.wd"),
+    ("+sse2", 128, "llvm.x86.sse2.pmadd.wd"))
 
 
 def _numbers(first: int, count: int, step: int = 1) -> ir.Constant:
