@@ -224,6 +224,20 @@ def chance(identity: Int, key: Int) -> Float:
 
 
 @intrinsic
+def modulo(context, value, divisor, inverse):
+    """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28, divisor <= 16."""
+    def code(c, b, s, a):
+        value, (divisor, inverse) = a[0], (b.trunc(each, _I32) for each in a[1:])
+        if isinstance(s.args[0], Lanes):
+            divisor, inverse = _broadcast(b, divisor, i32v), _broadcast(b, inverse, i32v)
+        long = ir.VectorType(ir.IntType(64), LANES) if isinstance(s.args[0], Lanes) else ir.IntType(64)
+        product = b.mul(b.zext(value, long), b.zext(inverse, long))
+        quotient = b.trunc(b.lshr(product, ir.Constant(long, [32] * LANES if value.type == i32v.llvm else 32)), value.type)
+        return b.sub(value, b.mul(quotient, divisor))
+    return value(value, types.int64, types.int64), code
+
+
+@intrinsic
 def lane_numbers(context):
     """0, 1, ... 15."""
     return i32v(), lambda c, b, s, a: ir.Constant(i32v.llvm, list(range(LANES)))
@@ -235,6 +249,25 @@ def count_set(context, lanes):
     def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), ir.IntType(64))
     return types.int64(mask), code
+
+
+@intrinsic
+def total(context, value):
+    """The sum of all lanes, modulo 2**32."""
+    def code(c, b, s, a):
+        name = f"llvm.vector.reduce.add.v{LANES}i32"
+        reduce = cgutils.get_or_insert_function(b.module, ir.FunctionType(_I32, [i32v.llvm]), name)
+        return b.sext(b.call(reduce, a), ir.IntType(64))
+    return types.int64(i32v), code
+
+
+@intrinsic
+def after(context, index):
+    """Return index + 1, which LLVM is not told: it would unroll the loop, and mask the sums of all turns but the last twice."""
+    def code(c, b, s, a):
+        following = b.add(a[0], ir.Constant(a[0].type, 1))
+        return b.asm(ir.FunctionType(following.type, [following.type]), "", "=r,0", [following], side_effect=False)
+    return types.uintp(types.uintp), code
 
 
 @intrinsic
@@ -304,6 +337,30 @@ def take(context, array, slots):
     if isinstance(slots, Lanes):
         return _lanes_of(array.dtype)(array, slots), _scattered
     return _lanes_of(array.dtype)(array, types.intp), _run
+
+
+@intrinsic
+def put(context, array, slots, wanted, value):
+    """Write those lanes that are wanted to the elements in a register of slots, or to the run that begins at one slot."""
+    kind = _lanes_of(array.dtype)
+
+    def code(c, b, s, a):
+        where, name, args = ir.VectorType(kind.llvm.element.as_pointer(), LANES), "scatter", f"v{LANES}p0"
+        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
+        if not isinstance(s.args[1], Lanes):
+            where, name, args = kind.llvm.as_pointer(), "store", "p0"
+            at = _pointer(c, b, s, a, 0, kind)
+        else:
+            long = ir.VectorType(ir.IntType(64), LANES)
+            base = b.insert_element(ir.Constant(long, ir.Undefined), b.ptrtoint(data, long.element), ir.Constant(_I32, 0))
+            base = b.shuffle_vector(base, base, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+            at = b.inttoptr(b.add(base, b.mul(b.sext(a[1], long), ir.Constant(long, [4] * LANES))), where)
+        name = f"llvm.masked.{name}.v{LANES}{'f' if kind is f32v else 'i'}32.{args}"
+        write = ir.FunctionType(ir.VoidType(), [kind.llvm, where, _I32, mask.llvm])
+        b.call(cgutils.get_or_insert_function(b.module, write, name), [a[3], at, ir.Constant(_I32, 4), a[2]])
+        return c.get_dummy_value()
+    at = i32v if isinstance(slots, Lanes) else types.intp
+    return types.void(array, at, mask, kind), code
 
 
 @intrinsic

@@ -168,7 +168,7 @@ class Memory:
             return (call(see_lists_scalar, self.workers, lists, columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
         layout = self._layout
-        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns:
+        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns + LANES:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
         return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
 
