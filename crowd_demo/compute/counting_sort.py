@@ -20,7 +20,7 @@ from crowd_demo.compute.jit import Call, call, device, kernel
 class SortSpace(NamedTuple):
     """Working memory of one sort."""
 
-    key: Ints  # [n]: bucket of each item, the input
+    key: Ints  # [n + 16]: bucket of each item, the input
     order: Ints  # [n + 16]: items by bucket
     start: Ints  # [buckets + 17]: where each bucket begins in `order`, the end, and room for a register to read
     counts: Ints  # [workers, buckets + 1]: private histograms, then private write cursors
