@@ -116,7 +116,8 @@ class Grid:
 
     @property
     def start(self) -> Ints:
-        return self.space.start
+        """Where each cell begins in the order, and the end: int32[cells + 1]."""
+        return self.space.start[:self.cells + 1]
 
     def reach_of(self, distance: float) -> int:
         return min(reach_of(distance, self.cell, self.width, self.height), max(self.columns, self.rows))

@@ -88,8 +88,10 @@ def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
 
 @device
 def next_looks(turn: Turn, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
-    """Return the next `look_at` of sixteen agents at these places; 0 or more of lanes that are not wanted."""
+    """Return the next `look_at` of sixteen agents at these places; anything for lanes that are not wanted."""
     nowhere = splat(np.int32(0), x)
+    if turn.period == 1:  # everywhere the same
+        return nowhere + turn.next_look[0]
     if turn.by_id:
         place = modulo(gather(columns.id, slots), turn.period, turn.inv_period)
     else:
