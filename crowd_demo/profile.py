@@ -1,7 +1,8 @@
 """The record of a frame: milliseconds of each named stage, work counters, and notes of what happened in it.
 
 HUD, graph and `--report` all read this; nothing else keeps times. The times of a stage that runs several times in a
-frame (catch-up steps) are added; a stage that does not run counts as zero in that frame.
+frame (catch-up steps) are added; a stage that does not run counts as zero in that frame. What is read of it is no copy: it
+holds until the next frame, or the next step, ends.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,21 +35,52 @@ class FrameRecord(NamedTuple):
     notes: tuple[str, ...]  # what happened in it
 
 
+class Ring:
+    """The last `HISTORY` numbers that were put in, zeros before the first. Each is kept twice: any run lies in one piece."""
+
+    def __init__(self, kind: type[np.generic] = np.float32) -> None:
+        self.count = 0
+        self._twice = np.zeros(2 * HISTORY, kind)
+
+    def put(self, value: float) -> None:
+        at = self.count % HISTORY
+        self._twice[at] = self._twice[at + HISTORY] = value
+        self.count += 1
+
+    def last(self, count: int) -> NDArray[Any]:
+        """The last so many, oldest first: no copy."""
+        end = HISTORY + (self.count - 1) % HISTORY + 1
+        return self._twice[end - count:end]
+
+
+def percentiles(times: NDArray[np.floating], *shares: float) -> tuple[float, ...]:
+    """Return what that many percent of the times do not exceed, between two of them in proportion; 0 without times."""
+    ordered = sorted(times.tolist()) or [0.0]
+    found = []
+    for share in shares:
+        below, part = divmod(share / 100 * (len(ordered) - 1), 1)
+        low, high = ordered[int(below)], ordered[min(int(below) + 1, len(ordered) - 1)]
+        found.append(low + (high - low) * part)
+    return tuple(found)
+
+
 class Profile:
-    """Ring buffers of the last `HISTORY` frames, one for each stage, float32 milliseconds; and this frame's counters."""
+    """Rings of the last `HISTORY` frames, one for each stage, float32 milliseconds; and this frame's counters."""
 
     def __init__(self) -> None:
         self.frames = 0
         self.counters: dict[str, float] = {}
-        self._frame_ms: NDArray[np.float32] = np.zeros(HISTORY, np.float32)
-        self._stage_ms: dict[str, NDArray[np.float32]] = {}
+        self._frame_ms = Ring()
+        self._stage_ms: dict[str, Ring] = {}
+        self._frame: dict[str, float] = {}  # milliseconds of the present frame, by stage
+        self._ran: dict[str, tuple[int, float]] = {}  # the latest frame in which a stage ran, and its milliseconds then
         self._frame_start = time.perf_counter()
         self._records: deque[FrameRecord] = deque(maxlen=HISTORY - 1)
         self._notes: list[str] = []
         self._steps_before = 0  # this frame
         self.steps = 0
         self._step: dict[str, float] = {}  # milliseconds of the step under way, by stage
-        self._step_stage_ms: dict[str, NDArray[np.float32]] = {}
+        self._step_stage_ms: dict[str, Ring] = {}
 
     def fresh(self) -> Profile:
         """Return an empty one of the same kind."""
@@ -65,8 +97,8 @@ class Profile:
 
     def add(self, name: str, ms: float) -> None:
         if name not in self._stage_ms:
-            self._stage_ms[name] = np.zeros(HISTORY, np.float32)
-        self._stage_ms[name][self.frames % HISTORY] += ms
+            self._stage_ms[name] = Ring()
+        self._frame[name] = self._frame.get(name, 0.0) + ms
         self._step[name] = self._step.get(name, 0.0) + ms
 
     def begin_frame(self) -> None:
@@ -78,19 +110,22 @@ class Profile:
 
     def drop_frame(self) -> None:
         """Forget the present frame, which is none to be kept."""
-        for ring in self._stage_ms.values():
-            ring[self.frames % HISTORY] = 0.0
+        self._frame.clear()
 
     def end_frame(self, ms: float | None = None, tick: int = 0) -> None:
         """End the present frame: record its whole time, as measured or as given, and start the next one at zero."""
         now = time.perf_counter()
-        self._frame_ms[self.frames % HISTORY] = (now - self._frame_start) * 1e3 if ms is None else ms
+        self._frame_ms.put((now - self._frame_start) * 1e3 if ms is None else ms)
+        for name, ring in self._stage_ms.items():
+            took_ms = self._frame.get(name, 0.0)
+            ring.put(took_ms)
+            if took_ms > 0:
+                self._ran[name] = self.frames, took_ms
+        self._frame.clear()
         self._records.append(FrameRecord(tick, self.steps_in_frame, now, self.counters.copy(), tuple(self._notes)))
         self._steps_before = self.steps
         self._notes.clear()
         self.frames += 1
-        for ring in self._stage_ms.values():
-            ring[self.frames % HISTORY] = 0.0
 
     # --- steps, whether somebody closes frames or not ----------------------------------------------------------------
 
@@ -98,12 +133,11 @@ class Profile:
         self._step.clear()
 
     def end_step(self) -> None:
-        for ring in self._step_stage_ms.values():
-            ring[self.steps % HISTORY] = 0.0
-        for name, ms in self._step.items():
+        for name in self._step:
             if name not in self._step_stage_ms:
-                self._step_stage_ms[name] = np.zeros(HISTORY, np.float32)
-            self._step_stage_ms[name][self.steps % HISTORY] = ms
+                self._step_stage_ms[name] = Ring()
+        for name, ring in self._step_stage_ms.items():
+            ring.put(self._step.get(name, 0.0))
         self.steps += 1
 
     @property
@@ -126,8 +160,7 @@ class Profile:
     def steps_ms(self, last: int = HISTORY) -> dict[str, NDArray[np.float32]]:
         """Milliseconds of each stage in each of at most `last` steps, oldest first."""
         size = min(last, self.steps, HISTORY)
-        rows = np.arange(self.steps - size, self.steps) % HISTORY
-        return {name: ring[rows] for name, ring in self._step_stage_ms.items()}
+        return {name: ring.last(size) for name, ring in self._step_stage_ms.items()}
 
     # --- frames ------------------------------------------------------------------------------------------------------
 
@@ -153,10 +186,8 @@ class Profile:
 
     def last_run_ms(self, name: str) -> float:
         """Milliseconds of a stage in the latest frame in which it ran; 0 if it has not run recently."""
-        times = self.stage_ms(name) if name in self._stage_ms else np.zeros(0, np.float32)
-        runs = times[times > 0]
-        return float(runs[-1]) if len(runs) else 0.0
+        frame, ms = self._ran.get(name, (0, 0.0))
+        return ms if self.frames - frame < HISTORY else 0.0
 
-    def _recent(self, ring: NDArray[np.float32], last: int) -> NDArray[np.float32]:
-        size = min(last, self.frames, HISTORY - 1)
-        return ring[np.arange(self.frames - size, self.frames) % HISTORY]
+    def _recent(self, ring: Ring, last: int) -> NDArray[np.float32]:
+        return ring.last(min(last, self.frames, HISTORY - 1))

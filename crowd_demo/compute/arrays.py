@@ -23,6 +23,47 @@ Keys = NDArray[np.uint64]
 Bools = NDArray[np.bool_]
 Whole = NDArray[np.integer]  # whole numbers of any width: ids from outside
 
+
+def with_room(count: int) -> int:
+    """How long to make an array that has to hold `count` entries, and soon a few more, without being made anew."""
+    return count + count // 4
+
+
+class Occurring:
+    """Finds which numbers occur in a list. Owns its memory: NumPy would copy numbers of 32 bits to make indices of them."""
+
+    def __init__(self) -> None:
+        self._index = np.empty(0, np.intp)
+        self._occurs = np.zeros(0, bool)
+
+    def among(self, numbers: Ints, below: int) -> Bools:
+        """bool[below]: does each number occur among those, which are less than `below`? Overwritten by the next call."""
+        if len(numbers) > len(self._index):
+            self._index = np.empty(with_room(len(numbers)), np.intp)
+        if below > len(self._occurs):
+            self._occurs = np.zeros(with_room(below), bool)
+        index, occurs = self._index[:len(numbers)], self._occurs[:below]
+        index[:], occurs[:] = numbers, False
+        occurs[index] = True
+        return occurs
+
+
+class Tally:
+    """Counts how often each number occurs, like NumPy's `bincount`, which would copy numbers of 32 bits. Owns its memory."""
+
+    def __init__(self) -> None:
+        self._part = np.empty(1 << 13, np.intp)
+
+    def count(self, numbers: Ints, below: int) -> Longs:
+        """int64[below]; the numbers are less than that."""
+        counts = np.zeros(below, np.int64)
+        for first in range(0, len(numbers), len(self._part)):
+            part = self._part[:len(numbers) - first]
+            part[:] = numbers[first:first + len(part)]
+            counts += np.bincount(part, minlength=below)
+        return counts
+
+
 # Inside kernels only.
 Float = Any  # float32, or sixteen of them in a register
 Int = Any  # int32 or an index, or sixteen int32

@@ -35,7 +35,7 @@ from crowd_demo.compute.inlined import Called, inlined  # noqa: E402
 from crowd_demo.compute.workers import for_each_worker  # noqa: E402
 
 __all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
-           "make_compiler_ready", "max_threads", "run", "set_threads", "threading_layer"]
+           "make_compiler_ready", "max_threads", "run", "threading_layer"]
 
 CACHE_LASTS = cache.LASTS
 P = ParamSpec("P")
@@ -90,16 +90,14 @@ def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concaten
 class Call(NamedTuple):
     """A kernel and its arguments, to be run, compiled ahead or counted. `call` makes it.
 
-    The first argument of a kernel is its number of workers, which sets the number of threads. A `@device` function may be
-    called too: it has no workers, and runs in the calling thread.
+    The first argument of a kernel is its number of workers: as many threads as there are share them. A `@device` function
+    may be called too: it has no workers, and runs in the calling thread.
     """
 
     kernel: Callable[..., object]
     args: tuple[object, ...]
 
     def run(self) -> object:
-        if isinstance(self.kernel, Kernel):
-            set_threads(cast(int, self.args[0]))
         return self.kernel(*self.args)
 
     def signature(self) -> tuple[object, ...]:
@@ -154,14 +152,9 @@ def max_threads() -> int:
     return int(numba.config.NUMBA_NUM_THREADS)
 
 
-def set_threads(count: int) -> None:
-    """Threads that kernels called from this thread may use; more workers than threads share them."""
-    numba.set_num_threads(min(count, max_threads()))
-
-
 def threading_layer() -> str:
     """What the threads are: tbb, omp or workqueue."""
     return str(numba.threading_layer())
 
 
-set_threads(max_threads())  # starts the pool, whose functions compiled code names
+numba.set_num_threads(max_threads())  # starts the pool, whose functions compiled code names

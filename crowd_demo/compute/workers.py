@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 
 @intrinsic
 def for_each_worker(typing: Any, share: Any, workers: Any, args: Any) -> Any:
-    """share(worker, workers, *args) for worker in range(workers), on as many threads as `set_num_threads` said."""
+    """share(worker, workers, *args) for worker in range(workers), on a thread each as far as there are so many."""
     resolved = share.get_call_type(typing, (types.intp, types.intp, *args.types), {})
 
     def code(context: Any, builder: Any, signature: Any, values: Any) -> Any:
@@ -46,7 +46,9 @@ def for_each_worker(typing: Any, share: Any, workers: Any, args: Any) -> Any:
                 builder.call(thunk, [bases, sizes, steps, untyped])
             with elsewhere:
                 pointers = [builder.bitcast(value, byte) for value in (thunk, bases, sizes, steps)]
-                builder.call(pool, [*pointers, untyped, ir.Constant(intp, 0), ir.Constant(intp, 1), builder.call(count, [])])
+                most = builder.call(count, [])
+                threads = builder.select(builder.icmp_signed("<", total, most), total, most)
+                builder.call(pool, [*pointers, untyped, ir.Constant(intp, 0), ir.Constant(intp, 1), threads])
         return context.get_dummy_value()
 
     return types.void(share, workers, args), code

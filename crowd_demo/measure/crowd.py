@@ -63,7 +63,7 @@ class FrameArm:
             step_ms[frame], draw_ms[frame] = (stepped - began) * 1e3, (time.perf_counter() - stepped) * 1e3
             profile.end_frame()
         return Block(steps, {STEP: step_ms, DRAW: draw_ms} if self.picture else {STEP: step_ms},
-                     parts_ms={stage: profile.stage_ms(stage, steps) for stage in profile.stages})
+                     parts_ms={stage: profile.stage_ms(stage, steps).copy() for stage in profile.stages})
 
 
 class CrowdArm:
@@ -77,7 +77,7 @@ class CrowdArm:
         check_length(steps)
         counters = [self._step() for _ in range(steps)]
         profile = self.sim.profile
-        times = {stage: profile.stage_ms(stage, steps) for stage in profile.stages}
+        times = {stage: profile.stage_ms(stage, steps).copy() for stage in profile.stages}
         return Block(steps, {**times, OTHER: profile.other_ms(steps)}, counters)
 
     def state_hash(self) -> str:

@@ -17,56 +17,19 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Longs
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats
+from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people
 from crowd_demo.measure.text import aligned
+from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
-SQUARE = 48.0
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
 HEAD_ON = -0.5  # cosine of the angle between two velocities
 NEAR = 4.0
 WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
-SLOWEST_DRAWN = 8.0  # units/s: slower people are drawn looking where they want to go
-
-
-class Pairs(NamedTuple):
-    """Pairs of people, each once."""
-
-    one: Longs  # [p]
-    other: Longs
-    distance: Doubles  # [p]
-
-
-def close_pairs(x: Floats, y: Floats, within: float) -> Pairs:
-    """Return all pairs nearer than `within`: people sorted into squares of that size, each compared with those around."""
-    columns = int(x.max(initial=0) / within) + 3
-    cell = (y / within).astype(np.int64) * columns + (x / within).astype(np.int64) + columns + 1
-    order = np.argsort(cell, kind="stable")
-    sorted_cell, rank = cell[order], np.empty(len(x), np.int64)
-    rank[order] = np.arange(len(x))
-    ones, others = [], []
-    for first, last, start in ((0, 1, rank + 1), (columns - 1, columns + 1, None)):  # the rest of a row, and the row below
-        begin = np.searchsorted(sorted_cell, cell + first, "left") if start is None else start
-        end = np.searchsorted(sorted_cell, cell + last, "right")
-        for step in range(int((end - begin).max(initial=0))):
-            one = np.flatnonzero(begin + step < end)
-            ones.append(one)
-            others.append(order[begin[one] + step])
-    none = np.zeros(0, np.int64)
-    one, other = np.concatenate([*ones, none]), np.concatenate([*others, none])
-    distance = np.hypot(x[one].astype(float) - x[other], y[one].astype(float) - y[other])
-    near = distance < within
-    return Pairs(one[near], other[near], distance[near])
-
-
-def nearest(x: Floats, y: Floats, within: float = 13.0) -> Doubles:
-    """Return the distance of each to the nearest other, or `within`."""
-    pairs, least = close_pairs(x, y, within), np.full(len(x), within)
-    np.minimum.at(least, pairs.one, pairs.distance)
-    np.minimum.at(least, pairs.other, pairs.distance)
-    return least
 
 
 def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
@@ -77,16 +40,18 @@ def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
 
 
-def people(sim: Simulation) -> PeopleColumns:
-    """Return a copy of all columns in id order."""
-    return cast(PeopleColumns, sim.agents.by_id())
+class Directions:
+    """Which of eight directions figures look in, as the window draws them from step to step."""
 
+    def __init__(self, sim: Simulation) -> None:
+        self._sim, self._facings = sim, facings(sim.agents.handles.limit)
 
-def drawn_direction(c: PeopleColumns) -> Longs:
-    """Return which of eight directions a figure looks in."""
-    fast = c.vx * c.vx + c.vy * c.vy > SLOWEST_DRAWN**2
-    x, y = np.where(fast, c.vx, c.heading_x), np.where(fast, c.vy, c.heading_y)
-    return np.rint(np.arctan2(y, x) / (np.pi / 4)).astype(int) % 8
+    def now(self) -> Bytes:
+        """Return them in id order."""
+        sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
+        c = cast(PeopleColumns, sim.agents.columns)
+        call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, self._facings).run()
+        return self._facings.direction[np.sort(c.id[:count])]
 
 
 def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
@@ -146,7 +111,8 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
     """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
     pairs: set[tuple[int, int]] = set()
     steps = round(WATCHED_S / sim.dt)
-    before = people(sim)
+    before, directions = people(sim), Directions(sim)
+    looked = directions.now()
     changes = walked = 0
     turns = []
     for _ in range(steps):
@@ -154,12 +120,13 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
         now = people(sim)
         pairs |= head_on(now)
         walks = (now.state == 0) & (before.state == 0)
-        changes += int((drawn_direction(now) != drawn_direction(before))[walks].sum())
+        looks = directions.now()
+        changes += int((looks != looked)[walks].sum())
         walked += int(walks.sum())
-        fast = walks & (np.hypot(now.vx, now.vy) > SLOWEST_DRAWN) & (np.hypot(before.vx, before.vy) > SLOWEST_DRAWN)
+        fast = walks & (np.hypot(now.vx, now.vy) > LEAST_SPEED) & (np.hypot(before.vx, before.vy) > LEAST_SPEED)
         cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
         turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
-        before = now
+        before, looked = now, looks
     turned = np.concatenate(turns) if turns else np.zeros(1)
     return len(pairs), changes / max(walked * sim.dt, 1e-9), float(np.percentile(turned, 90)) if len(turned) else 0.0
 

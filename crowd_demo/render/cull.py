@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints, Longs, Mask
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.render.camera import Rect, clamp
-from crowd_demo.render.projection import Bounds, Moving, drawn
+from crowd_demo.render.projection import Bounds, Moving, within
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 
@@ -73,13 +73,6 @@ def bounds_of(rect: Rect, margin: Rect) -> Bounds:
                   np.float32(rect.right + margin.left), np.float32(rect.bottom + margin.top))
 
 
-@device
-def _inside(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mask:
-    x = drawn(agents.x[slot], agents.vx[slot], ahead)
-    y = drawn(agents.y[slot], agents.vy[slot], ahead)
-    return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
-
-
 @kernel
 def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
                 found: Found) -> None:
@@ -87,7 +80,7 @@ def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np
     at = first
     for slot in range(first, last):
         found.region[np.uintp(at)] = slot
-        at += _inside(np.uintp(slot), agents, ahead, bounds)
+        at += within(np.uintp(slot), agents, ahead, bounds)
     found.first[worker], found.size[worker], found.tested[worker] = first, at - first, last - first
 
 
@@ -104,7 +97,7 @@ def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32
     for k in range(first, last):
         slot = cells.order[np.uintp(k)]
         found.region[np.uintp(at)] = slot
-        at += _inside(np.uintp(slot), agents, ahead, bounds)
+        at += within(np.uintp(slot), agents, ahead, bounds)
     return at
 
 

@@ -1,10 +1,9 @@
 """Depth order: visible agents from the back to the front, by (drawn y, id).
 
-`full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels and then sorts each band: the bands
-are independent, so workers share them, and most comparisons of a full sort are never made. A band is distributed over
-buckets of equal width between its least and its greatest key, so that insertion sort has a few agents at a time; a full
-bucket is merged from runs of 16, so no crowd costs O(n^2). Both ways give exactly the same order. About O(n), at worst
-O(n log n); `bands` allocates nothing.
+`full` sorts them all at once. `bands` is a counting sort into bands of 32 pixels, each of which is cut into parts of
+equal height, about as many as there are agents: so an agent is nearly in its place, and insertion moves it a step or
+two. The bands are independent, so workers share them. A part that holds many agents is merged from runs of 16, so no
+crowd costs O(n^2). Both ways give exactly the same order. About O(n), at worst O(n log n); `bands` allocates nothing.
 """
 
 from __future__ import annotations
@@ -13,14 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Int, Ints, Keys
+from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.projection import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096
 RUN = 16
-BUCKETS = 1024  # of a band: with 100,000 agents on the screen a bucket holds about four
+MOST_PARTS = 1 << 16  # of all bands
 
 
 class Scale(NamedTuple):
@@ -62,44 +61,61 @@ def key_of(y: Float, number: Int) -> Int:
     return np.uint64(np.uint64(bits) << np.uint64(32)) | np.uint64(np.uint32(number))
 
 
+def parts_of_a_band(agents: int, bands: int) -> int:
+    """A power of two, so that an agent's part tells its band."""
+    return 1 << max(0, (min(agents, MOST_PARTS) // bands).bit_length() - 1)
+
+
 @device
-def band_of(y: Float, scale: Scale) -> int:
-    band = (y - scale.top) * scale.per_unit
-    return int(max(np.float32(0.0), min(band, np.float32(scale.bands - 1))))
+def part_of(y: Float, scale: Scale, parts: int) -> int:
+    """The parts of band b are [parts * b, parts * (b + 1))."""
+    part = (y - scale.top) * (scale.per_unit * np.float32(parts))
+    return int(max(np.float32(0.0), min(part, np.float32(scale.bands * parts - 1))))
 
 
 @kernel
-def count_bands(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, keys: Keys,
-                bands: Ints, counts: Ints) -> None:
-    counts[worker] = 0
+def count_parts(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, parts: int,
+                keys: Keys, part: Ints, counts: Ints) -> None:
+    mine = counts[worker]
+    for k in range(scale.bands * parts):
+        mine[k] = 0
     visible = slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
         slot = np.uintp(slots[k])
         y = drawn(agents.y[slot], agents.vy[slot], ahead)
         keys[k] = key_of(y, agents.id[slot])
-        bands[k] = band_of(y, scale)
-        counts[worker, bands[k]] += 1
+        part[k] = part_of(y, scale, parts)
+        mine[np.uintp(part[k])] += np.int32(1)
 
 
 @device
-def add_up(workers: int, bands: int, counts: Ints, start: Ints) -> None:
-    """start[band] = first index of a band; counts[worker, band] becomes the first index of that worker in it."""
+def add_up(workers: int, bands: int, parts: int, counts: Ints, start: Ints, fullest: Ints) -> None:
+    """start[band] = first index of a band; counts[worker, part] becomes the first index of that worker in it.
+
+    fullest[band] = the most agents in one of its parts.
+    """
     total = 0
     for band in range(bands):
-        start[band] = total
-        for worker in range(workers):
-            own = counts[worker, band]
-            counts[worker, band] = total
-            total += own
+        start[band], most = total, 0
+        for part in range(np.uintp(band * parts), np.uintp((band + 1) * parts)):
+            before = total
+            for worker in range(np.uintp(workers)):
+                own = int(counts[worker, part])
+                counts[worker, part] = total
+                total += own
+            most = max(most, total - before)
+        fullest[band] = most
     start[bands] = total
 
 
 @kernel
-def scatter(worker: int, workers: int, slots: Ints, keys: Keys, bands: Ints, counts: Ints, pile: Pile) -> None:
-    visible = slots.shape[0]
+def scatter(worker: int, workers: int, slots: Ints, keys: Keys, part: Ints, counts: Ints, pile: Pile) -> None:
+    """Afterwards counts[workers - 1, part] is where a part ends."""
+    mine, visible = counts[worker], slots.shape[0]
     for k in range(visible * worker // workers, visible * (worker + 1) // workers):
-        to = np.uintp(counts[worker, bands[k]])
-        counts[worker, bands[k]] += 1
+        at = np.uintp(part[k])
+        to = np.uintp(mine[at])
+        mine[at] += np.int32(1)
         pile.keys[to] = keys[k]
         pile.slots[to] = slots[k]
 
@@ -142,54 +158,19 @@ def _sort(first: int, last: int, pile: Pile, other: Pile) -> None:
         width *= 2
 
 
-@device
-def _bucket(key: Int, least: Int, shift: Int) -> int:
-    return int((key - least) >> shift)
-
-
-@device
-def _spread(first: int, last: int, pile: Pile, other: Pile, ends: Ints) -> None:
-    """Put [first, last) into `other` by buckets of equal width; ends[b] becomes where bucket b ends."""
-    least = greatest = pile.keys[first]
-    for k in range(first + 1, last):
-        least, greatest = min(least, pile.keys[k]), max(greatest, pile.keys[k])
-    shift = np.uint64(0)
-    while (greatest - least) >> shift >= np.uint64(BUCKETS):
-        shift += np.uint64(1)
-    ends[:] = 0
-    for k in range(first, last):
-        ends[_bucket(pile.keys[k], least, shift)] += 1
-    total = first
-    for bucket in range(BUCKETS):
-        total, ends[bucket] = total + ends[bucket], total
-    for k in range(first, last):
-        bucket = _bucket(pile.keys[k], least, shift)
-        other.keys[ends[bucket]], other.slots[ends[bucket]] = pile.keys[k], pile.slots[k]
-        ends[bucket] += 1
-
-
-@device
-def _sort_band(first: int, last: int, pile: Pile, other: Pile, ends: Ints) -> None:
-    _spread(first, last, pile, other, ends)
-    at = first
-    for bucket in range(BUCKETS):
-        _sort(at, ends[bucket], other, pile)
-        at = ends[bucket]
-    for k in range(first, last):
-        pile.keys[k], pile.slots[k] = other.keys[k], other.slots[k]
-
-
 @kernel
-def sort_bands(worker: int, workers: int, bands: int, start: Ints, pile: Pile, other: Pile, ends: Ints) -> None:
+def sort_bands(worker: int, workers: int, bands: int, parts: int, start: Ints, fullest: Ints, ends: Ints, pile: Pile,
+               other: Pile) -> None:
     """Sort a share of the bands: a band belongs to a worker by the number of agents before it."""
-    ends = ends[worker]
     for band in range(bands):
         first, last = start[band], start[band + 1]
         if last > first and first * workers // start[bands] == worker:
-            if last - first > RUN:
-                _sort_band(first, last, pile, other, ends)
-            else:
+            if fullest[band] <= RUN:
                 _insert(first, last, pile)
+                continue
+            for part in range(band * parts, (band + 1) * parts):
+                _sort(first, ends[part], pile, other)
+                first = ends[part]
 
 
 class Depth:
@@ -199,22 +180,22 @@ class Depth:
         self._reserve(0, 1)
 
     def _reserve(self, agents: int, workers: int) -> None:
-        self.bands = np.empty(agents, np.int32)
+        self.part = np.empty(agents, np.int32)
         self.piles = tuple(Pile(np.empty(agents, np.uint64), np.empty(agents, np.int32)) for _ in range(2))
-        self.counts = np.empty((workers, MOST_BANDS), np.int32)
-        self.ends = np.empty((workers, BUCKETS), np.int32)
-        self.start = np.empty(MOST_BANDS + 1, np.int32)
+        self.counts = np.empty((workers, MOST_PARTS), np.int32)
+        self.start, self.fullest = np.empty(MOST_BANDS + 1, np.int32), np.empty(MOST_BANDS, np.int32)
 
     def calls(self, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale) -> tuple[Call, ...]:
         """The kernels of `bands`, in order; once they have run, the result is `ordered(len(slots))`."""
-        if len(slots) > len(self.bands) or workers > len(self.counts):
-            self._reserve(max(len(slots), len(self.bands)), max(workers, len(self.counts)))
+        if len(slots) > len(self.part) or workers > len(self.counts):
+            self._reserve(max(with_room(len(slots)), len(self.part)), max(workers, len(self.counts)))
         pile, other = self.piles
+        parts = parts_of_a_band(len(slots), scale.bands)
         return (
-            call(count_bands, workers, slots, agents, ahead, scale, other.keys, self.bands, self.counts),
-            call(add_up, workers, scale.bands, self.counts, self.start),
-            call(scatter, workers, slots, other.keys, self.bands, self.counts, pile),
-            call(sort_bands, workers, scale.bands, self.start, pile, other, self.ends),
+            call(count_parts, workers, slots, agents, ahead, scale, parts, other.keys, self.part, self.counts),
+            call(add_up, workers, scale.bands, parts, self.counts, self.start, self.fullest),
+            call(scatter, workers, slots, other.keys, self.part, self.counts, pile),
+            call(sort_bands, workers, scale.bands, parts, self.start, self.fullest, self.counts[workers - 1], pile, other),
         )
 
     def ordered(self, visible: int) -> Ints:

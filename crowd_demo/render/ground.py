@@ -15,6 +15,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Marks, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, load, store
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.tiles import TileSet
@@ -66,17 +67,24 @@ def _meets(low: float, high: float, number: int, tile: float) -> bool:
 
 @device
 def _copy_tile(target: Words, width: int, height: int, source: Words, start: int, side: int, x: int, x_end: int, y: int,
-               y_end: int) -> None:
-    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen."""
+               y_end: int, end: int) -> None:
+    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen.
+
+    Sixteen pixels at a time: up to `end` it may write too much, for the next tiles come later.
+    """
     first, last = max(x, 0), min(x_end, width)
+    whole = first + max(min((last - first + LANES - 1) // LANES, (end - first) // LANES), 0) * LANES
     for row in range(max(y, 0), min(y_end, height)):
-        at, there = np.uintp(row * width), np.uintp(start + (row - y) * side)
-        for column in range(first, last):
-            target[at + np.uintp(column)] = source[there + np.uintp(column - x)]
+        at, there = row * width, start + (row - y) * side - x
+        for column in range(first, whole, LANES):
+            store(target, at + column, load(source, there + column))
+        for column in range(whole, last):
+            target[np.uintp(at + column)] = source[np.uintp(there + column)]
 
 
 @kernel
-def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted) -> None:
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted, end: int) -> None:
+    """No tile is drawn at or beyond the column of pixels `end`."""
     target, source, side = frame.reshape(-1), paving.pictures.reshape(-1), paving.pictures.shape[1]
     height, width = frame.shape
     for row in range(tiles.row0 + worker, tiles.row1, workers):
@@ -84,7 +92,36 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRan
             if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
                                    and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
                 _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
-                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1])
+                           paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], min(end, width))
+
+
+class Borders:
+    """Where the columns, or the rows, of a map begin and the last one ends, in the world and in pixels. Owns the memory."""
+
+    def __init__(self, count: int, tile: float) -> None:
+        self.tile = tile
+        self._units = np.arange(count + 1) * tile
+        self._scaled, self._pixels = np.empty(count + 1), np.empty(count + 1, np.int32)
+        self._widths = np.empty(count, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._widths)
+
+    def pixels(self, corner: float, zoom: float) -> Ints:
+        """int32[count + 1], overwritten by the next call."""
+        np.subtract(self._units, corner, out=self._scaled)
+        np.multiply(self._scaled, zoom, out=self._scaled)
+        self._pixels[:] = np.floor(self._scaled, out=self._scaled)
+        return self._pixels
+
+    def widest(self) -> int:
+        """Pixels of the widest column, as `pixels` has found them last."""
+        return int(np.subtract(self._pixels[1:], self._pixels[:-1], out=self._widths).max())
+
+    def meeting(self, low: float, high: float) -> tuple[int, int]:
+        """The first column that meets [low, high], and the one after the last: as `_meets` compares, by bisection."""
+        first = int(np.searchsorted(self._units[1:], low, "right"))
+        return first, max(first, int(np.searchsorted(self._units[:-1], high, "left")))
 
 
 class TileLayer:
@@ -94,6 +131,7 @@ class TileLayer:
         self._set = tile_set
         self._marks = marks
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
+        self._across = self._down = Borders(0, 0.0)
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -104,15 +142,18 @@ class TileLayer:
         slack = EDGE_PX / camera.zoom
         rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
         left, top, _, _ = camera.view_rect()
-        xs = _begin(columns, tile, left, camera.zoom)
-        ys = _begin(rows, tile, top, camera.zoom)
-        side = int(max(np.diff(xs).max(), np.diff(ys).max(), 1))
+        if (len(self._across), len(self._down), self._across.tile) != (columns, rows, tile):
+            self._across, self._down = Borders(columns, tile), Borders(rows, tile)
+        xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
+        side = max(self._across.widest(), self._down.widest(), 1)
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._used)
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
         self._slab_px = max(1, round(SLAB * camera.zoom))
-        self._drawn = _in_view(tile, rows, columns, rect) if how != "off" else TileRange(0, rows, 0, columns)
-        self._visited = self._drawn if how == "grid" else TileRange(0, rows, 0, columns)
+        everywhere = TileRange(0, rows, 0, columns)
+        self._drawn = everywhere if how == "off" else TileRange(*self._down.meeting(rect.top, rect.bottom),
+                                                                *self._across.meeting(rect.left, rect.right))
+        self._visited = self._drawn if how == "grid" else everywhere
         self._wanted = Wanted(how == "agents", *rect, tile)
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
 
@@ -144,7 +185,7 @@ class TileLayer:
             surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
-        return (call(pave, workers, frame, self._paving, self._visited, self._wanted),)
+        return (call(pave, workers, frame, self._paving, self._visited, self._wanted, self._area().right),)
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
@@ -180,19 +221,5 @@ def edge_of(paving: Paving) -> tuple[int, int, int, int]:
     return left, top, int(paving.xs[-1]) - left, int(paving.ys[-1]) - top
 
 
-def _begin(count: int, tile: float, corner: float, zoom: float) -> Ints:
-    """First pixel of each column (or row), and the end of the last one: int32[count + 1]."""
-    return np.floor((np.arange(count + 1) * float(tile) - corner) * zoom).astype(np.int32)
-
-
 def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:
     return ((number + 1) * tile > low) & (number * tile < high)
-
-
-def _in_view(tile: float, rows: int, columns: int, rect: Rect) -> TileRange:
-    """The tiles that meet `rect`: the same comparisons as in `_meets`, by bisection."""
-    def along(count: int, low: float, high: float) -> tuple[int, int]:
-        borders = np.arange(count + 1) * float(tile)
-        first = int(np.searchsorted(borders[1:], low, "right"))
-        return first, max(first, int(np.searchsorted(borders[:-1], high, "left")))
-    return TileRange(*along(rows, rect.top, rect.bottom), *along(columns, rect.left, rect.right))

@@ -1,9 +1,9 @@
-"""Pixels in kernels: sixteen in a register, premultiplied 0xAARRGGBB.
+"""Pixels in kernels: eight or sixteen in a register, premultiplied 0xAARRGGBB.
 
 `over_row` draws sixteen pixels of a sprite over sixteen of a picture with one load of each and one store, two
 channels at a time: `d + s - ((d + 1) * alpha >> 8)`, bit for bit what pygame's premultiplied blend does. Alpha 0
-leaves a pixel as it is and alpha 255 replaces it. `over_pixel` does the same for one pixel, for rows that are cut by
-the screen's edge. With a tint the source is multiplied by a colour first.
+leaves a pixel as it is and alpha 255 replaces it. `over_half_row` draws eight, and `over_pixel` one, for rows that are
+cut by the screen's edge. With a tint the source is multiplied by a colour first.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from numba.core.base import BaseContext
 from numba.core.typing import Signature
 from numba.extending import intrinsic
 
-ROW = 16
-_ROW = ir.VectorType(ir.IntType(32), ROW)
+ROW, HALF_ROW = 16, 8
 MASKS = 0xFF0000, 0xFF00, 0xFF
 _intrinsic: Callable[..., Callable[..., None]] = intrinsic
 
@@ -50,16 +49,17 @@ def frame_of(surface: pygame.Surface) -> Frame:
     return pygame.surfarray.pixels2d(surface).T
 
 
-def _sixteen_at(context: BaseContext, b: ir.IRBuilder, call: Signature, args: Sequence[ir.Value], array: int) -> ir.Value:
-    """Pointer to sixteen pixels of that argument, from the index in the next one on."""
+def _pixels_at(context: BaseContext, b: ir.IRBuilder, call: Signature, args: Sequence[ir.Value], array: int,
+               count: int) -> ir.Value:
+    """Pointer to so many pixels of that argument, from the index in the next one on."""
     data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
-    return b.bitcast(b.gep(data, [args[array + 1]]), _ROW.as_pointer())
+    return b.bitcast(b.gep(data, [args[array + 1]]), ir.VectorType(ir.IntType(32), count).as_pointer())
 
 
 def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
-    """Store sixteen pixels over those at a pointer."""
+    """Store pixels over those at a pointer."""
     def all_of(value: int) -> ir.Value:
-        return ir.Constant(_ROW, [value] * ROW)
+        return ir.Constant(above.type, [value] * above.type.count)
 
     under = b.load(where)
     under.align = 4
@@ -71,35 +71,43 @@ def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     b.store(b.sub(b.add(under, above), lost), where).align = 4
 
 
-@_intrinsic
-def over_row(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
-    """target[at:at + 16] = source[start:start + 16] over target; flat arrays of uint32."""
-    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-        above = b.load(_sixteen_at(context, b, call, args, 2))
-        above.align = 4
-        _blend(b, _sixteen_at(context, b, call, args, 0), above)
-        return context.get_dummy_value()
-    return types.void(target, types.uintp, source, types.uintp), code
+def _over(count: int) -> Callable[..., None]:
+    @_intrinsic
+    def over(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
+        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+            above = b.load(_pixels_at(context, b, call, args, 2, count))
+            above.align = 4
+            _blend(b, _pixels_at(context, b, call, args, 0, count), above)
+            return context.get_dummy_value()
+        return types.void(target, types.uintp, source, types.uintp), code
+    return over
 
 
-@_intrinsic
-def over_row_tinted(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any) -> Any:
-    """The same with each channel of the source times that of `tint`: `channel * (tint + 1) >> 8`."""
-    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-        def wide(pixels: Any) -> Any:
-            return b.zext(b.bitcast(pixels, ir.VectorType(ir.IntType(8), 4 * ROW)), shorts)
+def _over_tinted(count: int) -> Callable[..., None]:
+    @_intrinsic
+    def over(context: Any, target: Any, at: Any, source: Any, start: Any, tint: Any) -> Any:
+        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+            def wide(pixels: Any) -> Any:
+                return b.zext(b.bitcast(pixels, bytes_), shorts)
 
-        shorts = ir.VectorType(ir.IntType(16), 4 * ROW)
-        above = b.load(_sixteen_at(context, b, call, args, 2))
-        above.align = 4
-        nothing = ir.Constant(_ROW, ir.Undefined)
-        tints = b.shuffle_vector(b.insert_element(nothing, args[4], ir.Constant(ir.IntType(32), 0)), nothing,
-                                 ir.Constant(_ROW, [0] * ROW))
-        product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * ROW)))
-        tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * ROW)), ir.VectorType(ir.IntType(8), 4 * ROW))
-        _blend(b, _sixteen_at(context, b, call, args, 0), b.bitcast(tinted, _ROW))
-        return context.get_dummy_value()
-    return types.void(target, types.uintp, source, types.uintp, types.uint32), code
+            bytes_, shorts = (ir.VectorType(ir.IntType(bits), 4 * count) for bits in (8, 16))
+            above = b.load(_pixels_at(context, b, call, args, 2, count))
+            above.align = 4
+            nothing = ir.Constant(above.type, ir.Undefined)
+            tints = b.shuffle_vector(b.insert_element(nothing, args[4], ir.Constant(ir.IntType(32), 0)), nothing,
+                                     ir.Constant(above.type, [0] * count))
+            product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * count)))
+            tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * count)), bytes_)
+            _blend(b, _pixels_at(context, b, call, args, 0, count), b.bitcast(tinted, above.type))
+            return context.get_dummy_value()
+        return types.void(target, types.uintp, source, types.uintp, types.uint32), code
+    return over
+
+
+# target[at:at + 16] = source[start:start + 16] over target, and the same for eight; flat arrays of uint32
+over_row, over_half_row = _over(ROW), _over(HALF_ROW)
+# the same with each channel of the source times that of a tint: `channel * (tint + 1) >> 8`
+over_row_tinted, over_half_row_tinted = _over_tinted(ROW), _over_tinted(HALF_ROW)
 
 
 def tinted(pixels: Words, tint: int) -> Words:

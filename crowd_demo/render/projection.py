@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Words
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Words
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import scramble
 from crowd_demo.sim.store.columns import Columns
@@ -51,6 +51,13 @@ def drawn(position: Float, velocity: Float, ahead: Float) -> Float:
 def pixel(position: Float, velocity: Float, ahead: Float, corner: Float, zoom: Float) -> Float:
     """Floor of the screen position, still a float32."""
     return np.floor((drawn(position, velocity, ahead) - corner) * zoom)
+
+
+@device
+def within(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mask:
+    """Is the drawn position in the bounds? Culling keeps just those agents."""
+    x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
+    return (x >= bounds.left) & (x <= bounds.right) & (y >= bounds.top) & (y <= bounds.bottom)
 
 
 @device

@@ -134,7 +134,7 @@ class Scene:
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
         columns = sim.agents.columns
         return Shot(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(), rect,
-                    bounds)
+                    bounds, sim.agents.handles)
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 

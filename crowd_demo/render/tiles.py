@@ -19,6 +19,7 @@ import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks
+from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
 
@@ -97,7 +98,8 @@ class Scaled:
     def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
         self._picture = picture
         self._surfaces: dict[int, pygame.Surface] = {}
-        self.pixels = np.zeros((count, side, side), np.uint32)
+        beyond = LANES  # kernels read sixteen pixels at a time
+        self.pixels = np.zeros(count * side * side + beyond, np.uint32)[:-beyond].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""

@@ -15,7 +15,7 @@ from weakref import proxy
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Ints, Tally
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -67,7 +67,7 @@ class Simulation:
             self.links, *self.behaviour.stages(world, self.index), HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
-        self._shared = Shared()
+        self._shared, self._tally = Shared(), Tally()
         self._own_counters: dict[str, float] = {}  # those that only the present structure or cap has
 
     # --- the step ----------------------------------------------------------------------------------------------------
@@ -222,14 +222,14 @@ class Simulation:
     @property
     def population(self) -> Ints:
         """int32[k]: number of agents after each of the last k steps, oldest first."""
-        return self.life.population()
+        return self.life.population().copy()
 
     def states(self) -> dict[str, int]:
         """Return the number of agents in each state, by its name; empty where agents have no states."""
         if not self.behaviour.states:
             return {}
         state = self.agents.front[self.agents.names.index("state"), :self.agents.count]
-        counts = np.bincount(state, minlength=len(self.behaviour.states))
+        counts = self._tally.count(state, len(self.behaviour.states))
         return dict(zip(self.behaviour.states, counts.tolist(), strict=True))
 
     def reindex(self) -> None:

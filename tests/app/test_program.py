@@ -11,17 +11,14 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.crowd.crowd import fewer, more
 from crowd_demo.app.crowd.pace import CATCH_UP_S
-from crowd_demo.app.crowd.techniques import TOUCHED_FIRST
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import PANS
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
-from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
@@ -102,93 +99,6 @@ def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: s
         assert all(is_compiled(call) for call in calls_ahead(driven.program.sim))
 
 
-@pytest.mark.parametrize(("key", "path", "lower", "higher"), [
-    ("e", "reorder.every", 280, 320), ("v", "reorder.drift", 0.95, 1.1), ("4", "stagger.avoidance", 3, 5),
-    ("l", "leaf_size", 60, 70),
-])
-def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
-        driven: Driven, key: str, path: str, lower: float, higher: float) -> None:
-    driven.press(key)
-    driven.press("[")
-    driven.settle()
-    assert driven.program.sim.optimizations.get(path) == lower
-    driven.press("]")
-    driven.press("]")
-    driven.settle()
-    assert driven.program.sim.optimizations.get(path) == higher
-    assert driven.program.status().touched == path
-    assert any(f": {higher}" in notice for notice in driven.program.status().notices)
-
-
-def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) -> None:
-    driven.press("]")
-    driven.settle()
-    assert driven.program.sim.optimizations.get(TOUCHED_FIRST) == 4
-
-
-def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
-    sim = driven.program.sim
-    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
-        driven.program.techniques.touched = path
-        driven.press("]")
-        driven.settle()
-        after = sim.optimizations.get(path)
-        assert isinstance(after, int | float) and before < after <= before * 1.1 + 1
-
-
-def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) -> None:
-    driven.program.sim.optimizations.stagger.avoidance = 16
-    driven.press("]")
-    assert driven.program.status().notices == ["stagger avoidance: 16, the most"]
-    assert not driven.program.sim.history
-    driven.press("7")
-    driven.settle()
-    driven.press("[")
-    assert driven.program.status().notices[-1] == "culling has no number to change"
-    assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
-
-
-def test_a_number_that_is_inactive_is_said_to_be(driven: Driven) -> None:
-    driven.program.techniques.touched = "leaf_size"
-    driven.press("]")
-    assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]
-
-
-def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
-    for _ in range(3):
-        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_RIGHTBRACKET, mod=0))
-    driven.release("]")
-    driven.frames()
-    driven.settle()
-    assert driven.program.sim.optimizations.stagger.avoidance == 6
-    for name in "77":
-        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(name), mod=0))
-    driven.frames()
-    driven.settle()
-    cull = BY_PATH["cull"]
-    assert driven.program.sim.optimizations.cull == cull.choices[(cull.choices.index(cull.default) + 2) % len(cull.choices)]
-
-
-def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each of two switches may need no kernel alone, and both together one."""
-    asked = []
-    monkeypatch.setattr(Ahead, "missing",
-                        lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
-    driven.program.perform(Do("cull"))
-    driven.program.perform(Do("blitter"))
-    assert asked[-1] == ("off", "pygame")
-
-
-def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.input.events.REPEAT_AFTER_S", 0.0)
-    driven.press("]", hold=True)
-    driven.frames()
-    driven.release("]")
-    driven.frames(3)
-    driven.settle()
-    assert driven.program.sim.optimizations.stagger.avoidance == 5
-
-
 def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
     for _ in range(3):
         driven.press("]")
@@ -226,105 +136,10 @@ def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     assert program.status().clock.real_speed is None
 
 
-def test_panning_and_fitting(driven: Driven) -> None:
-    camera = driven.program.camera
-    camera.look_at(500, 500, 2.0)
-    driven.press("right", hold=True)
-    driven.frames(2)
-    driven.release("right")
-    assert camera.x > 500 and camera.y == 500
-    driven.press("home")
-    assert (camera.x, camera.y) == (camera.world[0] / 2, camera.world[1] / 2)
-
-
-def test_wheel_and_drag(driven: Driven) -> None:
-    camera = driven.program.camera
-    camera.look_at(500, 500, 1.0)
-    driven.post(pygame.MOUSEMOTION, pos=(600, 300), rel=(0, 0), buttons=(0, 0, 0))
-    under = camera.screen_to_world(600, 300)
-    driven.post(pygame.MOUSEWHEEL, x=0, y=2)
-    assert camera.zoom > 1 and camera.screen_to_world(600, 300) == pytest.approx(under)
-    driven.post(pygame.MOUSEBUTTONDOWN, pos=(600, 300), button=3)
-    driven.post(pygame.MOUSEMOTION, pos=(500, 300), rel=(-100, 0), buttons=(0, 0, 1))
-    assert camera.screen_to_world(500, 300) == pytest.approx(under)
-
-
-def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
-    driven.program.camera.look_at(500, 500, 4.0)
-    driven.press("space")
-    driven.press("f")
-    frozen = driven.program.overlays.frozen
-    driven.press("home")
-    assert driven.program.overlays.frozen == frozen
-    assert driven.program.sim.profile.counters["drawn"] < 20  # a hundredth of the world, and a margin
-    driven.press("f")
-    assert driven.program.overlays.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
-
-
-def test_screenshots_are_numbered_and_show_the_picture(
-        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    driven.press("f12")
-    driven.press("f12")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
-    picture = pygame.image.load(tmp_path / "crowd-0001.png")
-    assert picture.get_size() == (640, 360)
-    assert len({tuple(picture.get_at((x, y))) for x in range(0, 640, 8) for y in range(0, 360, 8)}) > 8
-
-
-def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
-        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = tmp_path / "gone"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    folder.rmdir()
-    driven.press("f12")
-    assert any("cannot save" in notice for notice in driven.program.status().notices)
-
-
-def test_overlays_and_quitting(driven: Driven) -> None:
-    driven.press("tab")
-    assert driven.program.looks.now.hud != "full"
-    driven.press("f1")
-    assert driven.program.help_shown
-    driven.press("escape")
-    assert driven.program.running and not driven.program.help_shown
-    driven.press("escape")
-    driven.press("escape")
-    assert not driven.program.running
-
-
-def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: Driven) -> None:
-    program = driven.program
-    seen = []
-    for _ in COLOURS:
-        seen.append(program.seeing.colours)
-        assert (program.status().legend is None) == (program.seeing.colours == "looks")
-        driven.press("q")
-    assert seen == list(COLOURS) and program.seeing.colours == "looks"
-    driven.press("q", pygame.KMOD_SHIFT)
-    assert program.seeing.colours == list(COLOURS)[-1]
-    driven.press("y")
-    assert any("a command" in notice or "YAML" in notice for notice in program.status().notices)
-
-
 def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
     driven.press("f1")
     driven.post(pygame.QUIT)
     assert not driven.program.running
-
-
-def test_fullscreen_and_back(driven: Driven) -> None:
-    driven.press("f11")
-    assert driven.program.fullscreen
-    driven.press("f11")
-    assert not driven.program.fullscreen and driven.program.camera.size == (640, 360)
-
-
-def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
-    pygame.display.set_mode((800, 450), pygame.RESIZABLE, 32)
-    driven.frames()
-    assert driven.program.camera.size == (800, 450)
 
 
 def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.measure.motion import close_pairs, densest, drawn_direction, head_on, nearest
+from crowd_demo.measure.motion import densest, head_on
+from crowd_demo.measure.people import close_pairs, nearest
 
 
 @pytest.mark.quick
@@ -38,12 +39,6 @@ def test_the_densest_square_and_the_densest_without_a_jam() -> None:
 
 def people(**columns: Any) -> Any:
     return SimpleNamespace(**{name: np.array(values, np.float32) for name, values in columns.items()})
-
-
-@pytest.mark.quick
-def test_who_hardly_moves_is_drawn_looking_where_it_wants_to_go() -> None:
-    crowd = people(vx=[20, 1, 0], vy=[0, 0, -20], heading_x=[0, 0, 1], heading_y=[1, 1, 0])
-    assert drawn_direction(crowd).tolist() == [0, 2, 6]
 
 
 @pytest.mark.quick

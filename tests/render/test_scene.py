@@ -36,6 +36,12 @@ class World:
         return max(self.workers - 1, 1)  # a number of its own
 
 
+class Ids:
+    """As much of the handles of agents as figures read."""
+
+    limit = 3 * (COUNT + 16)
+
+
 class Simulation:
     """As much of a simulation as a scene reads."""
 
@@ -47,7 +53,7 @@ class Simulation:
                        timer=rng.uniform(0, 4, count + 16).astype(np.float32),
                        heading_x=np.cos(turn).astype(np.float32), heading_y=np.sin(turn).astype(np.float32),
                        half=(1 + 29 * rng.random(count + 16) ** 3).astype(np.float32))
-        self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count)
+        self.agents = SimpleNamespace(columns=SimpleNamespace(**columns), count=count, handles=Ids())
         self.world = World(self.agents, crowds.grid(agents, count))
         kinds = rng.choice(5, (10, 13), p=[0.6, 0.2, 0.1, 0.05, 0.05]).astype(np.uint8)
         self.terrain = SimpleNamespace(kinds=kinds, marks=np.full((10, 13), -1, np.int16), version=0,

@@ -29,10 +29,10 @@ class Recorder:
         new = self._profile.frames - self._taken
         if not new:
             return
-        self._frame_ms.append(self._profile.frame_ms(new))
+        self._frame_ms.append(self._profile.frame_ms(new).copy())
         for stage in self._profile.stages:
             earlier = self._stage_ms.setdefault(stage, [np.zeros(self.frames, np.float32)])
-            earlier.append(self._profile.stage_ms(stage, new))
+            earlier.append(self._profile.stage_ms(stage, new).copy())
         self._taken += new
         self.frames += new
 

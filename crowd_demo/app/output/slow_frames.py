@@ -50,9 +50,9 @@ def last_second(profile: Profile) -> Frames:
     records = profile.records()
     recent = sum(record.end_s > records[-1].end_s - SECONDS for record in records)
     count = min(max(recent, LEAST_FRAMES), len(records))
-    stages = {stage: profile.stage_ms(stage, count) for stage in profile.stages}
+    stages = {stage: profile.stage_ms(stage, count).copy() for stage in profile.stages}
     stages[OTHER] = profile.other_ms(count)
-    return Frames(profile.frames - count, profile.frame_ms(count), stages, records[-count:])
+    return Frames(profile.frames - count, profile.frame_ms(count).copy(), stages, records[-count:])
 
 
 def save_last_second(profile: Profile, folder: Path) -> str:

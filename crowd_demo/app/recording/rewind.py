@@ -33,6 +33,8 @@ class Rewind:
         self.sought: int | None = None
         self._frame_ms = np.zeros(self.span, np.float32)  # of tick t at t % span
         self._ticks = np.full(self.span, -1, np.int64)  # which tick that is
+        self._places, self._due = np.arange(self.span), np.zeros(self.span, np.int64)
+        self._unknown, self._shown = np.zeros(self.span, bool), np.zeros(self.span, np.float32)
         self._recorded = sim.tick
         self._past = self._whole_past()
         self._found_at = time.monotonic()
@@ -87,7 +89,17 @@ class Rewind:
 
     def _whole_past(self) -> Past:
         timeline, newest = self.timeline, self.timeline.newest
-        ticks = np.arange(newest - self.span + 1, newest + 1)
-        slots = ticks % self.span
-        times = np.where(self._ticks[slots] == ticks, self._frame_ms[slots], np.float32(0))
-        return Past(timeline.oldest, newest, timeline.sim.tick, self.span, self.hz, timeline.nbytes, self._bound, times)
+        self._find_times(newest)
+        return Past(timeline.oldest, newest, timeline.sim.tick, self.span, self.hz, timeline.nbytes, self._bound, self._shown)
+
+    def _find_times(self, newest: int) -> None:
+        """Write the times of the last `span` ticks up to `newest` to `_shown`, 0 for those that are not known."""
+        np.subtract(newest, self._places, out=self._due)
+        np.remainder(self._due, self.span, out=self._due)
+        np.subtract(newest, self._due, out=self._due)  # which tick each place should hold
+        np.not_equal(self._ticks, self._due, out=self._unknown)
+        first = (newest + 1) % self.span  # where the oldest of them lies
+        for shown, places in ((self._shown[:self.span - first], slice(first, None)),
+                              (self._shown[self.span - first:], slice(first))):
+            shown[:] = self._frame_ms[places]
+            np.copyto(shown, 0, where=self._unknown[places])

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
-from crowd_demo.measure.motion import SQUARE, nearest, people
+from crowd_demo.measure.people import SQUARE, nearest, people
 from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 

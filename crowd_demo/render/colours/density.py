@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -171,6 +172,7 @@ def window_of(x: Floats, y: Floats, slots: Ints, agents: int, squares: Squares) 
                     for end, beyond in ((places.min(), 0), (places.max(), 1))))
 
 
+@lru_cache(maxsize=8)  # asked in each frame
 def shades(people: bool, side: float, mean: float) -> Bytes:
     """The shade by the number of agents in nine squares of that side; `mean` is how many there are on average."""
     if people:

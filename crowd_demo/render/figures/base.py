@@ -19,6 +19,7 @@ from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving
 from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.handles import Handles
 
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 
@@ -36,6 +37,7 @@ class Shot(NamedTuple):
     view: View
     rect: Rect  # of the world: culling keeps what is in it
     bounds: Bounds  # of drawn positions: `rect`, and the margin of the figures around it
+    handles: Handles  # of the crowd, for figures that remember how they drew somebody
 
 
 class Figures(Protocol):

@@ -16,7 +16,18 @@ import pygame
 from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.figures.sprites import Atlas, Pixels
-from crowd_demo.render.pixels import NO_TINT, ROW, Frame, over_pixel, over_row, over_row_tinted, tinted_pixel
+from crowd_demo.render.pixels import (
+    HALF_ROW,
+    NO_TINT,
+    ROW,
+    Frame,
+    over_half_row,
+    over_half_row_tinted,
+    over_pixel,
+    over_row,
+    over_row_tinted,
+    tinted_pixel,
+)
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
 
 
@@ -40,15 +51,20 @@ def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
 def _draw_rows(target: Words, width: int, x: int, y: int, rows: int, source: Words, start: int, stride: int,
                columns: int, tint: Int) -> None:
     """Draw `rows` rows of a sprite, the first from source[start], at (x, y); all of it lies on the screen."""
-    at, there = np.uintp(y * width + x), np.uintp(start)
-    for _ in range(rows):
-        for column in range(np.uintp(0), np.uintp(columns), np.uintp(ROW)):
-            if tint == np.uint32(NO_TINT):
-                over_row(target, at + column, source, there + column)
+    for column in range(0, columns, ROW):
+        at, there, narrow = np.uintp(y * width + x + column), np.uintp(start + column), columns - column <= HALF_ROW
+        for _ in range(rows):
+            if tint != np.uint32(NO_TINT):
+                if narrow:
+                    over_half_row_tinted(target, at, source, there, tint)
+                else:
+                    over_row_tinted(target, at, source, there, tint)
+            elif narrow:
+                over_half_row(target, at, source, there)
             else:
-                over_row_tinted(target, at + column, source, there + column, tint)
-        at += np.uintp(width)
-        there += np.uintp(stride)
+                over_row(target, at, source, there)
+            at += np.uintp(width)
+            there += np.uintp(stride)
 
 
 @device
@@ -63,15 +79,14 @@ def _draw_cut_rows(target: Words, width: int, x: int, y: int, rows: int, source:
 
 @device
 def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: DrawList, first: int, last: int) -> None:
-    target, source = frame.reshape(-1), sprites.pixels.reshape(-1)
-    width, height, stride = frame.shape[1], sprites.pixels.shape[1], sprites.pixels.shape[2]
+    target, source, width = frame.reshape(-1), sprites.pixels, frame.shape[1]
     for k in range(first, last):
         sprite = np.uintp(draws.sprite[k])
         x, y = draws.left[k] + sprites.box[sprite, 0], draws.top[k] + sprites.box[sprite, 1]
         columns, rows = sprites.box[sprite, 2], min(sprites.box[sprite, 3], bottom - y)
-        hidden, tint = max(0, top - y), draws.tint[k]
-        start = (np.int64(sprite) * height + hidden) * stride
-        if x >= 0 and x + -(-columns // ROW) * ROW <= width:
+        hidden, stride, tint = max(0, top - y), -(-columns // HALF_ROW) * HALF_ROW, draws.tint[k]
+        start = np.int64(sprites.first[sprite]) + hidden * stride
+        if x >= 0 and x + stride <= width:
             _draw_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
         else:
             _draw_cut_rows(target, width, x, y + hidden, rows - hidden, source, start, stride, columns, tint)
@@ -83,7 +98,7 @@ def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
         top, bottom = height * part // slices, height * (part + 1) // slices
-        first = first_at(draws.top, top - sprites.pixels.shape[1] + 1) if ordered else 0
+        first = first_at(draws.top, top - sprites.height + 1) if ordered else 0
         last = first_at(draws.top, bottom) if ordered else draws.top.shape[0]
         _draw_slice(frame, top, bottom, sprites, draws, first, last)
 

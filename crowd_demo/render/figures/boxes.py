@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Int, Ints, Words
+from crowd_demo.compute.arrays import Int, Ints, Occurring, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
@@ -48,14 +48,16 @@ class Patterns:
     def __init__(self, design: Callable[[int, int], Iterable[Part]], styles: int) -> None:
         self._design, self._styles = design, styles
         self._known = np.ones(1, bool)  # by side
+        self._occurring = Occurring()
         nothing = np.zeros((1, styles), np.int32)
         self.table = Table(nothing, nothing, np.zeros((0, 5), np.int32))
 
     def ensure(self, sides: Ints) -> None:
         """Add the parts of those sides that are not known yet."""
-        asked = np.bincount(sides, minlength=len(self._known)) > 0
-        self._known.resize(len(asked), refcheck=False)
-        new = np.flatnonzero(asked & ~self._known)
+        asked = self._occurring.among(sides, max(len(self._known), int(sides.max(initial=0)) + 1))
+        if len(asked) > len(self._known):
+            self._known.resize(len(asked), refcheck=False)
+        new = np.flatnonzero(np.greater(asked, self._known, out=asked))
         if len(new):
             self._add(new.tolist())
             self._known[new] = True

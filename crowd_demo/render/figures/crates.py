@@ -14,7 +14,7 @@ from typing import NamedTuple, cast
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Floats, Ints, Longs, Mask
+from crowd_demo.compute.arrays import Floats, Ints, Longs, Mask, with_room
 from crowd_demo.compute.jit import Call, call, kernel, run
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
@@ -184,7 +184,7 @@ class CrateFigures:
     def _list(self, count: int) -> Boxes:
         """Memory for the squares of a frame: int32[count] each, overwritten by the next frame."""
         if count > len(self._boxes.side):
-            self._boxes = self._room(count)
+            self._boxes = self._room(with_room(count))
         return Boxes(*(column[:count] for column in self._boxes))
 
     @staticmethod

@@ -2,89 +2,157 @@
 
 A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so neither slots
 nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does not matter either. Icons
-lie over all people, in the order of the spots. O(drawn), in NumPy.
+lie over all people, in the order of the spots. O(drawn + spots).
 """
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.jit import run
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, with_room
+from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.behaviours import PeopleSettings
+from crowd_demo.render.camera import View
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.blit import DrawList, draw_calls, draw_fblits
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.render.projection import Bounds
+from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
 from crowd_demo.sim.behaviours.walking import STUCK, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
 FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on
 STRONGEST = 255
-NOBODY = np.iinfo(np.int64).max
+NOBODY = (1 << 63) - 1
+
+
+class Fading(NamedTuple):
+    """Seconds: how long people wait, how long they go without progress until they are stuck, and how long icons fade."""
+
+    wait: np.float32
+    wait_fade: np.float32
+    stuck: np.float32
+    stuck_fade: np.float32
+
+
+class Spots(NamedTuple):
+    """The spots that have icons: so many columns and rows, from that column and row of the world on."""
+
+    column: int
+    row: int
+    columns: int
+    rows: int
+
+
+class Chosen(NamedTuple):
+    """By spot: the key of the strongest icon (weakness in the high half, id in the low one), and whose slot that is."""
+
+    key: Longs
+    slot: Ints
+
+
+@device
+def strength(state: Int, timer: Float, fading: Fading) -> int:
+    """0 to 255, by how long somebody has been waiting or stuck, and how soon that ends."""
+    waiting = min(timer, fading.wait - timer) / fading.wait_fade
+    stuck = (timer - fading.stuck) / fading.stuck_fade
+    share = stuck if state == STUCK else waiting
+    return int(min(max(share, np.float32(0.0)), np.float32(1.0)) * np.float32(STRONGEST))
+
+
+@device
+def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: Spots,
+                 chosen: Chosen) -> None:
+    for spot in range(spots.columns * spots.rows):
+        chosen.key[spot] = NOBODY
+    for slot in slots:
+        power = strength(state[slot], timer[slot], fading) if state[slot] != 0 else 0
+        if power > 0:
+            x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
+            column = int(np.floor(x / np.float32(SPOT))) - spots.column
+            row = int(np.floor(y / np.float32(SPOT))) - spots.row
+            if 0 <= column < spots.columns and 0 <= row < spots.rows:
+                spot, key = row * spots.columns + column, (STRONGEST - power) << 32 | agents.id[slot]
+                if key < chosen.key[spot]:
+                    chosen.key[spot], chosen.slot[spot] = key, slot
+
+
+@device
+def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: Chosen,
+               draws: DrawList, listed: Longs) -> None:
+    """An icon fades by its tint, which multiplies all its channels, opacity too. listed[0] becomes how many there are."""
+    k = 0
+    for spot in range(draws.sprite.shape[0]):
+        if chosen.key[spot] != NOBODY:
+            slot = chosen.slot[spot]
+            draws.sprite[k] = state[slot] - 1
+            draws.left[k] = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - anchor_x
+            draws.top[k] = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - anchor_y
+            draws.tint[k] = (STRONGEST - (chosen.key[spot] >> 32)) * 0x01010101
+            k += 1
+    listed[0] = k
 
 
 class Icons:
-    """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel."""
+    """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel. Owns the memory of their list."""
 
     def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
         about = manifest["icons"]
         self._sprites = Sprites(load_sheet(folder / about["file"], about["cell"], about["foot"]))
-        self._settings, self._units_a_pixel = settings, units_a_pixel
+        self._fading, self._units_a_pixel = fading(settings), units_a_pixel
+        self._listed = np.zeros(1, np.int64)
+        self._reserve(0)
+
+    def _reserve(self, spots: int) -> None:
+        self._chosen = Chosen(np.empty(spots, np.int64), np.empty(spots, np.int32))
+        sprite, left, top = np.empty((3, spots), np.int32)
+        self._draws = DrawList(sprite, left, top, np.empty(spots, np.uint32))
 
     def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> None:
         """Draw the icons of those of `slots` that have one, with the blitter of the shot's options."""
-        atlas = self._sprites.at(shot.camera.zoom * self._units_a_pixel)
-        draws = self.draws(shot, slots, atlas.anchor)
+        run(self.calls(shot, slots))
+        atlas, draws = self._sprites.at(shot.camera.zoom * self._units_a_pixel), self.draws
         atlas.ensure(draws.sprite)
         if shot.options.blitter == "pygame":
             draw_fblits(target, atlas, draws)
         else:
             run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, False))
 
-    def draws(self, shot: Shot, slots: Ints, anchor: tuple[int, int]) -> DrawList:
-        """An icon fades by its tint, which multiplies all its channels, opacity too."""
-        columns, agents, view = cast(PeopleColumns, shot.columns), shot.agents, shot.view
-        slots = slots[columns.state[slots] != 0]
-        strength = strengths(columns.state[slots], columns.timer[slots], self._settings)
-        shown = strength > 0
-        slots, strength = slots[shown], strength[shown]
-        x, y = agents.x[slots] + agents.vx[slots] * shot.ahead, agents.y[slots] + agents.vy[slots] * shot.ahead
-        chosen = one_a_spot(x, y, agents.id[slots], strength, shot.bounds)
-        left, top = (np.floor((place[chosen] - corner) * view.zoom).astype(np.int32) - np.int32(reach)
-                     for place, corner, reach in ((x, view.left, anchor[0]), (y, view.top, anchor[1])))
-        return DrawList(columns.state[slots[chosen]] - np.int32(1), left, top,
-                        strength[chosen].astype(np.uint32) * np.uint32(0x01010101))
+    @property
+    def draws(self) -> DrawList:
+        """The list that `calls` have made."""
+        return self._first(int(self._listed[0]))
+
+    def calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+        """Find the icons of those of `slots` that have one."""
+        columns, agents, spots = cast(PeopleColumns, shot.columns), shot.agents, spots_in(shot.bounds)
+        count = spots.columns * spots.rows
+        if count > len(self._chosen.key):
+            self._reserve(with_room(count))
+        anchor = self._sprites.at(shot.camera.zoom * self._units_a_pixel).anchor
+        return (
+            call(choose_icons, slots, agents, columns.state, columns.timer, shot.ahead, self._fading, spots, self._chosen),
+            call(list_icons, agents, columns.state, shot.ahead, shot.view, *anchor, self._chosen,
+                 self._first(count), self._listed))
+
+    def _first(self, count: int) -> DrawList:
+        sprite, left, top, tint = self._draws
+        return DrawList(sprite[:count], left[:count], top[:count], tint[:count])
 
 
-def strengths(state: Ints, timer: Floats, settings: PeopleSettings) -> Ints:
-    """0 to 255, by how long somebody has been waiting or stuck, and how soon that ends.
-
-    Who gets stuck has been without progress for `stuck_s` and has the whole icon after half as long again.
-    """
-    wait, patience = settings.wait_s, settings.stuck_s
-    waiting = np.minimum(timer, wait - timer) / max(min(FADE_S, wait / 2), 1e-3)
-    stuck = (timer - patience) / max(patience / 2, 1e-3)
-    share = np.where(state == STUCK, stuck, waiting).clip(0, 1)
-    whole: Ints = (share * STRONGEST).astype(np.int32)
-    return whole
+def fading(settings: PeopleSettings) -> Fading:
+    """Who gets stuck has been without progress for `stuck_s` and has the whole icon after half as long again."""
+    wait, stuck = settings.wait_s, settings.stuck_s
+    return Fading(*map(np.float32, (wait, max(min(FADE_S, wait / 2), 1e-3), stuck, max(stuck / 2, 1e-3))))
 
 
-def one_a_spot(x: Floats, y: Floats, ids: Ints, strength: Ints, bounds: Bounds) -> Ints:
-    """Indices of the people who have the icon of their spot, by spot: those rows from the top that lie within the bounds."""
-    left, top = np.ceil(bounds.left / SPOT), np.ceil(bounds.top / SPOT)
-    columns, rows = max(int(bounds.right // SPOT - left), 0), max(int(bounds.bottom // SPOT - top), 0)
-    column, row = (np.floor(place / np.float32(SPOT)).astype(np.int64) - int(first) for place, first in ((x, left), (y, top)))
-    within = np.flatnonzero((column >= 0) & (column < columns) & (row >= 0) & (row < rows))
-    spot = row[within] * columns + column[within]
-    key = (STRONGEST - strength[within].astype(np.int64)) << 32 | ids[within]
-    best = np.full(columns * rows, NOBODY)
-    np.minimum.at(best, spot, key)
-    chosen = key == best[spot]
-    found: Ints = within[chosen][np.argsort(spot[chosen])]
-    return found
+def spots_in(bounds: Bounds) -> Spots:
+    """The spots that lie within the bounds wholly."""
+    left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
+    first_column, first_row = math.ceil(left), math.ceil(top)
+    return Spots(first_column, first_row, max(math.floor(right) - first_column, 0), max(math.floor(bottom) - first_row, 0))

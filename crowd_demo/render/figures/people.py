@@ -1,11 +1,11 @@
-"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked.
+"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
 
 Destinations are marked, and so are people who wait or are stuck (icons.py).
 """
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -14,25 +14,24 @@ import pygame
 
 from crowd_demo.compute.arrays import Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.jit import Call, device
 from crowd_demo.config.model import Config
 from crowd_demo.render.figures import pose, sprited
 from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.facing import DIRECTIONS, TOWARDS, Faces, Facings, face, face_now, walks
 from crowd_demo.render.figures.icons import Icons
 from crowd_demo.render.figures.light import Shades
-from crowd_demo.render.figures.pose import Cell, sector, slopes
+from crowd_demo.render.figures.pose import Cell
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.projection import Moving, drawn, hash_id
+from crowd_demo.render.pixels import Frame
+from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, within
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
-DIRECTIONS, WALK_FRAMES = 8, 8
-DIRECTION_SLOPES = slopes(DIRECTIONS)
-TOWARDS = np.stack([trig(np.arange(DIRECTIONS) * math.tau / DIRECTIONS) for trig in (np.cos, np.sin)]).astype(np.float32)
+WALK_FRAMES = 8
 STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
 POSES, STATES = 11, 3
-LEAST_SPEED = 8.0  # units/s; slower people look where they want to go
 CYCLE = 36.0  # world units that two steps take, one with each foot
 
 
@@ -48,6 +47,9 @@ class PeopleManner(NamedTuple):
     state: Ints  # 0 walking, 1 waiting, 2 stuck
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
+    time_s: np.float64
+    bounds: Bounds  # who is drawn outside is not remembered: culling may leave it out
+    facings: Facings  # by id
 
 
 @device
@@ -63,13 +65,18 @@ def _stride(manner: PeopleManner, agents: Moving, slot: Int, direction: int, see
 
 
 @device
+def _direction(manner: PeopleManner, agents: Moving, slot: Int) -> int:
+    vx, vy, heading_x, heading_y = agents.vx[slot], agents.vy[slot], manner.heading_x[slot], manner.heading_y[slot]
+    if within(slot, agents, manner.ahead, manner.bounds):
+        return face(manner.facings, np.uintp(agents.id[slot]), vx, vy, heading_x, heading_y, manner.time_s)
+    return face_now(vx, vy, heading_x, heading_y)
+
+
+@device
 def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
-    vx, vy = agents.vx[slot], agents.vy[slot]
-    moves = vx * vx + vy * vy > np.float32(LEAST_SPEED * LEAST_SPEED)
-    direction = (sector(vx, vy, DIRECTION_SLOPES) if moves
-                 else sector(manner.heading_x[slot], manner.heading_y[slot], DIRECTION_SLOPES))
-    pose = _stride(manner, agents, slot, direction, seed) if moves else STAND
+    direction = _direction(manner, agents, slot)
+    pose = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
     if manner.state[slot] != 0:
         pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
@@ -93,12 +100,17 @@ class PeopleFigures(Sprited):
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         about = manifest["people"]
         super().__init__(load_sheet(folder / about["file"], about["cell"], about["foot"]), UNITS, SHEET_PX)
-        self._looks = about["looks"]
+        self._looks, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 
     def manner(self, shot: Shot, cell: Cell) -> PeopleManner:
         columns = cast(PeopleColumns, shot.columns)
-        return PeopleManner(*cell, shot.ahead, self._looks, columns.state, columns.heading_x, columns.heading_y)
+        return PeopleManner(*cell, shot.ahead, self._looks, columns.state, columns.heading_x, columns.heading_y, shot.time_s,
+                            shot.bounds, self._faces.of(shot.handles))
+
+    def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
+        yield from super().calls(shot, frame)
+        yield from self._icons.calls(shot, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None) -> int:
         """In a colour mode there are no icons: their colours mean something else."""

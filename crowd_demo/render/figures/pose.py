@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Mask, Words
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Mask, Words, with_room
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.camera import View
@@ -107,7 +107,7 @@ class Poses:
     def draws(self, count: int) -> DrawList:
         """Memory for the draw list of a frame, overwritten by the next one."""
         if count > len(self._lists.sprite):
-            self._lists = _room(count)
+            self._lists = _room(with_room(count))
         sprite, left, top, tint = self._lists
         return DrawList(sprite[:count], left[:count], top[:count], tint[:count])
 

@@ -85,7 +85,9 @@ class Sprited(ABC):
         sharpness = self._sharpness(zoom)
         if sharpness == 256:
             return self._draw_sprites(target, shot, slots, shades)
-        self._lit = frame_of(target).copy()
+        if self._lit.shape[::-1] != target.get_size():
+            self._lit = np.empty(target.get_size()[::-1], np.uint32)
+        self._lit[:] = frame_of(target)
         self._draw_light(self._lit, shot, slots, shades)
         on_screen = self._draw_sprites(target, shot, slots, shades)
         if shot.options.blitter == "pygame":

@@ -19,8 +19,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints, Words
-from crowd_demo.render.pixels import MASKS, ROW, frame_of, tinted
+from crowd_demo.compute.arrays import Ints, Longs, Occurring, Words
+from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
 KEPT = 4
@@ -129,10 +129,15 @@ class Means(NamedTuple):
 
 
 class Pixels(NamedTuple):
-    """What the blitter reads: sprite s is `pixels[s, :height, :width]`, `box[s]` its position and size in the cell."""
+    """What the blitter reads: sprites without what is empty around them, each from its `first` pixel on.
 
-    pixels: Words  # [sprites, height, width padded to 16]
-    box: Ints  # [sprites, 4]: dx, dy, width, height
+    They lie close together, in rows that are padded to eight pixels, so that many of them fit into a core's cache.
+    """
+
+    pixels: Words
+    first: Longs  # [sprites]
+    box: Ints  # [sprites, 4]: dx, dy, width, height: position and size in the cell
+    height: int  # of a cell
 
 
 @cache
@@ -171,17 +176,19 @@ class Atlas:
         self.sheet = sheet
         self.size = max(1, round(sheet.cell[0] * scale)), max(1, round(sheet.cell[1] * scale))
         self.anchor = round(sheet.anchor[0] * scale), round(sheet.anchor[1] * scale)
-        padded = -(-self.size[0] // ROW) * ROW
-        shape = sheet.sprites, self.size[1], padded
-        self.view = Pixels(np.zeros(shape, np.uint32), np.zeros((sheet.sprites, 4), np.int32))
+        count, (width, height) = sheet.sprites, self.size
+        self.view = Pixels(np.zeros(count * height * _padded(width), np.uint32), np.zeros(count, np.int64),
+                           np.zeros((count, 4), np.int32), height)
+        self._used = 0  # pixels
         self.ready = np.zeros(sheet.sprites, bool)
+        self._occurring = Occurring()
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
         """Make those of the given sprites that do not exist yet."""
         if not self.ready.all():
-            asked = np.bincount(sprites, minlength=self.sheet.sprites) > 0
-            for number in np.flatnonzero(asked & ~self.ready).tolist():
+            asked = self._occurring.among(sprites, self.sheet.sprites)
+            for number in np.flatnonzero(np.greater(asked, self.ready, out=asked)).tolist():
                 self._make(number)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
@@ -198,16 +205,28 @@ class Atlas:
     def _make(self, number: int) -> None:
         sprite = pygame.transform.smoothscale(self.sheet.sprite(number), self.size)
         x, y, width, height = box = sprite.get_bounding_rect()
-        self.view.pixels[number, :height, :width] = frame_of(sprite)[y:y + height, x:x + width]
-        self.view.box[number] = tuple(box)
+        self.view.first[number], self.view.box[number] = self._used, tuple(box)
+        self.pixels(number)[:] = frame_of(sprite)[y:y + height, x:x + width]
+        self._used += height * _padded(width)
         self.ready[number] = True
 
+    def pixels(self, number: int) -> Words:
+        """uint32[height, width] of a sprite that exists, without what is empty around it."""
+        first, (width, height) = self.view.first[number], self.view.box[number, 2:].tolist()
+        return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
+
     def _surface(self, number: int, tint: int) -> pygame.Surface:
-        width, height = self.view.box[number, 2:].tolist()
+        pixels = self.pixels(number)
+        height, width = pixels.shape
         surface = argb((width, height))
         if width:
-            frame_of(surface)[:] = tinted(self.view.pixels[number, :height, :width], tint)
+            frame_of(surface)[:] = tinted(pixels, tint)
         return surface
+
+
+def _padded(width: int) -> int:
+    """Pixels of a row in memory."""
+    return -(-width // HALF_ROW) * HALF_ROW
 
 
 class Sprites:

@@ -143,7 +143,7 @@ def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapp
 
 def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
     """Draw births and deaths of the last step, and the number of agents after each of the last steps."""
-    counters, lived = sim.profile.counters, sim.population
+    counters, lived = sim.profile.counters, sim.life.population()
     draw_facts(on, top, {"births": f"{counters.get('births', 0):,.0f}", "deaths": f"{counters.get('deaths', 0):,.0f}",
                          "peak": f"{lived.max():,}" if len(lived) else UNREAD})
     draw_curve(on, (PAD, top + 35, INNER, CURVE_HEIGHT), lived, ACCENT)

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
-from crowd_demo.profile import OTHER, Profile
+from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import PARTS, stages_of
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.crowd_sections import INNER, WIDTH
@@ -37,7 +35,7 @@ def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Secti
 def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> None:
     frames = profile.frame_ms(RECENT)
     mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
-    p50, p95, p99 = np.percentile(frames, (50, 95, 99)) if len(frames) else (0.0, 0.0, 0.0)
+    p50, p95, p99 = percentiles(frames, 50, 95, 99)
     _draw_rates(on, top + 19, mean, status)
     for number, (name, ms) in enumerate((("p50", p50), ("p95", p95), ("p99", p99))):
         at = PAD + number * INNER / 3

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
-from crowd_demo.profile import Profile
+from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.profile import Profile, percentiles
 from crowd_demo.registry.stages import in_order
 from crowd_demo.render.hud.canvas import Box, Canvas
 from crowd_demo.render.hud.stages import REST, colour_of
@@ -32,38 +32,49 @@ class Tick(NamedTuple):
 
 def scale_ms(frames: Floats) -> float:
     """Milliseconds of the full height, such that all but a few slow frames fit."""
-    tall = float(np.percentile(frames, 95)) if len(frames) else 0.0
+    tall, = percentiles(frames, 95)
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def stacked(profile: Profile, size: tuple[int, int], full_ms: float, ground: tuple[int, ...]) -> Bytes:
-    """uint8[width, height, 3]: the last `width` frames, newest at the right, `full_ms` high; part by part, the step lowest."""
-    width, height = size
-    stages = in_order(profile.stages)
-    pixels = np.full((width, height, 3), ground[:3], np.uint8)
-    frames = profile.frame_ms(width)
-    if len(frames):
-        middles_ms = (np.arange(height, 0, -1, dtype=np.float32)[None, :] - 0.5) * np.float32(full_ms / height)
-        layer = np.zeros((len(frames), height), np.uint8)  # index of a pixel's stage, the rest or the ground
-        top_ms = np.zeros((len(frames), 1), np.float32)
+class Bars:
+    """The picture of the last frames, newest at the right; part by part, the step lowest. Owns its memory."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        width, height = size
+        self.surface = pygame.Surface(size, 0, 8)  # a pixel is the number of its stage, the rest or the ground
+        self._numbers = np.zeros(size, np.uint8)
+        self._above = np.zeros(size, np.uint8)  # whether a pixel lies above what was added up so far
+        self._top_ms = np.zeros((width, 1), np.float32)
+        self._middles = np.arange(height, 0, -1, dtype=np.float32) - np.float32(0.5)
+
+    def draw(self, profile: Profile, full_ms: float, ground: tuple[int, ...]) -> None:
+        """Draw the frames, `full_ms` being as high as the picture."""
+        width, height = self._numbers.shape
+        stages, frames = in_order(profile.stages), profile.frame_ms(width)
+        first, middles_ms = width - len(frames), self._middles * np.float32(full_ms / height)
+        self._numbers[:first] = len(stages) + 1
+        numbers, above, top_ms = self._numbers[first:], self._above[first:], self._top_ms[first:]
+        numbers[:] = 0
+        top_ms[:] = 0
         for stage in stages:
-            top_ms = top_ms + profile.stage_ms(stage, len(frames))[:, None]
-            layer += middles_ms >= top_ms
-        layer += middles_ms >= np.maximum(top_ms, frames[:, None])
-        colours = [*map(colour_of, stages), REST, ground[:3]]
-        pixels[width - len(frames):] = np.array(colours, np.uint8)[layer]
-    return pixels
+            top_ms += profile.stage_ms(stage, len(frames))[:, None]
+            numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
+        np.maximum(top_ms, frames[:, None], out=top_ms)
+        numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
+        pygame.surfarray.blit_array(self.surface, self._numbers)
+        self.surface.set_palette([*map(colour_of, stages), REST, ground[:3]])
 
 
 def draw_curve(on: Canvas, box: Box, values: Ints, colour: Colour) -> None:
     """Draw the last values, newest at the right, scaled to their least and greatest."""
     on.rect(GROUND, box)
     left, top, width, height = box
-    values = values[-int(width):]
-    if len(values) > 1:
-        heights = (values - int(values.min())) * (height - 3) / max(int(np.ptp(values)), 1)
-        first = left + width - len(values)
-        on.lines(colour, [(first + x, top + height - 2 - y) for x, y in enumerate(heights.tolist())])
+    counts = values[-int(width):].tolist()
+    if len(counts) > 1:
+        least = min(counts)
+        tall = (height - 3) / max(max(counts) - least, 1)
+        first = left + width - len(counts)
+        on.lines(colour, [(first + x, top + height - 2 - (count - least) * tall) for x, count in enumerate(counts)])
 
 
 class Graph:
@@ -72,6 +83,7 @@ class Graph:
     def __init__(self) -> None:
         self._full_ms: float | None = None
         self._fits = 0
+        self._bars = Bars((1, 1))
 
     def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0) -> None:
         """Draw the frames with a line at the budget, and a mark where a technique was switched.
@@ -86,8 +98,10 @@ class Graph:
         full_ms = self._full_ms or scale_ms(frames)
         if self._full_ms is None and len(frames) >= min(SETTLED, rect.width):
             self._full_ms = full_ms
-        ground = on.pen.colour(GROUND)
-        on.surface.blit(pygame.surfarray.make_surface(stacked(profile, rect.size, full_ms, ground)), rect)
+        if self._bars.surface.get_size() != rect.size:
+            self._bars = Bars(rect.size)
+        self._bars.draw(profile, full_ms, on.pen.colour(GROUND))
+        on.surface.blit(self._bars.surface, rect)
         line = top + height * (1 - BUDGET_MS / full_ms)
         on.line(FAINT, (left, line), (left + width, line))
         self._write(on, f"{BUDGET_MS:.1f} ms", left, line + (7 if line - top < 12 else -7), DIM)

@@ -93,7 +93,7 @@ class TimelineBar:
 
     def __init__(self, pen: Pen) -> None:
         self._pen = pen
-        self._sheet = pygame.Surface((1, 1))
+        self._sheet, self._times = pygame.Surface((1, 1)), Times(1, 1)
         self._drawn_at, self._theme = -1.0, pen.theme
         self._line, self._written = pygame.Surface((1, 1)), ("", TEXT, 0.0)
 
@@ -101,7 +101,8 @@ class TimelineBar:
         bar = bar_of(on.get_size(), scale)
         late = not 0 <= now_s - self._drawn_at < 1 / REFRESH_HZ
         if late or self._sheet.get_size() != bar.size or self._theme is not self._pen.theme:
-            self._sheet, self._drawn_at, self._theme = rendered(past, bar.size, self._pen), now_s, self._pen.theme
+            self._render(past, bar.size)
+            self._drawn_at, self._theme = now_s, self._pen.theme
         on.blit(self._sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
@@ -109,6 +110,13 @@ class TimelineBar:
         if self._written != wanted:
             self._line, self._written = self._rendered_line(*wanted, bar.width / scale), wanted
         on.blit(self._line, (bar.left, bar.top - self._line.get_height()))
+
+    def _render(self, past: Past, size: tuple[int, int]) -> None:
+        if self._sheet.get_size() != size:
+            self._sheet = pygame.Surface(size)
+        if self._times.shape != (past.span, size[0]):
+            self._times = Times(past.span, size[0])
+        render(self._sheet, past, self._times, self._pen)
 
     def _rendered_line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
         ruler = Canvas((1, 1), self._pen, scale, None)
@@ -118,24 +126,40 @@ class TimelineBar:
         return line.surface
 
 
-def rendered(past: Past, size: tuple[int, int], pen: Pen) -> pygame.Surface:
-    """The bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
-    width, height = size
-    edges = np.linspace(0, past.span, width + 1).astype(int)[:-1]
-    slowest = np.maximum.reduceat(past.frame_ms, edges)
-    full_ms = scale_ms(past.frame_ms[past.frame_ms > 0])
-    above_ms = (np.arange(height, 0, -1, dtype=np.float32) - 0.5) * np.float32(full_ms / height)
-    filled = above_ms[None, :] <= slowest[:, None]
-    within = np.arange(width) >= column_of(past, past.oldest, width)
-    pixels = np.full((width, height, 3), pen.colour(GROUND)[:3], np.uint8)
-    pixels[within] = pen.colour(KEY)[:3]
-    pixels[filled] = pen.colour(INACTIVE)[:3]
-    pixels[filled & within[:, None]] = pen.colour(MUTED)[:3]
+class Times:
+    """The times of `span` frames in so many columns. Owns the memory that it takes to find their scale and the slowest."""
+
+    def __init__(self, span: int, width: int) -> None:
+        self.shape = span, width
+        self._firsts = np.linspace(0, span, width + 1).astype(np.intp)[:-1]
+        self._slowest, self._sorted = np.zeros(width, np.float32), np.zeros(span, np.float32)
+
+    def slowest(self, frame_ms: Floats) -> list[float]:
+        """The slowest frame of each column, 0 where none is known."""
+        np.maximum.reduceat(frame_ms, self._firsts, out=self._slowest)
+        found: list[float] = self._slowest.tolist()
+        return found
+
+    def scale_ms(self, frame_ms: Floats) -> float:
+        """Milliseconds of the full height for those that are known."""
+        self._sorted[:] = frame_ms
+        self._sorted.sort()
+        return scale_ms(self._sorted[np.searchsorted(self._sorted, np.float32(0), "right"):])
+
+
+def render(sheet: pygame.Surface, past: Past, times: Times, pen: Pen) -> None:
+    """Draw the bar without its line: each column is as high as the slowest frame of the ticks that it stands for."""
+    width, height = sheet.get_size()
+    full_ms, reach = times.scale_ms(past.frame_ms), column_of(past, past.oldest, width)
+    sheet.fill(pen.colour(GROUND))
+    sheet.fill(pen.colour(KEY), (reach, 0, width, height))
+    beyond, within = pen.colour(INACTIVE), pen.colour(MUTED)
+    for column, ms in enumerate(times.slowest(past.frame_ms)):
+        tall = round(min(ms / full_ms, 1.0) * height)
+        if tall:
+            sheet.fill(within if column >= reach else beyond, (column, height - tall, 1, tall))
     budget = height - round(height * BUDGET_MS / full_ms)
     if 0 < budget < height:
-        pixels[::2, budget] = pen.colour(DIM)[:3]
-    sheet = pygame.surfarray.make_surface(pixels)
-    if pygame.display.get_surface():
-        sheet = sheet.convert()  # else each blit would do it
+        for column in range(0, width, 2):
+            sheet.set_at((column, budget), pen.colour(DIM))
     pygame.draw.rect(sheet, pen.colour(EDGE), sheet.get_rect(), 1)
-    return sheet

@@ -154,10 +154,17 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
 
 
 def empty_cache(settings: Cache) -> Longs:
-    """Return the tags of an empty cache, int64[sets, ways]."""
+    """Return the tags of an empty cache, int64[sets, ways]; overwritten by the next call."""
     size_kb = machine_cache_kb() if settings.size_kb == "auto" else settings.size_kb
     sets = max(1, size_kb * 1024 // (settings.line_bytes * settings.ways))
-    return np.full((sets, settings.ways), -1, np.int64)
+    tags = _tags(sets, settings.ways)
+    tags[:] = -1
+    return tags
+
+
+@cache
+def _tags(sets: int, ways: int) -> Longs:
+    return np.empty((sets, ways), np.int64)
 
 
 @cache

@@ -10,14 +10,16 @@ candidates that it found for the sample. Costs an index of the crowd and, per me
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs, Tally
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import views
 
 SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots keep no step with turns by id
 FEW = 16  # agents from which the candidates of an agent are estimated
@@ -41,18 +43,44 @@ class PushError(NamedTuple):
     most: float = 0.0
 
 
+class Sampled:
+    """What a sample takes: kept, since meters are read again and again. Nobody reads two at a time: they call kernels."""
+
+    def __init__(self, size: int) -> None:
+        self.pushes = np.empty((2, 2, size))  # by method
+        self._look_at, self._push = np.empty(size, np.int32), np.empty(size, np.float32)
+
+    def due(self, look_at: Ints, slots: Longs) -> Ints:
+        return np.take(look_at, slots, out=self._look_at[:len(slots)], mode="clip")
+
+    def push(self, push: Floats, slots: Longs) -> Floats:
+        return np.take(push, slots, out=self._push[:len(slots)], mode="clip")
+
+
+@lru_cache(maxsize=1)
+def _sampled(size: int) -> Sampled:
+    return Sampled(size)
+
+
 def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
-    """Return float64[methods, 2, slots]: the pushes on these agents by each method. Call after `sim.reindex()`."""
+    """Return float64[methods, 2, slots]: the pushes on these agents by each of two methods, or by one.
+
+    Call after `sim.reindex()`. The array is overwritten by the next call.
+    """
     columns, world = sim.agents.columns, sim.world
-    mine = columns.push_x, columns.push_y, columns.look_at
-    before = [column.copy() for column in mine]
-    found = np.empty((len(methods), 2, len(slots)))
+    kept = views(sim.agents.kind, sim.agents.back)  # nobody needs these buffers before the next sort
+    mine, before = ((each.push_x, each.push_y, each.look_at) for each in (columns, kept))
+    for column, old in zip(mine, before, strict=True):
+        old[:] = column
+    sampled = _sampled(max(len(slots), SAMPLE))
+    found = sampled.pushes[:len(methods), :, :len(slots)]
     for method, into in zip(methods, found, strict=True):
         columns.look_at[:] = world.turn.due_below  # later than now
-        columns.look_at[slots] = 0 if method.everybody else before[2][slots]
+        columns.look_at[slots] = 0 if method.everybody else sampled.due(kept.look_at, slots)
         run(sim.structure.query(sim.optimizations.simd, world.rules, world.turn))
         run(sim.see.all_calls(world, exact=True) if method.exact else sim.see.calls(world))
-        into[:] = columns.push_x[slots], columns.push_y[slots]
+        for of_axis, push in zip(into, (columns.push_x, columns.push_y), strict=True):
+            of_axis[:] = sampled.push(push, slots)
         for column, old in zip(mine, before, strict=True):
             column[:] = old
     return found
@@ -63,7 +91,9 @@ def push_error(sim: Simulation, method: Method, truth: Method) -> PushError:
     sim.reindex()
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
     found, true = pushes(sim, slots, method, truth)
-    away, length = np.hypot(*(found - true)), float(np.hypot(*true).mean()) if len(slots) else 0.0
+    np.subtract(found, true, out=found)
+    away, lengths = (np.hypot(x, y, out=x) for x, y in (found, true))
+    length = float(lengths.mean()) if len(slots) else 0.0
     return PushError(float(away.mean()) / length, float(away.max()) / length) if length > 0 else PushError()
 
 
@@ -85,8 +115,17 @@ def exact_calls(sim: Simulation) -> tuple[Call, ...]:
 def ages(sim: Simulation) -> Longs:
     """Return int64[16]: agents last due 0, 1, ... steps before the last step; beyond a period only after it was lowered."""
     look_at = sim.agents.columns.look_at[:sim.agents.count]
-    looked = (look_at >> 4) - (look_at & LONGEST - 1) - 1
-    return np.bincount(np.clip(sim.tick - 1 - looked, 0, LONGEST - 1), minlength=LONGEST)
+    wait, ago = (row[:sim.agents.count] for row in sim.agents.back[:2])  # nobody needs these buffers before the next sort
+    np.bitwise_and(look_at, LONGEST - 1, out=wait)
+    np.right_shift(look_at, 4, out=ago)  # when it is due again
+    np.subtract(wait, ago, out=ago)
+    np.add(ago, sim.tick, out=ago)
+    return _tally().count(np.clip(ago, 0, LONGEST - 1, out=ago), LONGEST)
+
+
+@lru_cache
+def _tally() -> Tally:
+    return Tally()
 
 
 def _met(sim: Simulation, agents: int, method: Method) -> int:
@@ -94,6 +133,7 @@ def _met(sim: Simulation, agents: int, method: Method) -> int:
     return sim.see.candidates_met(sim.world)
 
 
+@lru_cache(maxsize=4)
 def spread(count: int, sample: int) -> Longs:
     """Return at most `sample` evenly spaced numbers below `count`."""
     size = min(count, sample)

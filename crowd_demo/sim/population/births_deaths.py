@@ -19,7 +19,7 @@ import numpy as np
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.model import Config
-from crowd_demo.profile import HISTORY
+from crowd_demo.profile import HISTORY, Ring
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
 
@@ -35,7 +35,7 @@ class BirthsDeaths(Stage):
         self.active = self.settings.births_per_s > 0 or self.settings.deaths_per_s > 0
         self._config = config
         self._add_agents = add_agents
-        self.recorded: tuple[Ints, int] = np.zeros(HISTORY, np.int32), 0  # a ring of populations, and steps so far
+        self._lived = Ring(np.int32)  # how many agents there were after each of the last steps
 
     def wanted(self, world: World) -> bool:
         return self.active
@@ -55,21 +55,18 @@ class BirthsDeaths(Stage):
 
     def record(self, count: int) -> None:
         """Call at the end of each step."""
-        ring, steps = self.recorded
-        ring[steps % HISTORY] = count
-        self.recorded = ring, steps + 1
+        self._lived.put(count)
 
     def restore(self, population: Ints) -> None:
         """Have this history, as `population` returns it."""
-        ring = np.zeros(HISTORY, np.int32)
-        ring[:len(population)] = population
-        self.recorded = ring, len(population)
+        lived = Ring(np.int32)
+        for count in population.tolist():
+            lived.put(count)
+        self._lived = lived
 
     def population(self, last: int = HISTORY) -> Ints:
-        """Return int32[at most `last`]: the number of agents after each of the last steps, oldest first."""
-        ring, steps = self.recorded
-        size = min(last, steps, HISTORY)
-        return ring[np.arange(steps - size, steps) % HISTORY]
+        """Return int32[at most `last`]: the number of agents after each of the last steps, oldest first; holds for a step."""
+        return self._lived.last(min(last, self._lived.count, HISTORY))
 
     def _due(self, tick: int, rate: float, late: bool) -> int:
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))

@@ -52,12 +52,12 @@ def holds(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
 def stage_ms(spans: list[dict[str, Any]], stage: str) -> list[float]:
     """Milliseconds of a stage in each frame, added up as the profile does."""
     frames = [span for span in spans if span["name"] == "frame"]
-    found = [np.float32(0)] * len(frames)
+    found = [0.0] * len(frames)
     for span in spans:
         if span["name"] == stage:
             at = next(number for number, frame in enumerate(frames) if holds(frame, span))
-            found[at] = np.float32(found[at] + ns(span["dur"]) / 1e6)
-    return [float(ms) for ms in found]
+            found[at] += ns(span["dur"]) / 1e6
+    return [float(np.float32(ms)) for ms in found]
 
 
 @quick

@@ -32,8 +32,10 @@ def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=
     for path, value in {"depth": "off", **changes}.items():
         options.set(path, value)
     columns: Any = SimpleNamespace(half=half)
+    handles: Any = None  # crates have no memory
     nowhere = bounds_of(Rect(0, 0, 0, 0), Rect(0, 0, 0, 0))  # culling is over
-    return Shot(workers, options, columns, agents, AHEAD, np.float64(0), camera, camera.view(), camera.view_rect(), nowhere)
+    return Shot(workers, options, columns, agents, AHEAD, np.float64(0), camera, camera.view(), camera.view_rect(), nowhere,
+                handles)
 
 
 def crowd(seed, count):

@@ -8,13 +8,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures import birds, people, pose
+from crowd_demo.render.figures import birds, facing, people, pose
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.pixels import NO_TINT
+from crowd_demo.render.projection import Bounds
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 STILL = np.float32(0)
 CELL = pose.Cell(12, 28, 24, 32)
+EVERYWHERE = Bounds(*map(np.float32, (-np.inf, -np.inf, np.inf, np.inf)))
 
 
 def view():
@@ -27,7 +29,12 @@ def manner(agents, seed=0):
     rng = np.random.default_rng(seed)
     turn = rng.uniform(0, math.tau, len(agents.id))
     return people.PeopleManner(*CELL, np.float32(1 / 60), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
-                               np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32))
+                               np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32), np.float64(0), EVERYWHERE,
+                               facing.facings(int(agents.id.max()) + 1))
+
+
+def later(manner, time_s):
+    return manner._replace(time_s=np.float64(time_s))
 
 
 def moved(manner, order):
@@ -40,7 +47,7 @@ def posed(slots, agents, manner, workers=2, shades=None):
     return poses.draws(len(slots))
 
 
-@given(SPEEDS, SPEEDS, st.sampled_from([people.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
+@given(SPEEDS, SPEEDS, st.sampled_from([facing.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
 def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
     sectors = 8 * len(slopes)
     expected, off_centre = reference.sector(vx, vy, sectors)
@@ -49,7 +56,7 @@ def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
 
 
 def test_directions_count_clockwise_on_the_screen_from_east():
-    found = [pose.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), people.DIRECTION_SLOPES)
+    found = [pose.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), facing.DIRECTION_SLOPES)
              for turn in np.arange(8) * math.tau / 8]
     assert found == list(range(8))
 
@@ -86,7 +93,7 @@ def test_slow_people_look_where_they_want_to_go_and_stand():
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
     assert number % 88 == 4 * 11 + people.STAND
     agents.vx[0] = 9.0
-    assert posed(np.zeros(1, np.int32), agents, wants).sprite[0] % 88 // 11 == 0
+    assert posed(np.zeros(1, np.int32), agents, later(wants, 1)).sprite[0] % 88 // 11 == 0
 
 
 def test_the_walk_goes_by_the_distance_walked_and_back_with_time():

@@ -40,7 +40,7 @@ def test_a_sprite_does_not_bleed_into_its_neighbour(scale):
     atlas.ensure(np.arange(3, dtype=np.int32))
     width, height = atlas.size
     assert atlas.view.box.tolist() == [[0, 0, width, height], [0, 0, 0, 0], [0, 0, width, height]]
-    red, _, blue = atlas.view.pixels
+    red, _, blue = map(atlas.pixels, range(3))
     assert not (red & 0xFFFF).any() and not (blue & 0xFFFF00).any()
 
 
@@ -48,8 +48,20 @@ def test_only_what_is_asked_for_is_made_and_the_padding_stays_transparent():
     atlas = Sprites(neighbours(["red", "green", "blue"])).at(0.5)
     atlas.ensure(np.array([2, 2], np.int32))
     assert atlas.ready.tolist() == [False, False, True]
-    assert atlas.view.pixels.shape == (3, 32, 32)
-    assert not atlas.view.pixels[:2].any() and not atlas.view.pixels[2, :, 24:].any()
+    assert [atlas.pixels(number).size for number in range(3)] == [0, 0, 24 * 32]
+    assert np.count_nonzero(atlas.view.pixels) == 24 * 32
+
+
+def test_sprites_lie_close_together_in_rows_of_eights():
+    sheet = neighbours(["red", "green", "blue"])
+    for number, width in enumerate((8, 9, 20)):
+        sheet.surface.fill(0, (48 * number + width, 0, 48 - width, 64))
+    atlas = Sprites(sheet).at(1.0)
+    atlas.ensure(np.array([1], np.int32))
+    atlas.ensure(np.array([0, 2], np.int32))
+    assert atlas.view.first.tolist() == [64 * 16, 0, 64 * (16 + 8)]
+    for number, (width, colour) in enumerate(zip((8, 9, 20), (0xFFFF0000, 0xFF00FF00, 0xFF0000FF), strict=True)):
+        assert atlas.pixels(number).shape == (64, width) and (atlas.pixels(number) == colour).all()
 
 
 @given(st.floats(0.05, 1))
@@ -59,7 +71,7 @@ def test_shrunk_pixels_stay_premultiplied(scale):
     frame_of(surface)[:] = alpha << 24 | 0xFF8040
     atlas = Sprites(Sheet(surface.premul_alpha(), (48, 64), (24, 56))).at(scale)
     atlas.ensure(np.zeros(1, np.int32))
-    pixels = atlas.view.pixels
+    pixels = atlas.pixels(0)
     for shift in (0, 8, 16):
         assert (pixels >> shift & 255 <= pixels >> 24).all()
 
@@ -71,7 +83,7 @@ def test_surfaces_are_the_same_pixels_cropped():
     atlas.ensure(np.zeros(1, np.int32))
     assert atlas.view.box.tolist() == [[10, 20, 5, 7]]
     surface, = atlas.surfaces(np.zeros(1, np.int32), np.array([NO_TINT], np.uint32))
-    assert np.array_equal(frame_of(surface), atlas.view.pixels[0, :7, :5])
+    assert np.array_equal(frame_of(surface), atlas.pixels(0))
 
 
 def test_means_are_those_of_the_pixels_weighted_by_their_opacity():

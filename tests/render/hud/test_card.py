@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import pygame
 import pytest
@@ -21,13 +20,6 @@ COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "
 SAME = Proof("same", "same crowd: 5f3a… after 120 steps")
 CARD = Card("SIMD lanes", "off -> on", True, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
 WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))
-
-
-@pytest.fixture(autouse=True)
-def font() -> Iterator[None]:
-    pygame.font.init()
-    yield
-    pygame.font.quit()
 
 
 class Spy(Pen):

@@ -1,6 +1,4 @@
-from collections.abc import Iterator
 
-import pygame
 import pytest
 
 from crowd_demo.render.colours.base import Legend, ramp
@@ -11,13 +9,6 @@ from crowd_demo.render.hud.pen import Pen
 pytestmark = pytest.mark.quick
 SIX = Legend("density", ramp(((0, 0, 255), (255, 0, 0)), 6), ("A free", "B", "C", "D", "E", "F jammed"))
 RAMP = Legend("speed", ramp(((0, 0, 0), (255, 255, 0)), 24), ("standing", "80 units/s"))
-
-
-@pytest.fixture(autouse=True)
-def font() -> Iterator[None]:
-    pygame.font.init()
-    yield
-    pygame.font.quit()
 
 
 def colours_in(canvas: Canvas) -> set[tuple[int, int, int]]:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 
 import numpy as np
 import pygame
@@ -8,13 +7,6 @@ from crowds import FLOCK, simulation
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.minimap import CROWD, GROUND, Looked, Minimap, picture_of
 from crowd_demo.render.hud.pen import Pen
-
-
-@pytest.fixture(autouse=True)
-def font() -> Iterator[None]:
-    pygame.font.init()
-    yield
-    pygame.font.quit()
 
 
 def test_the_minimap_shows_the_world_the_crowd_and_the_view() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline import Past, TimelineBar, bar_of, column_of, height_of, label, rendered, tick_at
+from crowd_demo.render.hud.timeline import Past, TimelineBar, Times, bar_of, column_of, height_of, label, render, tick_at
 
 pytestmark = pytest.mark.quick
 SPAN = 3600
@@ -39,7 +39,9 @@ def test_what_cannot_be_returned_to_is_darker_and_slow_frames_are_higher() -> No
     pygame.font.init()
     times = np.full(SPAN, 2, np.float32)
     times[3000:3100] = 18
-    pixels = pygame.surfarray.array3d(rendered(past()._replace(frame_ms=times), (360, 30), Pen())).astype(int).sum(axis=2)
+    sheet = pygame.Surface((360, 30))
+    render(sheet, past()._replace(frame_ms=times), Times(SPAN, 360), Pen())
+    pixels = pygame.surfarray.array3d(sheet).astype(int).sum(axis=2)
     assert (pixels[150, 7:25] > pixels[20, 7:25]).all(), "ground within reach"
     heights = (pixels[:, 7:29] != pixels[150, 7]).sum(axis=1)
     assert heights[305] > 18 and heights[200] < 10

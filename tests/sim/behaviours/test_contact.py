@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.motion import nearest
+from crowd_demo.measure.people import nearest
 from crowd_demo.sim.behaviours.contact import ContactPass
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 

@@ -1,0 +1,107 @@
+"""Which arrays of NumPy are made, and where: every one, also those that are gone at the end of a frame.
+
+NumPy asks a handler for the memory of an array's elements, and a thread may bring its own (NEP 49). `tracemalloc` sees the
+same memory, but only what is alive when it is asked.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+SET_HANDLER = 304  # the place of PyDataMem_SetHandler in NumPy's table of functions, which never changes
+LEAST_BYTES = 1025  # NumPy keeps the memory of smaller arrays for the next ones
+
+
+class Made(NamedTuple):
+    """An array that was made: its size, and the functions that were running, the innermost first, as "module.function"."""
+
+    nbytes: int
+    callers: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.nbytes:,} bytes in {' < '.join([name for name in self.callers if name.startswith('crowd_demo')][:3])}"
+
+
+class _Allocator(ctypes.Structure):
+    """`PyDataMem_Handler` of NumPy's interface for C."""
+
+    _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("context", ctypes.c_void_p),
+                ("malloc", ctypes.c_void_p), ("calloc", ctypes.c_void_p), ("realloc", ctypes.c_void_p),
+                ("free", ctypes.c_void_p)]
+
+
+_Malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_Pair = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_Realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+_Free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+class Handler:
+    """Hands on to C's functions, and notes what was asked for. Arrays that it made keep it: there is one, for good."""
+
+    def __init__(self) -> None:
+        self.made: list[Made] | None = None  # nothing is noted while this is None
+        libc = ctypes.CDLL(None)
+        pointer, size = ctypes.c_void_p, ctypes.c_size_t
+        malloc, calloc = (ctypes.CFUNCTYPE(pointer, *takes)((name, libc))
+                          for name, takes in (("malloc", [size]), ("calloc", [size, size])))
+        realloc = ctypes.CFUNCTYPE(pointer, pointer, size)(("realloc", libc))
+        free = ctypes.CFUNCTYPE(None, pointer)(("free", libc))
+
+        def noted(size: int, memory: Any) -> Any:
+            if self.made is not None and size >= LEAST_BYTES:
+                self.made.append(Made(size, tuple(_names(sys._getframe(2)))))
+            return memory
+
+        self._kept = (_Malloc(lambda _, size: noted(size, malloc(size))),
+                      _Pair(lambda _, count, size: noted(count * size, calloc(count, size))),
+                      _Realloc(lambda _, old, size: noted(size, realloc(old, size))),
+                      _Free(lambda _, old, size: free(old)))
+        self._allocator = _Allocator(b"crowd_demo_made", 1, None, *(ctypes.cast(each, ctypes.c_void_p) for each in self._kept))
+        new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
+            ("PyCapsule_New", ctypes.pythonapi))
+        self.capsule = new(ctypes.addressof(self._allocator), b"mem_handler", None)
+
+    def install(self) -> object:
+        """Ask this handler for arrays that the calling thread makes; return the one that was asked before."""
+        return _set_handler()(self.capsule)
+
+
+def _set_handler() -> Callable[[object], object]:
+    pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+    table = ctypes.cast(pointer(np._core.multiarray._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))  # type: ignore[attr-defined]
+    address = table[SET_HANDLER]
+    assert address
+    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(address)
+
+
+def _names(frame: FrameType | None) -> Iterator[str]:
+    while frame:
+        yield f"{frame.f_globals.get('__name__')}.{frame.f_code.co_name}"
+        frame = frame.f_back
+
+
+_HANDLERS: list[Handler] = []
+
+
+@contextmanager
+def made_arrays(in_thread: Callable[[Callable[[], object]], object]) -> Iterator[list[Made]]:
+    """Note the arrays that are made in this thread and in another one, in which `in_thread(f)` runs `f` and waits for it."""
+    if not _HANDLERS:
+        _HANDLERS.append(Handler())
+    handler = _HANDLERS[0]
+    before = handler.install(), in_thread(handler.install)
+    handler.made = []
+    try:
+        yield handler.made
+    finally:
+        handler.made = None
+        _set_handler()(before[0])
+        in_thread(lambda: _set_handler()(before[1]))

@@ -1,0 +1,120 @@
+"""Whatever else is in a recording costs one line that says where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from damages import damages
+from recorded_run import Run
+
+from crowd_demo.app.recording.format import (
+    Act,
+    End,
+    Header,
+    Reached,
+    RecordingError,
+    WentBack,
+    read_recording,
+    sealed_line,
+)
+from crowd_demo.app.recording.replay import Player
+from crowd_demo.cli import main
+from crowd_demo.sim.simulation import Simulation
+
+DAMAGED = 1000
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    path = tmp_path_factory.mktemp("recording") / "a.replay"
+    run = Run(path, 9)
+    run.steps(45)
+    run.restart()
+    run.steps(10)
+    run.recording.close(run.sim)
+    return path.read_bytes()
+
+
+def outcome(path: Path, data: bytes) -> str:
+    """The line that the data cost; empty if they can be replayed, of which a few steps are."""
+    path.write_bytes(data)
+    try:
+        script = read_recording(path)
+        player = Player(script)
+        sim = player.start(Simulation(script.parts[0].config))
+        for _ in range(3):
+            sim = player.step(sim)
+    except RecordingError as error:
+        return str(error)
+    return ""
+
+
+def lines_damaged(data: bytes, seed: int, count: int) -> Iterator[bytes]:
+    """Damaged within one line, or by its place, with right checksums."""
+    chance = np.random.default_rng(seed)
+    lines = [line[17:] for line in data.splitlines()]
+    damaged = {number: damages(line, seed + number, 10**9) for number, line in enumerate(lines)}
+    for number in range(count):
+        place, changed = int(chance.integers(len(lines))), list(lines)
+        if number % 4 == 0:
+            del changed[place]
+        elif number % 4 == 1:
+            changed.insert(int(chance.integers(len(lines))), lines[place])
+        else:
+            changed[place] = next(damaged[place]).replace(b"\n", b"")
+        yield b"".join(map(sealed_line, changed))
+
+
+def test_a_thousand_damaged_recordings_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+    for number, damaged in enumerate(damages(recorded, 11, DAMAGED)):
+        line = outcome(tmp_path / "a.replay", damaged)
+        assert "\n" not in line and len(line) < 500, number
+        whole = damaged[:damaged.rfind(b"\n") + 1]
+        assert line or recorded.startswith(whole), number  # only whole lines may be missing at the end
+
+
+def test_a_thousand_damaged_recordings_with_right_checksums_cost_at_most_one_line(recorded: bytes, tmp_path: Path) -> None:
+    said = [outcome(tmp_path / "a.replay", damaged) for damaged in lines_damaged(recorded, 12, DAMAGED)]
+    assert all("\n" not in line and len(line) < 500 for line in said)
+    assert len({re.sub("[0-9]+", "", line) for line in said}) > 15
+
+
+def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: Path) -> None:
+    header, begin, *rest = recorded.splitlines(keepends=True)
+    newer = sealed_line(Header(magic="crowd-demo recording", format=2, program="9.0").model_dump_json().encode())
+
+    def said(*lines: bytes) -> str:
+        return outcome(tmp_path / "a.replay", b"".join(lines))
+
+    def line(of: Act | End | Reached | WentBack) -> bytes:
+        return sealed_line(of.model_dump_json().encode())
+
+    assert "has format 2, newer than this program reads (1); crowd-demo 9.0 wrote it" in said(newer, begin)
+    assert ":1: is no recording of crowd-demo" in said(begin)
+    assert "it ends before it begins" in said(header)
+    assert ":2: the recording does not begin with a crowd" in said(header, rest[0], begin)
+    assert ":3: a rewind leads nowhere" in said(header, begin, line(WentBack(left=3, to=5, actions=0)))
+    assert ":4: there is a line after the end" in said(header, begin, line(End(tick=5)), line(Reached(tick=9, jump=1)))
+    assert ":3: hash of jump 2" in said(header, begin, line(Reached(tick=5, jump=2)))
+    assert ":3: unknown action 'dance'" in said(header, begin, line(Act(tick=5, action={"name": "dance"})))
+    assert ":3: action populate: count" in said(header, begin, line(Act(tick=5, action={"name": "populate", "count": -1})))
+    late = [line(Act(tick=tick, action={"name": "populate", "count": 5})) for tick in (9, 8)]
+    assert ":4: actions are not in the order of their ticks" in said(header, begin, *late)
+    impossible = {"name": "switch", "path": "threads", "value": 0}
+    assert "tick 0: threads: must be" in said(header, begin, line(Act(tick=0, action=impossible)))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("content", [b"", b"x", b"x\n", bytes(1000), b"\n" * 50])
+def test_a_foreign_file_is_one_line_and_exit_code_2(
+        content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "a.replay"
+    path.write_bytes(content)
+    for name in (path, tmp_path / "none.replay", tmp_path):
+        assert main(["replay", str(name), "--headless"]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith(f"{name}:") and err.count("\n") == 1

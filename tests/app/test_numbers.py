@@ -1,0 +1,100 @@
+"""Keys that lower and raise the number of the technique touched last."""
+
+from __future__ import annotations
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.crowd.techniques import TOUCHED_FIRST
+from crowd_demo.app.input.commands import Do
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.actions import Switch
+
+
+@pytest.mark.parametrize(("key", "path", "lower", "higher"), [
+    ("e", "reorder.every", 280, 320), ("v", "reorder.drift", 0.95, 1.1), ("4", "stagger.avoidance", 3, 5),
+    ("l", "leaf_size", 60, 70),
+])
+def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
+        driven: Driven, key: str, path: str, lower: float, higher: float) -> None:
+    driven.press(key)
+    driven.press("[")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == lower
+    driven.press("]")
+    driven.press("]")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(path) == higher
+    assert driven.program.status().touched == path
+    assert any(f": {higher}" in notice for notice in driven.program.status().notices)
+
+
+def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) -> None:
+    driven.press("]")
+    driven.settle()
+    assert driven.program.sim.optimizations.get(TOUCHED_FIRST) == 4
+
+
+def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
+    sim = driven.program.sim
+    for path, before in ("threads", sim.world.workers), ("cell_size", sim.world.grid.cell):
+        driven.program.techniques.touched = path
+        driven.press("]")
+        driven.settle()
+        after = sim.optimizations.get(path)
+        assert isinstance(after, int | float) and before < after <= before * 1.1 + 1
+
+
+def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) -> None:
+    driven.program.sim.optimizations.stagger.avoidance = 16
+    driven.press("]")
+    assert driven.program.status().notices == ["stagger avoidance: 16, the most"]
+    assert not driven.program.sim.history
+    driven.press("7")
+    driven.settle()
+    driven.press("[")
+    assert driven.program.status().notices[-1] == "culling has no number to change"
+    assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
+
+
+def test_a_number_that_is_inactive_is_said_to_be(driven: Driven) -> None:
+    driven.program.techniques.touched = "leaf_size"
+    driven.press("]")
+    assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]
+
+
+def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
+    for _ in range(3):
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_RIGHTBRACKET, mod=0))
+    driven.release("]")
+    driven.frames()
+    driven.settle()
+    assert driven.program.sim.optimizations.stagger.avoidance == 6
+    for name in "77":
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(name), mod=0))
+    driven.frames()
+    driven.settle()
+    cull = BY_PATH["cull"]
+    assert driven.program.sim.optimizations.cull == cull.choices[(cull.choices.index(cull.default) + 2) % len(cull.choices)]
+
+
+def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of two switches may need no kernel alone, and both together one."""
+    asked = []
+    monkeypatch.setattr(Ahead, "missing",
+                        lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
+    driven.program.perform(Do("cull"))
+    driven.program.perform(Do("blitter"))
+    assert asked[-1] == ("off", "pygame")
+
+
+def test_a_held_key_goes_through_the_numbers(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowd_demo.app.input.events.REPEAT_AFTER_S", 0.0)
+    driven.press("]", hold=True)
+    driven.frames()
+    driven.release("]")
+    driven.frames(3)
+    driven.settle()
+    assert driven.program.sim.optimizations.stagger.avoidance == 5

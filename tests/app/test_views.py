@@ -1,0 +1,106 @@
+"""What is seen: the camera, the frozen view, screenshots, overlays, colours and the size of the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.registry.colours import COLOURS
+
+
+def test_panning_and_fitting(driven: Driven) -> None:
+    camera = driven.program.camera
+    camera.look_at(500, 500, 2.0)
+    driven.press("right", hold=True)
+    driven.frames(2)
+    driven.release("right")
+    assert camera.x > 500 and camera.y == 500
+    driven.press("home")
+    assert (camera.x, camera.y) == (camera.world[0] / 2, camera.world[1] / 2)
+
+
+def test_wheel_and_drag(driven: Driven) -> None:
+    camera = driven.program.camera
+    camera.look_at(500, 500, 1.0)
+    driven.post(pygame.MOUSEMOTION, pos=(600, 300), rel=(0, 0), buttons=(0, 0, 0))
+    under = camera.screen_to_world(600, 300)
+    driven.post(pygame.MOUSEWHEEL, x=0, y=2)
+    assert camera.zoom > 1 and camera.screen_to_world(600, 300) == pytest.approx(under)
+    driven.post(pygame.MOUSEBUTTONDOWN, pos=(600, 300), button=3)
+    driven.post(pygame.MOUSEMOTION, pos=(500, 300), rel=(-100, 0), buttons=(0, 0, 1))
+    assert camera.screen_to_world(500, 300) == pytest.approx(under)
+
+
+def test_freezing_goes_on_to_cull_by_the_frozen_view(driven: Driven) -> None:
+    driven.program.camera.look_at(500, 500, 4.0)
+    driven.press("space")
+    driven.press("f")
+    frozen = driven.program.overlays.frozen
+    driven.press("home")
+    assert driven.program.overlays.frozen == frozen
+    assert driven.program.sim.profile.counters["drawn"] < 20  # a hundredth of the world, and a margin
+    driven.press("f")
+    assert driven.program.overlays.frozen is None and driven.program.sim.profile.counters["drawn"] == 200
+
+
+def test_screenshots_are_numbered_and_show_the_picture(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    driven.press("f12")
+    driven.press("f12")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["crowd-0001.png", "crowd-0002.png"]
+    picture = pygame.image.load(tmp_path / "crowd-0001.png")
+    assert picture.get_size() == (640, 360)
+    assert len({tuple(picture.get_at((x, y))) for x in range(0, 640, 8) for y in range(0, 360, 8)}) > 8
+
+
+def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    driven.press("f12")
+    assert any("cannot save" in notice for notice in driven.program.status().notices)
+
+
+def test_overlays_and_quitting(driven: Driven) -> None:
+    driven.press("tab")
+    assert driven.program.looks.now.hud != "full"
+    driven.press("f1")
+    assert driven.program.help_shown
+    driven.press("escape")
+    assert driven.program.running and not driven.program.help_shown
+    driven.press("escape")
+    driven.press("escape")
+    assert not driven.program.running
+
+
+def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: Driven) -> None:
+    program = driven.program
+    seen = []
+    for _ in COLOURS:
+        seen.append(program.seeing.colours)
+        assert (program.status().legend is None) == (program.seeing.colours == "looks")
+        driven.press("q")
+    assert seen == list(COLOURS) and program.seeing.colours == "looks"
+    driven.press("q", pygame.KMOD_SHIFT)
+    assert program.seeing.colours == list(COLOURS)[-1]
+    driven.press("y")
+    assert any("a command" in notice or "YAML" in notice for notice in program.status().notices)
+
+
+def test_fullscreen_and_back(driven: Driven) -> None:
+    driven.press("f11")
+    assert driven.program.fullscreen
+    driven.press("f11")
+    assert not driven.program.fullscreen and driven.program.camera.size == (640, 360)
+
+
+def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
+    pygame.display.set_mode((800, 450), pygame.RESIZABLE, 32)
+    driven.frames()
+    assert driven.program.camera.size == (800, 450)

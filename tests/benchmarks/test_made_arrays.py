@@ -1,0 +1,50 @@
+"""No array of more than 1 kB is made in a steady frame, and whoever looks for them finds them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+
+import numpy as np
+import pytest
+from driven import Driven
+from made_arrays import made_arrays
+
+KEYFRAME = "crowd_demo.sim.timeline._keep"  # twice a second: a copy of the crowd to go back to
+RECORD = "crowd_demo.app.output.recorder.collect"  # every 512 frames: their times, for the report
+GROWTH = "crowd_demo.sim.interaction.stage._make_room"  # half as large again: three rows of cells were never so full
+SIZES = {  # as each configuration, but smaller, and all of it in view
+    "20k": ("agents=2000", "world.width=1400", "world.height=800"),
+    "20k-flock": ("agents=3000", "world.width=1600", "world.height=900"),
+    "100k": ("agents=4000", "world.width=1800", "world.height=1000"),
+    "crates": ("agents=3000", "world.width=500", "world.height=400"),
+}
+
+
+def test_an_array_that_is_gone_at_once_is_found_with_its_place() -> None:
+    other: list[object] = []
+    with made_arrays(lambda job: job()) as made:
+        other.append(np.zeros(2000, np.int8).sum())
+        other.append(np.zeros(100, np.int8).sum())
+    np.zeros(3000, np.int8)
+    assert [each.nbytes for each in made] == [2000]
+    assert made[0].callers[0].endswith("test_an_array_that_is_gone_at_once_is_found_with_its_place")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_steady_frame_makes_no_arrays(name: str) -> None:
+    driven = Driven(*SIZES[name], config=name)
+    worker = driven.loop.worker
+    run(driven, 2.5)
+    with made_arrays(lambda job: worker.submit(job).result()) as made:
+        run(driven, 2.5)
+    others = Counter(str(each) for each in made if not {KEYFRAME, RECORD, GROWTH} & set(each.callers))
+    assert not others, "\n".join(f"{count} times {what}" for what, count in others.most_common())
+    assert any(KEYFRAME in each.callers for each in made), "the arrays of keyframes are found"
+
+
+def run(driven: Driven, seconds: float) -> None:
+    """Long enough for each meter and each part of the HUD: these go by the clock."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        driven.frames()

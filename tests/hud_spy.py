@@ -1,0 +1,120 @@
+"""A crowd as the HUD reads it, and what the HUD writes and draws of it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pygame
+from numpy.typing import NDArray
+
+from crowd_demo.config.keys import ACTIONS, keys_of
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Situation
+from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.status import Status
+from crowd_demo.render.hud.theme import TEXT, Colour
+from crowd_demo.sim.neighbours.structures import STRUCTURES
+
+STAGES = {"index": 0.4, "see": 0.9, "move": 0.3, "cull": 0.1, "blit": 1.5, "hud": 0.2, "flip": 0.8}
+KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in ACTIONS}
+PATHS = frozenset({"stagger.sight", "stagger.paths", "avoidance", "contact"})
+
+
+class Spy(Pen):
+    """A pen that remembers what it has written, and in which colour."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written: list[tuple[str, Colour]] = []
+
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
+        self.written.append((text, colour))
+        return super().left(on, text, x, middle, size, colour)
+
+    @property
+    def texts(self) -> list[str]:
+        return [text for text, _ in self.written]
+
+
+def texts(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> list[str]:  # noqa: B008
+    return written(sim, status, size).texts
+
+
+def written(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> Spy:  # noqa: B008
+    spy = Spy()
+    Hud(KEYS, pen=spy).draw(picture(size), sim, status, 0.0)
+    return spy
+
+
+def colour_of_text(sim: Any, text: str, status: Status = Status()) -> Colour:  # noqa: B008
+    return dict(written(sim, status).written)[text]
+
+
+def measured(frames: int = 50) -> Profile:
+    profile = Profile()
+    profile.counters.update(visible=90, drawn=95, neighbours_per_agent=11.8, candidates_per_agent=47.3)
+    for _ in range(frames):
+        for stage, ms in STAGES.items():
+            profile.add(stage, ms)
+        profile.end_frame(sum(STAGES.values()) + 0.5)
+    return profile
+
+
+class Crowd(SimpleNamespace):
+    """As much of a simulation as the HUD reads."""
+
+    @property
+    def situation(self) -> Situation:
+        obeyed = STRUCTURES[self.optimizations.neighbours].OBEYS
+        return Situation(self.optimizations.get, obeyed, self.behaviour.techniques, self.life.active)
+
+    @property
+    def world(self) -> SimpleNamespace:
+        return SimpleNamespace(cap=self.optimizations.cap, grid=SimpleNamespace(cell=32.0))
+
+
+def life(active: bool = False) -> SimpleNamespace:
+    return SimpleNamespace(active=active, population=lambda: np.arange(90, 101, dtype=np.int32))
+
+
+def crowd(**states: int) -> Any:
+    """A flock that, unlike the real one, also looks for paths and may have states."""
+    behaviour = SimpleNamespace(techniques=PATHS, structures={"field": None})
+    return Crowd(agents=SimpleNamespace(count=100), profile=measured(), states=lambda: states, behaviour=behaviour,
+                 optimizations=Optimizations(), life=life())
+
+
+def picture(size: tuple[int, int] = (1280, 720)) -> pygame.Surface:
+    surface = pygame.Surface(size, depth=32)
+    surface.fill((176, 170, 158))
+    return surface
+
+
+def pixels(surface: pygame.Surface) -> NDArray[np.uint8]:
+    return pygame.surfarray.array3d(surface)
+
+
+def drawn(hud: Hud, sim: Any, status: Status = Status(), now_s: float = 0.0,  # noqa: B008  (a NamedTuple)
+          size: tuple[int, int] = (1280, 720)) -> NDArray[np.uint8]:
+    surface = picture(size)
+    hud.draw(surface, sim, status, now_s)
+    return pixels(surface)
+
+
+def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> pygame.Rect:
+    """The smallest rectangle that holds all that differs."""
+    x, y = np.nonzero((before != after).any(axis=2))
+    if not len(x):
+        return pygame.Rect(0, 0, 0, 0)
+    return pygame.Rect(int(x.min()), int(y.min()), int(np.ptp(x)) + 1, int(np.ptp(y)) + 1)
+
+
+def help_of(pen: Pen, keys: Any = KEYS) -> Help:
+    what = {action: text for action, (_, text) in ACTIONS.items()}
+    return Help(technique_entries(keys), program_entries(keys, what, (("wheel", "zoom"),)), pen)

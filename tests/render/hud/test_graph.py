@@ -1,0 +1,66 @@
+"""The graph of frame times: columns of stages, a scale, and a mark for each switch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pygame
+import pytest
+from hud_spy import Spy, measured
+
+from crowd_demo.profile import Profile
+from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.graph import BUDGET_MS, Bars, Graph, Tick, scale_ms
+from crowd_demo.render.hud.stages import COLOURS, REST
+from crowd_demo.render.hud.theme import DARK, GROUND
+
+pytestmark = pytest.mark.quick
+
+
+def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
+    profile, ground = Profile(), DARK[GROUND]
+    profile.add("see", 5.0)
+    profile.add("blit", 10.0)
+    profile.end_frame(17.0)
+    bars = Bars((8, 40))
+    bars.draw(profile, 20.0, ground)  # 2 pixels a ms
+    pixels = pygame.surfarray.array3d(bars.surface)
+    column = pixels[-1].tolist()
+    assert column[::-1] == [list(COLOURS["see"])] * 10 + [list(COLOURS["blit"])] * 20 + [list(REST)] * 4 + [list(ground)] * 6
+    assert (pixels[:-1] == ground).all()
+
+
+def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
+    assert scale_ms(np.zeros(0, np.float32)) > BUDGET_MS
+    assert scale_ms(np.full(10, 3.0, np.float32)) == 20 and scale_ms(np.full(10, 70.0, np.float32)) == 80
+    assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
+
+
+def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fits: int = 0) -> list[str]:
+    spy = Spy()
+    graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits)
+    return spy.texts
+
+
+def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
+    graph, profile = Graph(), measured(100)
+    graph_texts(graph, profile)
+    for _ in range(100):
+        profile.add("see", 70.0)
+        profile.end_frame(75.0)
+    assert "above 20 ms: click to fit" in graph_texts(graph, profile)
+    assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
+    assert "far below 160 ms: click to fit" in graph_texts(graph, measured(300), fits=1)
+
+
+def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
+    profile = measured(200)
+    assert "reorder off" in graph_texts(Graph(), profile, (Tick(150, "reorder off"),))
+    assert "reorder off" not in graph_texts(Graph(), measured(600), (Tick(150, "reorder off"),))
+
+
+def test_marks_that_stand_close_do_not_write_over_each_other() -> None:
+    found = graph_texts(Graph(), measured(200), (Tick(100, "far away"), Tick(185, "hidden"), Tick(190, "newest")))
+    assert "newest" in found and "hidden" not in found and "far away" in found
+
+
+# --- help ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,207 @@
+"""The sections of the panels: what they say of a crowd, where they fold, and what is hidden."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts, written
+
+from crowd_demo.registry.stages import PARTS
+from crowd_demo.render.hud.canvas import Canvas, Target
+from crowd_demo.render.hud.crowd_sections import (
+    DIAL_RADIUS,
+    draw_bars,
+    draw_hand,
+    memory_facts,
+    percent,
+    sorting_facts,
+    work_facts,
+)
+from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.sections import FOLDED, Section, folded_sections
+from crowd_demo.render.hud.status import Looks, Status
+from crowd_demo.render.hud.theme import DARK, TEXT, WARM
+from crowd_demo.sim.inactive import inactive, partly_inactive
+from crowd_demo.sim.metrics.bias import Bias
+from crowd_demo.sim.metrics.locality import Locality
+from crowd_demo.sim.metrics.push_error import PushError
+from crowd_demo.sim.metrics.readings import Readings
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(("change", "inactive_paths"), [
+    ({}, {"reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"reorder.when": "drift"}, {"reorder.every", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "buckets"},
+     {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
+    ({"neighbours": "kd_tree"}, {"curve", "reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents", "cap": "first"}, {"curve", "reorder.drift", "removal", "rebuild"}),
+    ({"neighbours": "kd_tree", "cull": "agents"}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
+    ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
+    ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
+])
+def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, Any], inactive_paths: set[str]) -> None:
+    sim = crowd()
+    for path, value in change.items():
+        sim.optimizations.set(path, value)
+    assert inactive(sim) == inactive_paths
+    sim.life.active, sim.behaviour.techniques = True, frozenset()
+    assert inactive(sim) == inactive_paths - {"removal"} | PATHS
+
+
+def test_lanes_that_only_move_are_said_to() -> None:
+    sim = crowd()
+    sim.optimizations.cap = "first"
+    assert partly_inactive(sim) == {"simd": "move only"} and "on, move only" in texts(sim)
+    sim.optimizations.cap = "none"
+    assert partly_inactive(sim) == {}
+    sim.optimizations.cap, sim.optimizations.simd = "first", False
+    assert partly_inactive(sim) == {}
+
+
+def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
+    sim = crowd()
+    assert colour_of_text(sim, "stagger sight") == TEXT
+    sim.behaviour.techniques = frozenset()
+    assert colour_of_text(sim, "stagger sight") == "inactive"
+
+
+def test_the_technique_that_was_touched_last_is_on_a_bar_with_the_keys_of_its_number() -> None:
+    lower = KEYS["lower"][0]
+    assert lower not in texts(crowd(), Status(touched="cull"))
+    assert lower in texts(crowd(), Status(touched="stagger.avoidance"))
+    box = changed(drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(touched="cull")))
+    assert box.left > 960 and box.height < 25
+
+
+def test_number_keys_with_long_names_are_not_drawn_over_the_label() -> None:
+    spy = Spy()
+    Hud({**KEYS, "lower": ("page down",), "higher": ("page up",)}, pen=spy).draw(
+        picture(), crowd(), Status(touched="cell_size"), 0.0)
+    assert "PAGE DOWN" not in spy.texts and "auto" in spy.texts
+
+
+def test_counters_show_up_where_there_is_something_to_count() -> None:
+    sim = crowd()
+    assert sorting_facts(sim, set()) == memory_facts(sim.profile.counters, Readings()) == {}
+    assert "drift" not in texts(sim)
+    sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
+    assert sorting_facts(sim, set()) == {"sorts (ms)": "3 (0.00)", "since sort": "17", "drift": "0.25 cells"}
+    assert sorting_facts(sim, {"reorder.when"}) == {}
+    score = Readings(locality=Locality(0.875, 0.0312, 1000))
+    assert memory_facts(sim.profile.counters, score) == {
+        "top worker": "1.25x mean", "near reads": "88%", "L1 misses": "3.1%"}
+    assert memory_facts(sim.profile.counters, Readings()) == {"top worker": "1.25x mean", "near reads": "-", "L1 misses": "-"}
+    found = texts(sim, Status(readings=score))
+    assert {"0.25 cells", "1.25x mean", "88%"} <= set(found)
+
+
+def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:
+    assert work_facts({"neighbours_per_agent": 12.0, "candidates_per_agent": 48.0}) == {
+        "neighbours": "12.0", "candidates": "48.0", "useful": "25%"}
+    assert work_facts({})["useful"] == "-"
+    assert [percent(share) for share in (0.0, 0.0312, 0.0994, 0.0996, 1.5)] == ["0.0%", "3.1%", "9.9%", "10%", "150%"]
+
+
+@pytest.mark.parametrize(("switches", "readings", "told"), [
+    ({"stagger.avoidance": 3}, {"stagger": PushError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])},
+     {"stagger error": "15%", "steps since update": "0"}),
+    ({"cap": "first"}, {"cap": PushError(0.4, 2.0), "bias": Bias((0.0, 0.0), (-0.1, -0.2), 9)},
+     {"cap error": "40%", "all": "-0.10 -0.20", "kept": "+0.00 +0.00"}),
+    ({"neighbours": "field"}, {"field": PushError(0.16, 2.0)}, {"field error": "16%", "at worst": "200%"}),
+])
+def test_an_approximation_has_its_section_and_its_error(switches: dict[str, Any], readings: dict[str, Any],
+                                                       told: dict[str, str]) -> None:
+    sim = crowd()
+    sim.optimizations.stagger.avoidance = 1
+    assert not told.keys() & set(texts(sim))
+    for path, value in switches.items():
+        sim.optimizations.set(path, value)
+    unread, hud = texts(sim), Hud(KEYS)
+    assert told.keys() <= set(unread) and "-" in unread
+    read = texts(sim, Status(readings=Readings(**readings)))
+    assert {name: read[read.index(name) + 1] for name in told} == told
+    drawn(hud, sim)
+    assert {placed.target for placed in hud.panels[0].targets} >= {
+        Target("fact", name) for name in told if name not in ("all", "kept")}
+
+
+def test_bars_are_as_high_as_their_values() -> None:
+    canvas = Canvas((300, 100), Pen(), 1.0, None)
+    draw_bars(canvas, (10, 20, 160, 40), np.array([4, 0, 1, 2]), WARM)
+    lit = (pixels(canvas.surface) == DARK[WARM]).all(axis=2)
+    assert [lit[10 + 40 * bar + 20].sum() for bar in range(4)] == [40, 0, 10, 20]
+    draw_bars(canvas, (10, 20, 160, 40), [0] * 16, WARM)
+    assert not (pixels(canvas.surface) == DARK[WARM]).all(axis=2).any()
+
+
+@pytest.mark.parametrize("direction", [(0.0, 0.0), (-0.1, -0.2), (1.0, 0.0), (-3.0, 4.0)])
+def test_a_hand_points_where_it_should_and_stays_on_its_dial(direction: tuple[float, float]) -> None:
+    canvas = Canvas((100, 100), Pen(), 1.0, None)
+    draw_hand(canvas, (50, 50), direction, WARM)
+    lit = np.argwhere((pixels(canvas.surface) == DARK[WARM]).all(axis=2)) - 50
+    assert np.hypot(*lit.T).max() <= DIAL_RADIUS + 3
+    assert all(np.sign(mean) == np.sign(part) or abs(mean) < 1 for mean, part in zip(lit.mean(axis=0), direction, strict=True))
+
+
+def test_the_population_is_drawn_where_there_is_life() -> None:
+    sim = crowd()
+    assert "births" not in texts(sim)
+    sim.life.active = True
+    alive = drawn(Hud(KEYS), sim)
+    assert "births" in texts(sim)
+    sim.life.population = lambda: np.arange(100, 89, -1)
+    assert 0 < changed(alive, drawn(Hud(KEYS), sim)).height < 45
+    sim.life.population = lambda: np.zeros(0, int)
+    assert drawn(Hud(KEYS), sim).any()
+
+
+def test_a_value_that_waits_is_told() -> None:
+    assert "full …" in texts(crowd(), Status(pending={"depth": "full"}))
+
+
+def test_counts_times_and_states_are_on_the_left() -> None:
+    sim = crowd(walking=90, waiting=8, stuck=2)
+    sim.agents.count = 12_345
+    found = texts(sim, Status(paused=True))
+    assert {"12,345", "walking", "8", "paused"} <= set(found)
+
+
+def test_a_frame_is_parted_into_step_draw_and_present_with_their_sums() -> None:
+    found = texts(crowd())
+    sums = {part: found[found.index(part) + 1] for part in PARTS}
+    assert sums == {"step": "1.60 ms", "draw": "1.60 ms", "present": "1.50 ms"}
+    assert found.index("step") < found.index("see") < found.index("draw") < found.index("blit") < found.index("other")
+
+
+def test_milliseconds_may_come_first() -> None:
+    fps, ms = written(crowd()).texts, written(crowd(), Status(looks=Looks(units="ms"))).texts
+    assert fps.index("FPS") < fps.index("ms") and ms.index("ms") < ms.index("FPS")
+
+
+def section(name: str, height: float, rank: int) -> Section:
+    return Section(name, height, rank, lambda on, top: None)
+
+
+def test_what_matters_less_is_folded_first_and_what_the_user_opened_last() -> None:
+    sections = [section("head", 40, 0), section("b", 70, 2), section("c", 30, 1)]
+    assert folded_sections(sections, 140, set(), ()) == set()
+    assert folded_sections(sections, 139, set(), ()) == {"b"}
+    assert folded_sections(sections, 139, set(), ("b",)) == {"c"}
+    assert folded_sections(sections, 140, {"c", "head"}, ()) == {"c"}
+    assert folded_sections(sections, 40 + 2 * FOLDED, set(), ()) == {"b", "c"}
+
+
+def test_a_folded_section_is_a_line_that_unfolds() -> None:
+    hud, sim = Hud(KEYS), crowd()
+    drawn(hud, sim)
+    full = hud.panels[0].surface.get_height()
+    drawn(hud, sim, Status(looks=Looks(folded=frozenset({"graph", "search"}))))
+    assert hud.panels[0].surface.get_height() < full and hud.sections()["graph"] and hud.sections()["search"]
+    at = next(placed.rect.center for placed in hud.panels[0].targets if placed.target == Target("unfold", "graph"))
+    margin = 11
+    assert hud.target_at(at[0] + margin, at[1] + margin) == Target("unfold", "graph")
