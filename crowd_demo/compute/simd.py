@@ -225,7 +225,7 @@ def chance(identity: Int, key: Int) -> Float:
 
 @intrinsic
 def modulo(context, value, divisor, inverse):
-    """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28, divisor <= 16."""
+    """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
     def code(c, b, s, a):
         value, (divisor, inverse) = a[0], (b.trunc(each, _I32) for each in a[1:])
         if isinstance(s.args[0], Lanes):
@@ -263,7 +263,7 @@ def total(context, value):
 
 @intrinsic
 def after(context, index):
-    """Return index + 1, which LLVM is not told: it would unroll the loop, and mask the sums of all turns but the last twice."""
+    """Return index + 1 without LLVM's knowing: it would unroll the loop, and need two instructions for many a masked sum."""
     def code(c, b, s, a):
         following = b.add(a[0], ir.Constant(a[0].type, 1))
         return b.asm(ir.FunctionType(following.type, [following.type]), "", "=r,0", [following], side_effect=False)

@@ -179,7 +179,7 @@ def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
 
 
 @device
-def keep_register(rules: Rules, columns: Columns, slots: Int, slot: int, size: int, all_due: bool, me: Seen, sums: Sums,
+def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
                   candidates: int, turn: Turn, counters: Longs) -> None:
     """`keep_one` for those of the first `size` lanes that are due; each has tested `candidates` others.
 
