@@ -23,7 +23,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, put, select, splat, store, total
+from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, onward, put, select, splat, store, total
 from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
 
@@ -35,7 +35,7 @@ Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of t
 
 @generic
 def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots, or the first of a run."""
+    """Copy what others can see of sixteen agents to the strip; `slots` begins with theirs, or is the first of a run."""
 
 
 @generic
@@ -146,7 +146,7 @@ def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, bas
             copy_to_strip(rules, columns, np.int64(slot), strip, k - base)
             counters[RUNS] += 1
         else:
-            copy_to_strip(rules, columns, slots, strip, k - base)
+            copy_to_strip(rules, columns, onward(order, k), strip, k - base)
         counters[COPIES] += 1
 
 

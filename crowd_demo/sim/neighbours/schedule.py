@@ -22,7 +22,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Int, Ints, Mask
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, modulo, select, splat, to_int
+from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, modulo, onward, select, splat, to_int
 from crowd_demo.sim.store.columns import Columns
 
 BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, shares are coarser
@@ -107,7 +107,7 @@ def due_by_id(identity: int, tick: int, period: int) -> bool:
 @device
 def due_of_sixteen(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
     """Return how many of the agents order[first:first + 16], or fewer up to `end`, are due."""
-    hits = due(turn, gather(columns.look_at, load(order, first)))
+    hits = due(turn, gather(columns.look_at, onward(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 

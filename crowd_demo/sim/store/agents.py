@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Ints, Longs, Whole
 from crowd_demo.compute.jit import Call, call, kernel, run
-from crowd_demo.compute.simd import LANES, gather, load, store
+from crowd_demo.compute.simd import LANES, gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
 
@@ -33,7 +33,7 @@ def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, 
         for row in range(source.shape[0]):
             of, to = source[row], target[row]
             for slot in range(block, min(block + MOVED, last), LANES):
-                store(to, slot, gather(of, load(order, slot)))
+                store(to, slot, gather(of, onward(order, slot)))
 
 
 class Agents(Generic[Kind]):
