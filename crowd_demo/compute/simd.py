@@ -231,9 +231,8 @@ def chance(identity: Int, key: Int) -> Float:
 def modulo(context, value, divisor, inverse):
     """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
     def code(c, b, s, a):
-        by, times, half = *a[1:], ir.Constant(ir.IntType(64), 32)
-        if isinstance(s.args[0], Lanes):
-            by, times, half = (_repeat(b, each) for each in (by, times, half))
+        numbers = a[1], a[2], ir.Constant(ir.IntType(64), 32)
+        by, times, half = (_repeat(b, each) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
         wide = b.zext(a[0], by.type)
         return b.trunc(b.sub(wide, b.mul(b.lshr(b.mul(wide, times), half), by)), a[0].type)
     return value(value, types.int64, types.int64), code
