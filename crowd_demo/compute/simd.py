@@ -161,6 +161,47 @@ def to_float(context, value):
 
 
 @intrinsic
+def floor(context, value):
+    """The greatest whole number that is not above it, still a float32."""
+    def code(c, b, s, a):
+        llvm = a[0].type
+        name = "llvm.floor." + (f"v{LANES}f32" if isinstance(llvm, ir.VectorType) else "f32")
+        return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(llvm, [llvm]), name), a)
+    return value(value), code
+
+
+@intrinsic
+def bits(context, value, shift, mask):
+    """(value >> shift) & mask of the 32 bits of an int32; both are literals."""
+    def code(c, b, s, a):
+        def all_of(number):
+            kind = a[0].type
+            return ir.Constant(kind, [number] * LANES if isinstance(kind, ir.VectorType) else number)
+        return b.and_(b.lshr(a[0], all_of(s.args[1].literal_value)), all_of(s.args[2].literal_value))
+    if isinstance(shift, types.IntegerLiteral) and isinstance(mask, types.IntegerLiteral):
+        return value(value, shift, mask), code
+    return None
+
+
+@device
+def quotient(value: Int, by: int) -> Int:
+    """value // by, of whole numbers from 0 on; the quotient must be below 2**22, for it is first found in float32."""
+    near = to_int(to_float(value) * (np.float32(1.0) / np.float32(by)))
+    rest = value - near * by
+    near = select(rest < 0, near - 1, near)
+    return select(rest < 0, near, select(rest < by, near, near + 1))
+
+
+@device
+def remainder32(value: Int, by: int) -> Int:
+    """value % by, of the 32 bits of an int32 taken as a uint32; `by` is at most 256."""
+    high, low = bits(value, 16, 0xFFFF), bits(value, 0, 0xFFFF)
+    high = high - quotient(high, by) * by
+    low = high * (65536 % by) + low
+    return low - quotient(low, by) * by
+
+
+@intrinsic
 def wrap32(context, value):
     """A sum as int32, modulo 2**32: lanes wrap by themselves, scalar sums are int64 until here."""
     if isinstance(value, Lanes) or value == types.int32:
@@ -385,6 +426,26 @@ def pick(context, array, at, like):
     if isinstance(like, Lanes):
         return _lanes_of(array.dtype)(array, types.intp, like), _run
     return array.dtype(array, types.intp, like), _one
+
+
+@intrinsic
+def store_bytes(context, array, index, value, count):
+    """array[index:index+count] = value, the first of sixteen int32 from 0 to 255, in an array of uint8."""
+    def code(c, b, s, a):
+        small = ir.VectorType(ir.IntType(8), LANES)
+        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
+        where, narrow = b.bitcast(b.gep(data, [a[1]]), small.as_pointer()), b.trunc(a[2], small)
+        whole = b.icmp_signed(">=", a[3], ir.Constant(a[3].type, LANES))
+        with b.if_else(whole) as (all_of_it, some):
+            with all_of_it:
+                b.store(narrow, where).align = 1
+            with some:
+                for lane in range(LANES):
+                    with b.if_then(b.icmp_signed("<", ir.Constant(a[3].type, lane), a[3])):
+                        number = ir.Constant(_I32, lane)
+                        b.store(b.extract_element(narrow, number), b.gep(data, [b.add(a[1], ir.Constant(a[1].type, lane))]))
+        return c.get_dummy_value()
+    return types.void(array, types.intp, i32v, types.intp), code
 
 
 @intrinsic

@@ -143,19 +143,6 @@ def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
     return types.void(target, types.uintp, types.uint64), code
 
 
-@_intrinsic
-def channel(context: Any, pixels: Any, shift: Any) -> Any:
-    """(pixels >> shift) & 255 of an int32, or of sixteen; `shift` is a literal."""
-    def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-        def all_of(value: int) -> Any:
-            kind = args[0].type
-            return ir.Constant(kind, [value] * ROW if isinstance(kind, ir.VectorType) else value)
-        return b.and_(b.lshr(args[0], all_of(call.args[1].literal_value)), all_of(255))
-    if isinstance(shift, types.IntegerLiteral):
-        return pixels(pixels, shift), code
-    return None
-
-
 @device
 def over_pixel(under: Int, above: Int) -> Int:
     alpha = np.uint32(above >> np.uint32(24))

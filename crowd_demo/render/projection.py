@@ -14,7 +14,7 @@ import numpy as np
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Words
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import scramble
+from crowd_demo.compute.simd import floor, remainder32, scramble
 from crowd_demo.sim.store.columns import Columns
 
 
@@ -50,7 +50,7 @@ def drawn(position: Float, velocity: Float, ahead: Float) -> Float:
 @device
 def pixel(position: Float, velocity: Float, ahead: Float, corner: Float, zoom: Float) -> Float:
     """Floor of the screen position, still a float32."""
-    return np.floor((drawn(position, velocity, ahead) - corner) * zoom)
+    return floor((drawn(position, velocity, ahead) - corner) * zoom)
 
 
 @device
@@ -64,6 +64,12 @@ def within(slot: Int, agents: Moving, ahead: np.float32, bounds: Bounds) -> Mask
 def hash_id(number: Int) -> Int:
     """A uint32 that looks random, from an id."""
     return np.uint32(scramble(np.int32(number)))
+
+
+@device
+def look_of_id(number: Int, looks: int) -> Int:
+    """`hash_id(number) % looks`, for one id or for sixteen, of at most 256 looks."""
+    return remainder32(scramble(number), looks)
 
 
 def hash_ids(numbers: Ints) -> Words:

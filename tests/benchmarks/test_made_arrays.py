@@ -8,11 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 from driven import Driven
-from made_arrays import made_arrays
+from made_arrays import KEYFRAME, is_allowed, made_arrays
 
-KEYFRAME = "crowd_demo.sim.timeline._keep"  # twice a second: a copy of the crowd to go back to
-RECORD = "crowd_demo.app.output.recorder.collect"  # every 512 frames: their times, for the report
-GROWTH = "crowd_demo.sim.interaction.stage._make_room"  # half as large again: three rows of cells were never so full
 SIZES = {  # as each configuration, but smaller, and all of it in view
     "20k": ("agents=2000", "world.width=1400", "world.height=800"),
     "20k-flock": ("agents=3000", "world.width=1600", "world.height=900"),
@@ -38,7 +35,7 @@ def test_a_steady_frame_makes_no_arrays(name: str) -> None:
     run(driven, 2.5)
     with made_arrays(lambda job: worker.submit(job).result()) as made:
         run(driven, 2.5)
-    others = Counter(str(each) for each in made if not {KEYFRAME, RECORD, GROWTH} & set(each.callers))
+    others = Counter(str(each) for each in made if not is_allowed(each))
     assert not others, "\n".join(f"{count} times {what}" for what, count in others.most_common())
     assert any(KEYFRAME in each.callers for each in made), "the arrays of keyframes are found"
 

@@ -16,9 +16,9 @@ ROWS, COLUMNS, TILE = 7, 9, 20.0
 SIZE = 64, 48
 
 
-@pytest.fixture(scope="session")
-def tile_set(assets):
-    return tiles.TileSet(assets, load_manifest(assets)["tiles"], "stone")
+@pytest.fixture(scope="session", params=["stone", "dusk"])
+def tile_set(assets, request):
+    return tiles.TileSet(assets, load_manifest(assets)["tiles"], request.param, ROWS)
 
 
 def terrain(seed=0):

@@ -3,26 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import bits, select, splat, take, to_int
 from crowd_demo.render.colours.base import RGB, Legend
-from crowd_demo.sim.neighbours.grid import Floor
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
 BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 
 
-@kernel
-def number_cells(worker: int, workers: int, slots: Ints, x: Floats, y: Floats, floor: Floor, number: Bytes) -> None:
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        slot = np.uintp(slots[k])
-        column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
-        row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)
-        number[k] = (column + row) & 1
+class Board(NamedTuple):
+    """Columns by slot, and the cells."""
+
+    x: Floats
+    y: Floats
+    inv_cell: np.float32
+    columns: int
+    rows: int
+
+
+@device
+def _place(position: Register, inv_cell: np.float32, count: int) -> Register:
+    place = to_int(position * inv_cell)
+    return select(place < count, place, splat(np.int32(count - 1), place))
+
+
+@implements(number_of, Board)
+def parity(board: Board, slots: Int, register: Register) -> Register:
+    column = _place(take(board.x, slots), board.inv_cell, board.columns)
+    return bits(column + _place(take(board.y, slots), board.inv_cell, board.rows), 0, 1)
 
 
 class CellColours:
@@ -30,8 +45,9 @@ class CellColours:
         return BOARD
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
-        columns = sim.agents.columns
-        return (call(number_cells, sim.world.workers, slots, columns.x, columns.y, sim.world.grid.floor, number),)
+        columns, floor = sim.agents.columns, sim.world.grid.floor
+        board = Board(columns.x, columns.y, floor.inv_cell, floor.columns, floor.rows)
+        return (numbering(sim.world.workers, slots, board, number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("cell of the grid", BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))

@@ -6,33 +6,48 @@ The angle is that on the diamond |x| + |y| = 1, which costs one division and no 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import select, splat, take, to_int
 from crowd_demo.render.colours.base import RGB, Legend, ramp
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
 WHEEL: tuple[RGB, ...] = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # going up, right, down, left
 TURN = 128  # shades once around
 
 
+class Headings(NamedTuple):
+    """Columns by slot."""
+
+    vx: Floats
+    vy: Floats
+
+
 @device
-def shade_of(vx: Float, vy: Float) -> int:
+def _size(value: Float) -> Float:
+    return select(value < np.float32(0.0), np.float32(0.0) - value, value)
+
+
+@device
+def shade_of(vx: Float, vy: Float) -> Int:
     """Index on the wheel, clockwise from up; an agent that stands goes right."""
-    length = abs(vx) + abs(vy)
-    down = vy / length if length > np.float32(0.0) else np.float32(0.0)
-    half = int((down + np.float32(1.0)) * np.float32(TURN / 4))
-    return half if vx >= np.float32(0.0) else (TURN - half) % TURN
+    nothing = splat(np.float32(0.0), vx)
+    length = _size(vx) + _size(vy)
+    down = select(length > nothing, vy / length, nothing)
+    half = to_int((down + np.float32(1.0)) * np.float32(TURN / 4))
+    other = select(half > 0, TURN - half, half)
+    return select(vx >= nothing, half, other)
 
 
-@kernel
-def number_headings(worker: int, workers: int, slots: Ints, vx: Floats, vy: Floats, number: Bytes) -> None:
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        slot = np.uintp(slots[k])
-        number[k] = shade_of(vx[slot], vy[slot])
+@implements(number_of, Headings)
+def number_headings(mode: Headings, slots: Int, register: Register) -> Register:
+    return shade_of(take(mode.vx, slots), take(mode.vy, slots))
 
 
 class HeadingColours:
@@ -41,7 +56,7 @@ class HeadingColours:
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         columns = sim.agents.columns
-        return (call(number_headings, sim.world.workers, slots, columns.vx, columns.vy, number),)
+        return (numbering(sim.world.workers, slots, Headings(columns.vx, columns.vy), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("heading", WHEEL, ("up", "right", "down", "left"))

@@ -3,34 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import bits, select, splat, take
 from crowd_demo.render.colours.base import FALLING, RGB, Legend, ramp
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = LONGEST + 1  # 0 to 16 steps
+SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits
 
 
-@kernel
-def number_ages(worker: int, workers: int, slots: Ints, look_at: Ints, tick: int, number: Bytes) -> None:
-    """Steps since the last look, in the step before `tick`."""
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        packed = look_at[np.uintp(slots[k])]
-        looked = packed // LONGEST - packed % LONGEST - 1
-        number[k] = min(max(tick - 1 - looked, 0), STEPS - 1)
+class Ages(NamedTuple):
+    """A column by slot; steps since the last look, in the step before `tick`."""
+
+    look_at: Ints
+    tick: np.int32
 
 
-@kernel
-def number_turns(worker: int, workers: int, slots: Ints, look_at: Ints, tick: int, number: Bytes) -> None:
-    """Steps from `tick`, the next one, to the next look."""
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        number[k] = min(max(look_at[np.uintp(slots[k])] // LONGEST - tick, 0), STEPS - 1)
+class Turns(NamedTuple):
+    """The same; steps from `tick`, the next one, to the next look."""
+
+    look_at: Ints
+    tick: np.int32
+
+
+@device
+def _between(steps: Register) -> Register:
+    steps = select(steps > 0, steps, splat(np.int32(0), steps))
+    return select(steps < STEPS, steps, splat(np.int32(STEPS - 1), steps))
+
+
+@implements(number_of, Ages)
+def number_ages(mode: Ages, slots: Int, register: Register) -> Register:
+    packed = take(mode.look_at, slots)
+    looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
+    return _between(mode.tick - 1 - looked)
+
+
+@implements(number_of, Turns)
+def number_turns(mode: Turns, slots: Int, register: Register) -> Register:
+    return _between(bits(take(mode.look_at, slots), SHIFT, TICKS) - mode.tick)
 
 
 def _colours(sim: Simulation) -> tuple[RGB, ...]:
@@ -45,7 +64,7 @@ class AgeColours:
         return _colours(sim)
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
-        return (call(number_ages, sim.world.workers, slots, sim.agents.columns.look_at, sim.tick, number),)
+        return (numbering(sim.world.workers, slots, Ages(sim.agents.columns.look_at, np.int32(sim.tick)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return _legend(sim, "last look at neighbours", "in the last step", "{} steps before")
@@ -56,7 +75,7 @@ class TurnColours:
         return _colours(sim)
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
-        return (call(number_turns, sim.world.workers, slots, sim.agents.columns.look_at, sim.tick, number),)
+        return (numbering(sim.world.workers, slots, Turns(sim.agents.columns.look_at, np.int32(sim.tick)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return _legend(sim, "next look at neighbours", "in the next step", "{} steps later")

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call
+from crowd_demo.compute.simd import root, select, splat, take, to_int
 from crowd_demo.render.colours.base import LEVELS, RGB, RISING, Legend, ramp
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
 
-@kernel
-def number_speeds(worker: int, workers: int, slots: Ints, vx: Floats, vy: Floats, per_unit: np.float32, number: Bytes) -> None:
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        slot = np.uintp(slots[k])
-        speed = np.sqrt(vx[slot] * vx[slot] + vy[slot] * vy[slot])
-        number[k] = int(min(speed * per_unit, np.float32(LEVELS - 1)))
+class Speeds(NamedTuple):
+    """Columns by slot, and the numbers of a unit/s."""
+
+    vx: Floats
+    vy: Floats
+    per_unit: np.float32
+
+
+@implements(number_of, Speeds)
+def number_speeds(mode: Speeds, slots: Int, register: Register) -> Register:
+    vx, vy = take(mode.vx, slots), take(mode.vy, slots)
+    shade, most = root(vx * vx + vy * vy) * mode.per_unit, splat(np.float32(LEVELS - 1), vx)
+    return to_int(select(shade < most, shade, most))
 
 
 class SpeedColours:
@@ -27,8 +37,8 @@ class SpeedColours:
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         columns = sim.agents.columns
-        per_unit = np.float32(LEVELS / fastest(sim))
-        return (call(number_speeds, sim.world.workers, slots, columns.vx, columns.vy, per_unit, number),)
+        mode = Speeds(columns.vx, columns.vy, np.float32(LEVELS / fastest(sim)))
+        return (numbering(sim.world.workers, slots, mode, number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("speed", ramp(RISING, 24), ("standing", f"{fastest(sim):.4g} units/s"))

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call
+from crowd_demo.compute.simd import splat, take
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.colours.base import CATEGORIES, RGB, Legend
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
 KINDS = "prey", "predator"
-NO_STATE = np.zeros(0, np.int32)
 
 
-@kernel
-def number_states(worker: int, workers: int, slots: Ints, state: Ints, number: Bytes) -> None:
-    """0 for all if there is no column."""
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        number[k] = state[np.uintp(slots[k])] if state.shape[0] > 0 else 0
+class States(NamedTuple):
+    """A column by slot."""
+
+    state: Ints
+
+
+class OneState(NamedTuple):
+    """Of agents that have no states."""
+
+    number: np.int32
+
+
+@implements(number_of, States)
+def number_states(mode: States, slots: Int, register: Register) -> Register:
+    return take(mode.state, slots)
+
+
+@implements(number_of, OneState)
+def number_alike(mode: OneState, slots: Int, register: Register) -> Register:
+    return splat(mode.number, register)
 
 
 class StateColours:
@@ -36,8 +53,9 @@ class StateColours:
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         columns = sim.agents.columns
-        state: Ints = getattr(columns, "state", getattr(columns, "kind", NO_STATE))
-        return (call(number_states, sim.world.workers, slots, state, number),)
+        state: Ints | None = getattr(columns, "state", getattr(columns, "kind", None))
+        mode = OneState(np.int32(0)) if state is None else States(state)
+        return (numbering(sim.world.workers, slots, mode, number),)
 
     def legend(self, sim: Simulation) -> Legend:
         return Legend("state", tuple(self.colours(sim)), _names(sim))

@@ -6,25 +6,32 @@ With lanes a share is whole registers of sixteen. The other stages share out pie
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
-import numpy as np
-
-from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call, call, kernel
-from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call
+from crowd_demo.compute.simd import LANES, quotient
 from crowd_demo.render.colours.base import CATEGORIES, RGB, Legend
+from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.simulation import Simulation
 
 
-@kernel
-def number_workers(worker: int, workers: int, slots: Ints, shares: int, units: int, unit: int, colours: int,
-                   number: Bytes) -> None:
+class Movers(NamedTuple):
     """Worker w has the units [units * w // shares, units * (w + 1) // shares), of `unit` slots each."""
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        number[k] = ((np.int64(slots[k]) // unit + 1) * shares - 1) // units % colours
+
+    shares: int
+    units: int
+    unit: int
+    colours: int
+
+
+@implements(number_of, Movers)
+def number_workers(movers: Movers, slots: Int, register: Register) -> Register:
+    unit = quotient(register, movers.unit) if movers.unit > 1 else register
+    worker = quotient((unit + 1) * movers.shares - 1, movers.units)
+    return worker - quotient(worker, movers.colours) * movers.colours
 
 
 class WorkerColours:
@@ -34,7 +41,7 @@ class WorkerColours:
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         unit = LANES if sim.optimizations.simd else 1
         units = max(1, -(-sim.agents.count // unit))
-        return (call(number_workers, sim.world.workers, slots, movers(sim), units, unit, len(CATEGORIES), number),)
+        return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(CATEGORIES)), number),)
 
     def legend(self, sim: Simulation) -> Legend:
         count = movers(sim)

@@ -7,16 +7,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints
+from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import take
 from crowd_demo.config.model import Config
-from crowd_demo.render.figures import pose, sprited
+from crowd_demo.render import numbering
+from crowd_demo.render.figures import pose
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.pose import Cell, sector, slopes
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.projection import Moving, hash_id
+from crowd_demo.render.projection import Moving, hash_id, look_of_id
 
 UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
 HEADINGS, FLAPS = 32, 4
@@ -53,9 +55,16 @@ def sprite_of(manner: BirdManner, agents: Moving, slot: Int) -> int:
     return number_of(int(hash_id(agents.id[slot])) % manner.looks, manner.time_s, agents, slot)
 
 
-@implements(sprited.look_of, BirdManner)
-def look_of(manner: BirdManner, agents: Moving, slot: Int) -> int:
-    return int(hash_id(agents.id[slot])) % manner.looks
+class BirdLooks(NamedTuple):
+    """What numbers birds by their looks."""
+
+    id: Ints
+    looks: int
+
+
+@implements(numbering.number_of, BirdLooks)
+def number_looks(mode: BirdLooks, slots: Int, register: Register) -> Register:
+    return look_of_id(take(mode.id, slots), mode.looks)
 
 
 class BirdFigures(Sprited):
@@ -70,6 +79,9 @@ class BirdFigures(Sprited):
 
     def manner(self, shot: Shot, cell: Cell) -> BirdManner:
         return BirdManner(*cell, shot.time_s, self._looks)
+
+    def look_mode(self, shot: Shot) -> BirdLooks:
+        return BirdLooks(shot.agents.id, self._looks)
 
     def looks(self) -> Ints:
         return (np.arange(self._looks * FLAPS * HEADINGS) // (FLAPS * HEADINGS)).astype(np.int32)

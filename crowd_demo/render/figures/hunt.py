@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints
+from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import select, splat, take
 from crowd_demo.config.model import Config
-from crowd_demo.render.figures import pose, sprited
+from crowd_demo.render import numbering
+from crowd_demo.render.figures import pose
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.birds import FLAPS, HEADINGS, SHEET_PX, UNITS, number_of
 from crowd_demo.render.figures.pose import Cell
@@ -43,9 +45,17 @@ def sprite_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
     return number_of(_look(manner, agents, slot), manner.time_s, agents, slot)
 
 
-@implements(sprited.look_of, HuntManner)
-def look_of(manner: HuntManner, agents: Moving, slot: Int) -> int:
-    return _look(manner, agents, slot)
+class HuntLooks(NamedTuple):
+    """What numbers them by their looks."""
+
+    id: Ints
+    predators: int
+
+
+@implements(numbering.number_of, HuntLooks)
+def number_looks(mode: HuntLooks, slots: Int, register: Register) -> Register:
+    starling = splat(np.int32(STARLING), register)
+    return select(take(mode.id, slots) < mode.predators, splat(np.int32(HAWK), register), starling)
 
 
 class HuntFigures(Sprited):
@@ -60,6 +70,9 @@ class HuntFigures(Sprited):
 
     def manner(self, shot: Shot, cell: Cell) -> HuntManner:
         return HuntManner(*cell, shot.time_s, self._predators)
+
+    def look_mode(self, shot: Shot) -> HuntLooks:
+        return HuntLooks(shot.agents.id, self._predators)
 
     def looks(self) -> Ints:
         return (np.arange(len((STARLING, HAWK)) * FLAPS * HEADINGS) // (FLAPS * HEADINGS)).astype(np.int32)

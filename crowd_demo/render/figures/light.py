@@ -18,17 +18,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Words
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES as SIXTEEN
-from crowd_demo.compute.simd import load, pick, store, to_float, to_int
+from crowd_demo.compute.simd import (
+    LANES,
+    bits,
+    count_set,
+    lane_numbers,
+    load,
+    pick,
+    select,
+    splat,
+    store,
+    take,
+    to_float,
+    to_int,
+)
 from crowd_demo.render.camera import View
-from crowd_demo.render.pixels import Frame, add_saturated, channel
+from crowd_demo.render.numbering import is_run, registers, sixteen
+from crowd_demo.render.pixels import Frame, add_saturated
 from crowd_demo.render.projection import Moving, pixel
 
 UNIT = 255  # what an agent adds to the amount of light; to blue, green and red it adds its colour
 PARTS, AMOUNT = 4, 3  # blue, green, red and the amount are 16 bits each of a word, the first the lowest
-FULL = 0xFFFF
+FULL = np.uint64(0xFFFF)
+EVEN, HALF, ONES = np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(0x0000000100000001)  # blue and red; of a word
+LOW, WIDE, TWICE, DARK = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2), np.uint64(0)
+BATCH = 512  # agents
 BLUR = 1, 2, 1  # along each axis; the weights of the nine pixels add up to 16
 LEAST = np.float32(1e-6)  # too little to change an amount, and enough to divide by where there is no light
 
@@ -62,41 +78,107 @@ def area_of_one(area_px: float) -> np.float32:
 # --- adding up -------------------------------------------------------------------------------------------------------
 
 @device
-def _at(slot: Int, agents: Moving, ahead: np.float32, view: View) -> tuple[Int, Int]:
-    """The pixel where an agent is drawn."""
-    x = pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)
-    y = pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)
-    return int(x), int(y)
+def _place(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: int) -> tuple[Register, Mask, Mask]:
+    """Where in a layer sixteen agents are, which of them are there, and which are on the screen.
+
+    The blur lets a pixel beyond the edge reach in.
+    """
+    x = pixel(take(agents.x, slots), take(agents.vx, slots), ahead, view.left, view.zoom)
+    y = pixel(take(agents.y, slots), take(agents.vy, slots), ahead, view.top, view.zoom)
+    width, height, least = np.float32(view.width), np.float32(view.height), np.float32(-1)
+    near = (x >= least) & (x <= width) & (y >= least) & (y <= height)
+    on_screen = (x > least) & (x < width) & (y > least) & (y < height)
+    return to_int(y) * stride + to_int(x) + (stride + 1), near, on_screen
+
+
+@device
+def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
+    """The least and the greatest place of all lanes."""
+    store(room, 0, low)
+    store(room, LANES, high)
+    least, greatest = room[0], room[LANES]
+    for lane in range(1, LANES):
+        least, greatest = min(least, room[lane]), max(greatest, room[LANES + lane])
+    return least, greatest
 
 
 @kernel
 def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, number: Bytes,
-              light: Keys, layers: Keys, on_screen: Longs) -> None:
-    """Add the light of this worker's share of the slots to its layer; the blur lets a pixel beyond the edge reach in."""
-    layer, stride = layers[worker].reshape(-1), layers.shape[2]
+              light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
+    """Add the light of this worker's share of the slots to its layer, and note the places that it has reached.
+
+    First the places of `BATCH` agents are found in lanes, then their light is added, one by one.
+    """
+    layer, stride, places = layers[worker].reshape(-1), layers.shape[2], batch[worker]
+    nowhere = np.int32((layers.shape[1] - 1) * stride)  # in the last row, which nobody reads
     listed, seen = slots.shape[0], 0
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        x, y = _at(np.uintp(slots[k]), agents, ahead, view)
-        if -1 <= x <= view.width and -1 <= y <= view.height:
-            add_saturated(layer, np.uintp((y + 1) * stride + x + 1), light[np.uintp(number[k])])
-            seen += 0 <= x < view.width and 0 <= y < view.height
+    first, last = registers(listed, worker, workers)
+    low, high = splat(nowhere, lane_numbers()), splat(np.int32(-1), lane_numbers())
+    for begin in range(first, last, BATCH):
+        end = min(begin + BATCH, last)
+        for at in range(begin, end, LANES):
+            register = sixteen(slots, at)
+            if is_run(register, slots[at]):
+                place, near, shown = _place(np.intp(slots[at]), agents, ahead, view, stride)
+            else:
+                place, near, shown = _place(register, agents, ahead, view, stride)
+            near, shown = near & (lane_numbers() < listed - at), shown & (lane_numbers() < listed - at)
+            store(places, at - begin, select(near, place, splat(nowhere, place)))
+            low = select(near & (place < low), place, low)
+            high = select(near & (place > high), place, high)
+            seen += count_set(shown)
+        for at in range(begin, min(end, listed)):
+            add_saturated(layer, np.uintp(places[np.uintp(at - begin)]), light[np.uintp(number[np.uintp(at)])])
+    reached[worker, 0], reached[worker, 1] = _ends(low, high, places)
     on_screen[worker] = seen
 
 
 # --- from light to pixels --------------------------------------------------------------------------------------------
 
 @device
-def _blur_along(layers: Keys, workers: int, row: int, sums: Ints, blurred: Ints) -> None:
-    """Add up that row of all layers, and blur it along x; int32[PARTS, width]."""
-    for part in range(PARTS):
-        total, out, shift = sums[part], blurred[part], np.uint64(16 * part)
-        for i in range(layers.shape[2]):
-            total[i] = np.int32(layers[0, row, i] >> shift & np.uint64(FULL))
-        for layer in range(1, workers):
-            for i in range(layers.shape[2]):
-                total[i] = min(total[i] + np.int32(layers[layer, row, i] >> shift & np.uint64(FULL)), FULL)
-        for i in range(layers.shape[2] - 2):
-            out[i] = total[i] + 2 * total[i + 1] + total[i + 2]
+def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
+    """May there be light in that row of a layer?"""
+    return reached[layer, 0] < (row + 1) * stride and reached[layer, 1] >= row * stride
+
+
+@device
+def _add_rows(a: Keys, b: Keys, sums: Keys) -> None:
+    """Add the light of two rows; each of the four sums of a word stops at 65535."""
+    for i in range(sums.shape[0]):
+        even = (a[i] & EVEN) + (b[i] & EVEN)
+        odd = (a[i] >> HALF & EVEN) + (b[i] >> HALF & EVEN)
+        even |= (even >> HALF & ONES) * FULL
+        odd |= (odd >> HALF & ONES) * FULL
+        sums[i] = even & EVEN | (odd & EVEN) << HALF
+
+
+@device
+def _blur_along(layers: Keys, reached: Ints, workers: int, row: int, sums: Keys, blurred: Ints) -> bool:
+    """Add up that row of all layers, and blur it along x: int32[PARTS, width]. Return whether there is any light."""
+    found, stride, line = False, layers.shape[2], sums
+    for layer in range(workers):
+        if _reaches(reached, layer, row, stride):
+            if found:
+                _add_rows(line, layers[layer, row], sums)
+            line = sums if found else layers[layer, row]
+            found = True
+    if found:
+        _blur_row(line, blurred)
+    else:
+        blurred[:] = 0
+    return found
+
+
+@device
+def _blur_row(line: Keys, blurred: Ints) -> None:
+    """Two parts of a word at a time, which have 32 bits each."""
+    blue, green, red, amount = blurred[0], blurred[1], blurred[2], blurred[3]
+    for i in range(line.shape[0] - 2):
+        a, b, c = line[i], line[i + 1], line[i + 2]
+        even = (a & EVEN) + TWICE * (b & EVEN) + (c & EVEN)
+        odd = (a >> HALF & EVEN) + TWICE * (b >> HALF & EVEN) + (c >> HALF & EVEN)
+        blue[i], red[i] = np.int32(even & LOW), np.int32(even >> WIDE)
+        green[i], amount[i] = np.int32(odd & LOW), np.int32(odd >> WIDE)
 
 
 @device
@@ -122,36 +204,40 @@ def _under_light(under: Int, rows: Ints, middle: int, at: int, area: np.float32)
     dims = dims * dims
     left = np.float32(1.0) / (dims * dims)
     gain = (np.float32(1.0) - left) / (amount + LEAST) * np.float32(UNIT)
-    red = _tone(channel(under, 16), _blurred(rows, middle, 2, at, under), left, gain)
-    green = _tone(channel(under, 8), _blurred(rows, middle, 1, at, under), left, gain)
-    return red * 65536 + green * 256 + _tone(channel(under, 0), _blurred(rows, middle, 0, at, under), left, gain)
+    red = _tone(bits(under, 16, 255), _blurred(rows, middle, 2, at, under), left, gain)
+    green = _tone(bits(under, 8, 255), _blurred(rows, middle, 1, at, under), left, gain)
+    return red * 65536 + green * 256 + _tone(bits(under, 0, 255), _blurred(rows, middle, 0, at, under), left, gain)
 
 
 @device
 def _expose_row(picture: Ints, rows: Ints, middle: int, area: np.float32) -> None:
     width = picture.shape[0]
-    for at in range(0, width - SIXTEEN + 1, SIXTEEN):
+    for at in range(0, width - LANES + 1, LANES):
         store(picture, at, _under_light(load(picture, at), rows, middle, at, area))
-    for at in range(width - width % SIXTEEN, width):
+    for at in range(width - width % LANES, width):
         picture[at] = _under_light(picture[at], rows, middle, at, area)
 
 
 @kernel
-def expose(worker: int, workers: int, picture: Ints, layers: Keys, scratch: Ints, area: np.float32) -> None:
+def expose(worker: int, workers: int, picture: Ints, layers: Keys, reached: Ints, sums: Keys, blurred: Ints,
+           area: np.float32) -> None:
     """Lay the light of all layers over this worker's rows of the picture, and empty those rows that nobody else reads.
 
-    `picture` is the frame as int32; `scratch` has room for three blurred rows and a sum, for each worker.
+    `picture` is the frame as int32; `sums` has room for a row and `blurred` for three, for each worker. Where there is no
+    light the picture stays as it is.
     """
-    height = picture.shape[0]
+    height, stride = picture.shape[0], layers.shape[2]
     first, last = height * worker // workers, height * (worker + 1) // workers
-    rows, sums = scratch[worker], scratch[worker, 3]
+    lit = 0  # a bit for each of the last three rows
     for row in range(first, last + 2 * (last > first)):
-        _blur_along(layers, workers, row, sums, rows[row % 3])
-        if first + 2 <= row < last:
+        found = _blur_along(layers, reached, workers, row, sums[worker], blurred[worker, row % 3])
+        lit = (lit << 1 | found) & 7
+        if found and first + 2 <= row < last:
             for layer in range(workers):
-                layers[layer, row] = np.uint64(0)
-        if row >= first + 2:
-            _expose_row(picture[row - 2], rows, (row - 1) % 3, area)
+                if _reaches(reached, layer, row, stride):
+                    layers[layer, row] = DARK
+        if row >= first + 2 and lit:
+            _expose_row(picture[row - 2], blurred[worker], (row - 1) % 3, area)
 
 
 @kernel
@@ -161,7 +247,7 @@ def empty_shared_rows(worker: int, workers: int, height: int, layers: Keys) -> N
         first = height * share // workers
         for row in range(first, first + 2):
             for layer in range(workers):
-                layers[layer, row] = np.uint64(0)
+                layers[layer, row] = DARK
 
 
 class Light:
@@ -169,8 +255,14 @@ class Light:
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
-        self._scratch: Ints = np.zeros((0, 4, PARTS, 1), np.int32)
-        self._on_screen: Longs = np.zeros(1, np.int64)
+        self._sums: Keys = np.zeros((0, 1), np.uint64)
+        self._blurred: Ints = np.zeros((0, 3, PARTS, 1), np.int32)
+        self._reserve(1)
+
+    def _reserve(self, workers: int) -> None:
+        self._batch: Ints = np.zeros((workers, BATCH), np.int32)
+        self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
+        self._on_screen: Longs = np.zeros(workers, np.int64)
 
     @property
     def on_screen(self) -> int:
@@ -181,18 +273,20 @@ class Light:
         """Kernels that draw the slots, each a figure of `area_px` pixels."""
         self._fit(workers, frame)
         return (call(add_light, workers, slots, agents, ahead, view, shades.number, light_of(shades.palette), self._layers,
-                     self._on_screen),
-                call(expose, workers, frame.view(np.int32), self._layers, self._scratch, area_of_one(area_px)),
+                     self._batch, self._reached, self._on_screen),
+                call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._sums, self._blurred,
+                     area_of_one(area_px)),
                 call(empty_shared_rows, workers, frame.shape[0], self._layers))
 
     def _fit(self, workers: int, frame: Frame) -> None:
-        """Make layers for that many workers, or more."""
-        height, width = frame.shape[0] + 2, frame.shape[1] + 2
+        """Make layers for that many workers, or more; the last row is for agents that are not in the picture."""
+        height, width = frame.shape[0] + 3, frame.shape[1] + 2
         if self._layers.shape[0] < workers or self._layers.shape[1:] != (height, width):
             self._layers = np.zeros((workers, height, width), np.uint64)
-            self._scratch = np.zeros((workers, 4, PARTS, width), np.int32)
+            self._sums = np.zeros((workers, width), np.uint64)
+            self._blurred = np.zeros((workers, 3, PARTS, width), np.int32)
         if len(self._on_screen) != workers:
-            self._on_screen = np.zeros(workers, np.int64)
+            self._reserve(workers)
 
 
 # --- the same in NumPy -----------------------------------------------------------------------------------------------
@@ -206,7 +300,7 @@ def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shade
     sums = np.zeros((frame.shape[0] + 2, frame.shape[1] + 2, PARTS), np.int32)
     parts = light_of(shades.palette).view(np.uint16).reshape(-1, PARTS)
     np.add.at(sums, (y[near] + 1, x[near] + 1), parts[shades.number[near]])
-    sums = np.minimum(sums, FULL)
+    sums = np.minimum(sums, int(FULL))
     along = sums[:, :-2] + 2 * sums[:, 1:-1] + sums[:, 2:]
     frame[:] = _under_all_light(frame, along[:-2] + 2 * along[1:-1] + along[2:], area_of_one(area_px))
     return int(((x >= 0) & (x < view.width) & (y >= 0) & (y < view.height)).sum())

@@ -12,11 +12,13 @@ from typing import NamedTuple, cast
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Floats, Int, Ints
+from crowd_demo.compute.arrays import Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import take
 from crowd_demo.config.model import Config
-from crowd_demo.render.figures import pose, sprited
+from crowd_demo.render import numbering
+from crowd_demo.render.figures import pose
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.facing import DIRECTIONS, TOWARDS, Faces, Facings, face, face_now, walks
 from crowd_demo.render.figures.icons import Icons
@@ -25,7 +27,7 @@ from crowd_demo.render.figures.pose import Cell
 from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, within
+from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
 from crowd_demo.sim.behaviours.walking import PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
@@ -87,9 +89,17 @@ def sprite_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     return _number(manner, agents, slot)
 
 
-@implements(sprited.look_of, PeopleManner)
-def look_of(manner: PeopleManner, agents: Moving, slot: Int) -> int:
-    return int(hash_id(agents.id[slot])) % manner.looks * STATES + int(manner.state[slot])
+class PeopleLooks(NamedTuple):
+    """What numbers people by their looks."""
+
+    id: Ints
+    state: Ints
+    looks: int
+
+
+@implements(numbering.number_of, PeopleLooks)
+def number_looks(mode: PeopleLooks, slots: Int, register: Register) -> Register:
+    return look_of_id(take(mode.id, slots), mode.looks) * STATES + take(mode.state, slots)
 
 
 class PeopleFigures(Sprited):
@@ -118,6 +128,9 @@ class PeopleFigures(Sprited):
         if not shades:
             self._icons.draw(target, shot, slots)
         return on_screen
+
+    def look_mode(self, shot: Shot) -> PeopleLooks:
+        return PeopleLooks(shot.agents.id, cast(PeopleColumns, shot.columns).state, self._looks)
 
     def looks(self) -> Ints:
         number = np.arange(self._looks * DIRECTIONS * POSES)

@@ -1,7 +1,7 @@
 """Figures that are sprites, or light where a sprite would be smaller than four pixels; in between the two cross-fade.
 
-A behaviour gives its sheet and a record, a manner, by whose type the kernels choose the functions that choose an agent's
-sprite and its look. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps.
+A behaviour gives its sheet and two records, by whose types the kernels choose the functions that choose an agent's sprite and
+its look. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps.
 In a colour mode sprites are grey and multiplied by the agent's shade, and light has that colour. Light needs no order.
 """
 
@@ -14,9 +14,8 @@ from functools import cached_property
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Int, Ints
-from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import Call, call, kernel, run
+from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.jit import Call, call, run
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
 from crowd_demo.render.figures.blit import draw_calls, draw_fblits
@@ -24,24 +23,12 @@ from crowd_demo.render.figures.fade import fade, fade_plain
 from crowd_demo.render.figures.light import Light, Shades, channels_of, draw_plain
 from crowd_demo.render.figures.pose import Cell, Manner, Poses
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites
+from crowd_demo.render.numbering import Mode, numbering
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import Moving
 
 LEAST_PX = 4.0  # a smaller agent is light alone
 MOST_EXPOSURE = 4.0
 FADE = 1.15**2  # from there on, over two notches of the wheel, sprites appear and light vanishes
-
-
-@generic
-def look_of(manner: Manner, agents: Moving, slot: Int) -> int:  # type: ignore[empty-body]
-    """The number of this agent's look: sprites of one look have one mean colour."""
-
-
-@kernel
-def number_looks(worker: int, workers: int, slots: Ints, agents: Moving, manner: Manner, number: Bytes) -> None:
-    listed = slots.shape[0]
-    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
-        number[np.uintp(k)] = look_of(manner, agents, np.uintp(slots[k]))
 
 
 class Sprited(ABC):
@@ -59,7 +46,11 @@ class Sprited(ABC):
 
     @abstractmethod
     def looks(self) -> Ints:
-        """The look of each sprite of the sheet."""
+        """The look of each sprite of the sheet: sprites of one look have one mean colour."""
+
+    @abstractmethod
+    def look_mode(self, shot: Shot) -> Mode:
+        """What numbers agents by their looks."""
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
@@ -162,8 +153,7 @@ class Sprited(ABC):
     def _number_call(self, shot: Shot, slots: Ints) -> Call:
         if len(slots) > len(self._number):
             self._number = np.zeros(len(slots), np.uint8)
-        manner = self.manner(shot, Cell(0, 0, 0, 0))
-        return call(number_looks, shot.workers, slots, shot.agents, manner, self._number)
+        return numbering(shot.workers, slots, self.look_mode(shot), self._number)
 
     def _light_calls(self, shot: Shot, slots: Ints, shades: Shades, area_px: float, frame: Frame) -> tuple[Call, ...]:
         return self._light.calls(shot.workers, slots, shot.agents, shot.ahead, shot.view, shades, area_px, frame)

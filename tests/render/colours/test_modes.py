@@ -180,14 +180,10 @@ def test_a_mode_gives_one_picture_whatever_the_switches_and_changes_nothing(sim,
     before = sim.state_hash()
     scene.show_colours(name)
     for zoom in (0.12, 1.0):
-        pictures = {blitter: [picture(scene, zoom, cull=cull, depth=depth, blitter=blitter)
-                              for cull, depth in product(("off", "agents", "grid"), ("full", "bands"))]
-                    for blitter in ("compiled", "pygame")}
-        for taken in pictures.values():
-            assert all(np.array_equal(taken[0], other) for other in taken)
-        apart = [(pictures[blitter][0][..., None] >> np.array([16, 8, 0]) & 255).astype(int) for blitter in pictures]
-        assert np.abs(apart[0] - apart[1]).max() <= (8 if zoom == 1.0 else 0), "soft edges differ by one a layer"
-        assert not np.array_equal(pictures["compiled"][0], looks[zoom])
+        pictures = [picture(scene, zoom, cull=cull, depth=depth, blitter=blitter)
+                    for cull, depth, blitter in product(("off", "agents", "grid"), ("full", "bands"), ("compiled", "pygame"))]
+        assert all(np.array_equal(pictures[0], other) for other in pictures)
+        assert not np.array_equal(pictures[0], looks[zoom])
     assert sim.state_hash() == before
     scene.show_colours("looks")
     assert np.array_equal(picture(scene, 0.12), looks[0.12])

@@ -1,0 +1,23 @@
+"""What the table measures: one file each, and the list of them."""
+
+from __future__ import annotations
+
+from targets import (
+    ageing,
+    arrays,
+    four_million,
+    frames,
+    memory,
+    no_stage,
+    one_cell,
+    picture,
+    sorts,
+    step,
+    threads,
+    warm_start,
+)
+from targets.base import Target
+
+TARGETS: tuple[Target, ...] = (
+    step.TARGET, threads.TARGET, frames.TARGET, picture.TARGET, sorts.TARGET, ageing.TARGET, arrays.TARGET, one_cell.TARGET,
+    four_million.TARGET, memory.TARGET, no_stage.TARGET, warm_start.TARGET)

@@ -1,0 +1,25 @@
+"""Asks a process of its own that runs the whole program without a window: app_child.py."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from child_arm import ArmError
+from installs import here
+
+CHILD = Path(__file__).parents[1] / "app_child.py"
+
+
+def asked(what: str, config: str, *overrides: str, frames: int = 60) -> dict[str, Any]:
+    """Raises ArmError."""
+    install = here(installed=False)
+    done = subprocess.run([*install.command, str(CHILD), what, config, str(frames), *overrides], env=install.environment,
+                          cwd=install.folder, capture_output=True, text=True)
+    if done.returncode:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise ArmError(f"{config}: ended with code {done.returncode}: {last}")
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

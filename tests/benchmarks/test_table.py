@@ -1,0 +1,82 @@
+"""The table of targets: what is a met target, how a key's wait follows from frames, and what is written."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import table
+from child_arm import ArmError, Timed
+from targets import TARGETS
+from targets.base import Found, Session, SkippedError, Target, median
+from targets.one_cell import waits
+from targets.sorts import frame_times, unevenness
+
+from crowd_demo.measure.arm import Block
+
+pytestmark = pytest.mark.quick
+
+
+def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
+    def measure(session: Session) -> Iterator[Found]:
+        yield from founds
+        if error:
+            raise error
+    return Target(name, "what", "target", "how", measure)
+
+
+def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
+    assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
+    assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
+
+
+def test_a_key_waits_to_the_end_of_the_next_frame() -> None:
+    assert waits([10.0] * 100, share=100) == pytest.approx(20, abs=0.1)
+    assert waits([10.0] * 100, share=50) == pytest.approx(15, abs=0.3)
+    assert waits([1.0] * 50 + [200.0] + [1.0] * 50, share=100) == pytest.approx(201, abs=1)
+
+
+def test_frames_with_a_sort_are_told_by_the_stage() -> None:
+    sorts = np.full(60, 0.002, np.float32)
+    sorts[17] = 0.8
+    step = np.full(60, 3.0, np.float32)
+    step[17] = 4.0
+    timed = Timed(Block(60, {"step": step, "draw": np.ones(60, np.float32)}), Block(60, {"reorder": sorts}))
+    plain, with_sort = frame_times([timed, timed])
+    assert plain.tolist() == [4.0] * 118 and with_sort.tolist() == [5.0] * 2
+    assert unevenness(plain) == 1.0
+
+
+def test_a_median_lies_between() -> None:
+    assert (median([3, 1, 2]), median([4, 1, 2, 3])) == (2, 2.5) and math.isnan(median([]))
+
+
+def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len({each.name for each in TARGETS}) == len(TARGETS)
+    assert table.main(["--list"]) == 0
+    told = capsys.readouterr().out
+    assert all(part in told for each in TARGETS for part in (each.name, each.what, each.target, each.how))
+
+
+def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
+             target("two", error=SkippedError("no C here")),
+             target("three", Found("cats", 1, 1), error=ArmError("here: ended with code 1: x")))
+    monkeypatch.setattr(table, "TARGETS", lines)
+    path = tmp_path / "found.json"
+    assert table.main(["--json", str(path)]) == 1
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in told[1:3]] == ["met", "missed"]
+    assert "skipped: no C here" in told[3] and "failed: here: ended" in told[5]
+    written = json.loads(path.read_text())
+    assert written["kind"] == "table" and written["lines"]["two"] == {"skipped": "no C here"}
+    assert [each["verdict"] for each in written["lines"]["one"]["found"]] == ["met", "missed"]
+    assert table.main(["two"]) == 0
+
+
+def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert table.main(["speed"]) == 2
+    assert capsys.readouterr().err.startswith("speed: no such line; there are step, ")
