@@ -20,15 +20,15 @@ from crowd_demo.compute.jit import Call, call, device, kernel
 class SortSpace(NamedTuple):
     """Working memory of one sort."""
 
-    key: Ints  # [n]: bucket of each item, the input
+    key: Ints  # [n + 16]: bucket of each item, the input
     order: Ints  # [n + 16]: items by bucket
-    start: Ints  # [buckets + 1]: where each bucket begins in `order`
+    start: Ints  # [buckets + 17]: where each bucket begins in `order`, the end, and room for a register to read
     counts: Ints  # [workers, buckets + 1]: private histograms, then private write cursors
     sums: Longs  # [workers, workers]: each worker's items in each worker's share of the buckets
 
 
 def sort_space(items: int, buckets: int, workers: int) -> SortSpace:
-    return SortSpace(np.zeros(items + 16, np.int32), np.zeros(items + 16, np.int32), np.zeros(buckets + 1, np.int32),
+    return SortSpace(np.zeros(items + 16, np.int32), np.zeros(items + 16, np.int32), np.zeros(buckets + 17, np.int32),
                      np.zeros((workers, buckets + 1), np.int32), np.zeros((workers, workers), np.int64))
 
 

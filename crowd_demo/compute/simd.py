@@ -71,7 +71,11 @@ def _broadcast(builder: ir.IRBuilder, value: ir.Value, kind: Lanes) -> ir.Value:
     """One scalar in all lanes; LLVM folds it into the operand of the next instruction."""
     if value.type != kind.llvm.element:  # an int64 index or literal
         value = builder.trunc(value, kind.llvm.element)
-    undefined = ir.Constant(kind.llvm, ir.Undefined)
+    return _repeat(builder, value)
+
+
+def _repeat(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    undefined = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
     first = builder.insert_element(undefined, value, ir.Constant(_I32, 0))
     return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
 
@@ -265,6 +269,17 @@ def chance(identity: Int, key: Int) -> Float:
 
 
 @intrinsic
+def modulo(context, value, divisor, inverse):
+    """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
+    def code(c, b, s, a):
+        numbers = a[1], a[2], ir.Constant(ir.IntType(64), 32)
+        by, times, half = (_repeat(b, each) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
+        wide = b.zext(a[0], by.type)
+        return b.trunc(b.sub(wide, b.mul(b.lshr(b.mul(wide, times), half), by)), a[0].type)
+    return value(value, types.int64, types.int64), code
+
+
+@intrinsic
 def lane_numbers(context):
     """0, 1, ... 15."""
     return i32v(), lambda c, b, s, a: ir.Constant(i32v.llvm, list(range(LANES)))
@@ -276,6 +291,25 @@ def count_set(context, lanes):
     def code(c, b, s, a):
         return b.zext(b.ctpop(b.bitcast(a[0], ir.IntType(LANES))), ir.IntType(64))
     return types.int64(mask), code
+
+
+@intrinsic
+def total(context, value):
+    """The sum of all lanes, modulo 2**32."""
+    def code(c, b, s, a):
+        name = f"llvm.vector.reduce.add.v{LANES}i32"
+        reduce = cgutils.get_or_insert_function(b.module, ir.FunctionType(_I32, [i32v.llvm]), name)
+        return b.sext(b.call(reduce, a), ir.IntType(64))
+    return types.int64(i32v), code
+
+
+@intrinsic
+def after(context, index):
+    """Return index + 1 without LLVM's knowing: it would unroll the loop, and need two instructions for many a masked sum."""
+    def code(c, b, s, a):
+        following = b.add(a[0], ir.Constant(a[0].type, 1))
+        return b.asm(ir.FunctionType(following.type, [following.type]), "", "=r,0", [following], side_effect=False)
+    return types.uintp(types.uintp), code
 
 
 @intrinsic
@@ -307,13 +341,30 @@ def _run(c, b, s, a):
 
 
 def _scattered(c, b, s, a):
+    """Sixteen loads: indices in memory take half as long as those in a register or the CPU's own gather."""
     data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-    wide = b.sext(a[1], ir.VectorType(ir.IntType(64), LANES))
+    index = cgutils.create_struct_proxy(s.args[1])(c, b, a[1]).data if isinstance(s.args[1], types.Array) else None
     value: ir.Value = ir.Constant(_lanes_of(s.args[0].dtype).llvm, ir.Undefined)
-    for lane in range(LANES):  # sixteen loads: as fast as the CPU's own gather, and faster where that is mitigated
+    for lane in range(LANES):
         number = ir.Constant(_I32, lane)
-        value = b.insert_element(value, b.load(b.gep(data, [b.extract_element(wide, number)])), number)
+        at = b.load(b.gep(index, [number])) if index else b.extract_element(a[1], number)
+        value = b.insert_element(value, b.load(b.gep(data, [b.sext(at, ir.IntType(64))])), number)
     return value
+
+
+def _is_many(index: types.Type) -> bool:
+    """Is it sixteen indices, in a register or at the beginning of an array?"""
+    return isinstance(index, Lanes | types.Array)
+
+
+@intrinsic
+def onward(context, array, index):
+    """array[index:], without its length."""
+    def code(c, b, s, a):
+        rest = cgutils.create_struct_proxy(s.args[0])(c, b, a[0])
+        rest.data = b.gep(rest.data, [a[1]])
+        return rest._getvalue()
+    return array(array, types.intp), code
 
 
 @intrinsic
@@ -333,18 +384,40 @@ def store(context, array, index, value):
 
 @intrinsic
 def gather(context, array, index):
-    """array[index] for one index or, lane by lane, for sixteen; they must lie in the array."""
-    if not isinstance(index, Lanes):
+    """array[index] for one index or, lane by lane, for sixteen, in a register or in an array; they must lie in the array."""
+    if not _is_many(index):
         return array.dtype(array, types.intp), _one
     return _lanes_of(array.dtype)(array, index), _scattered
 
 
 @intrinsic
 def take(context, array, slots):
-    """Return sixteen elements: those in a register of slots, or the run that begins at one slot."""
-    if isinstance(slots, Lanes):
+    """Return sixteen elements: those in sixteen slots, in a register or in an array, or the run that begins at one slot."""
+    if _is_many(slots):
         return _lanes_of(array.dtype)(array, slots), _scattered
     return _lanes_of(array.dtype)(array, types.intp), _run
+
+
+@intrinsic
+def put(context, array, slots, wanted, value):
+    """Write those lanes that are wanted to the elements in a register of slots, or to the run that begins at one slot."""
+    kind = _lanes_of(array.dtype)
+
+    def code(c, b, s, a):
+        where, name, args = ir.VectorType(kind.llvm.element.as_pointer(), LANES), "scatter", f"v{LANES}p0"
+        if not isinstance(s.args[1], Lanes):
+            where, name, args = kind.llvm.as_pointer(), "store", "p0"
+            at = _pointer(c, b, s, a, 0, kind)
+        else:
+            data, long = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data, ir.VectorType(ir.IntType(64), LANES)
+            base = _repeat(b, b.ptrtoint(data, long.element))
+            at = b.inttoptr(b.add(base, b.mul(b.sext(a[1], long), ir.Constant(long, [4] * LANES))), where)
+        name = f"llvm.masked.{name}.v{LANES}{'f' if kind is f32v else 'i'}32.{args}"
+        write = ir.FunctionType(ir.VoidType(), [kind.llvm, where, _I32, mask.llvm])
+        b.call(cgutils.get_or_insert_function(b.module, write, name), [a[3], at, ir.Constant(_I32, 4), a[2]])
+        return c.get_dummy_value()
+    at = i32v if isinstance(slots, Lanes) else types.intp
+    return types.void(array, at, mask, kind), code
 
 
 @intrinsic

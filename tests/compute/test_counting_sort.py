@@ -22,4 +22,4 @@ def test_counting_sort_is_stable_for_any_number_of_workers(keys: list[int], work
         count_share(worker, workers, space, len(keys), 13)
     run(sort_calls(workers, space, len(keys), 13))
     assert np.array_equal(space.order[:len(keys)], np.argsort(keys, kind="stable"))
-    assert np.array_equal(space.start, np.searchsorted(np.sort(keys), np.arange(14)))
+    assert np.array_equal(space.start[:14], np.searchsorted(np.sort(keys), np.arange(14)))

@@ -134,14 +134,14 @@ class Flock(Behaviour):
         kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
             eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
-            apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
+            apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(np.int32(1)),
             sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
             speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height,
-            wander_key_x=np.int32(0), wander_key_y=np.int32(0))
+            wander_key_x=np.int32(0), wander_key_y=np.int32(0), one=np.int32(1))
 
 
 Turns = TypeVar("Turns", float, Doubles)

@@ -45,6 +45,7 @@ class FieldRules(NamedTuple):
     separate: np.float32
     pull_x: Floats  # [n + 16]
     pull_y: Floats
+    one: np.int32  # see FlockRules
 
 
 class Field(NamedTuple):
@@ -167,7 +168,7 @@ def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     dx, dy = other[0] - x, other[1] - y
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
-    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    one, none = splat(rules.one, x), splat(np.int32(0), x)
     met, close, apart_x, apart_y = sums
     close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], close, apart_x, apart_y)
     return met + select(near, one, none), close, apart_x, apart_y
@@ -201,4 +202,4 @@ class FieldGrid(Sorted):
 
     def rules(self, rules: object) -> FieldRules:
         assert isinstance(rules, FlockRules)
-        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y)
+        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y, rules.one)

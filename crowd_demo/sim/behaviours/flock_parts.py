@@ -44,6 +44,8 @@ class ByContact(NamedTuple):
 class ByOffset(NamedTuple):
     """Separation by the offset, which is nothing at contact."""
 
+    one: np.int32  # see FlockRules
+
 
 Eyes = AllAround | Ahead
 Apart = ByContact | ByOffset
@@ -103,7 +105,7 @@ def _drive_by_contact(apart: ByContact, px: Int, py: Int, close: Int, sum_x: Int
 def _meet_by_offset(apart: ByOffset, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int, close: Int,
                     sum_x: Int, sum_y: Int) -> tuple[Int, Int, Int]:
     """Add positions, from which the bird's own are subtracted once, in `drive_apart`."""
-    one, none = splat(np.int32(1), dx), splat(np.int32(0), dx)
+    one, none = splat(apart.one, dx), splat(np.int32(0), dx)
     return (close + select(near, one, none), sum_x + select(near, splat(px, dx), none),
             sum_y + select(near, splat(py, dx), none))
 

@@ -56,6 +56,7 @@ class FlockRules(NamedTuple):
     height: np.float32
     wander_key_x: np.int32
     wander_key_y: np.int32
+    one: np.int32  # 1: lanes count in one instruction what would take two if the compiler knew it
 
 
 @implements(pairwise.copy_to_strip, FlockRules)
@@ -107,7 +108,7 @@ def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     distance_sq = dx * dx + dy * dy
     followed = follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq)
     near = distance_sq < rules.separation_sq
-    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
+    one, none = splat(rules.one, x), splat(np.int32(0), x)
     close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, px, py, close, apart_x, apart_y)
     return (count + select(followed, one, none),
             sum_px + select(followed, splat(px, x), none), sum_py + select(followed, splat(py, x), none),

@@ -24,7 +24,7 @@ class ListLayout(NamedTuple):
     """Lists written out as an order; one row for each worker."""
 
     order: Ints  # [workers, n + 32]
-    start: Ints  # [workers, cells of the rows that a block reaches, and one more]
+    start: Ints  # [workers, cells of the rows that a block reaches, and 17 more]
 
 
 def rows_of(lists: Lists) -> int:
@@ -34,7 +34,7 @@ def rows_of(lists: Lists) -> int:
 
 def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
     cells = rows_of(lists) * lists.columns
-    return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1), np.int32))
+    return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1 + LANES), np.int32))
 
 
 @device
@@ -79,7 +79,7 @@ def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) ->
 def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
     """Return the call that writes all lists out as rows of cells, and those rows."""
     cells = lists.rows * lists.columns
-    order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1, np.int32)
+    order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1 + LANES, np.int32)
     return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
 
 
@@ -106,7 +106,7 @@ def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, 
 def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
                     strips: Strips) -> None:
     strip = (strips.floats[worker], strips.ints[worker])
-    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
+    members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     order, start = layout.order[worker], layout.start[worker]
     first = take_block(strips.queue, BLOCK)
     while first < lists.rows:
@@ -114,6 +114,5 @@ def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, r
         top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
-        see_block(cells, columns, rules, first - top, last - top, turn, strips.waiting[worker], strip, memory,
-                  strips.counters[worker])
+        see_block(cells, columns, rules, first - top, last - top, turn, waiting, strip, members, counters)
         first = take_block(strips.queue, BLOCK)

@@ -23,20 +23,19 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, lane_numbers, load, store
-from crowd_demo.sim.neighbours.schedule import Turn, due, next_look
+from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, onward, put, select, splat, store, total
+from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
 
-Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen; each behaviour has its own fields
+Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
-Scratch = tuple[Ints, Floats, Ints]  # of one register: `members`, `pushes` and `met` of a worker's `Strips`
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
 @generic
 def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    """Copy what others can see of sixteen agents to the strip; `slots` is a register of slots, or the first of a run."""
+    """Copy what others can see of sixteen agents to the strip; `slots` begins with theirs, or is the first of a run."""
 
 
 @generic
@@ -84,9 +83,7 @@ class Strips(NamedTuple):
 
     floats: Floats  # [workers, FLOATS, capacity]
     ints: Ints  # [workers, INTS, capacity]
-    members: Ints  # [workers, 16]: indices into the strip of a register's agents
-    pushes: Floats  # [workers, 2, 16]
-    met: Ints  # [workers, 16]: number of neighbours
+    members: Ints  # [workers, 16]: indices into the strip of a packed register's agents
     waiting: Longs  # [workers, BLOCK]: agents due in each row of a block
     queue: Longs  # [1]: next row or group to take
     counters: Longs  # [workers, 8], numbered below
@@ -100,7 +97,6 @@ BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides
 def strips_of(capacity: int, workers: int) -> Strips:
     capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
     return Strips(np.zeros((workers, FLOATS, capacity), np.float32), np.zeros((workers, INTS, capacity), np.int32),
-                 np.zeros((workers, LANES), np.int32), np.zeros((workers, 2, LANES), np.float32),
                  np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
                  np.zeros((workers, 8), np.int64))
 
@@ -131,69 +127,79 @@ def worth_registers(waiting: int, agents: int) -> bool:
 
 @device
 def worth_all(waiting: int, agents: int) -> bool:
-    """Where nearly all are due, contiguous registers are cheaper than packed ones; `keep_register` skips the others."""
+    """Where nearly all are due, contiguous registers are cheaper than packed ones; `keep_register` leaves out the others."""
     return 4 * waiting >= 3 * agents
+
+
+@device
+def contiguous(slots: Int, first: int) -> bool:
+    """Are these sixteen slots a run? `first` is that of the first lane."""
+    return count_set(slots - np.int32(first) == lane_numbers()) == LANES
 
 
 @device
 def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, base: int, strip: Strip, counters: Longs) -> None:
     """Copy agents order[first:last] to the strip, from first - base on; runs of sixteen contiguous slots by vector loads."""
-    for k in range(first, last, LANES):
-        slots = load(order, k)
-        if count_set(slots - order[k] == lane_numbers()) == LANES:
-            copy_to_strip(rules, columns, np.int64(order[k]), strip, k - base)
+    for k in range(np.uintp(first), np.uintp(last), LANES):
+        slots, slot = load(order, k), order[k]
+        if contiguous(slots, slot):
+            copy_to_strip(rules, columns, np.int64(slot), strip, k - base)
             counters[RUNS] += 1
         else:
-            copy_to_strip(rules, columns, slots, strip, k - base)
+            copy_to_strip(rules, columns, onward(order, k), strip, k - base)
         counters[COPIES] += 1
 
 
 @device
 def collect(columns: Columns, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
-    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k)."""
+    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k).
+
+    The rest of the sixteen repeat the last one.
+    """
     size = 0
     while k < end and size < LANES:
-        if due(turn, columns.look_at[order[k]]):
+        if due(turn, columns.look_at[np.uintp(order[np.uintp(k)])]):
             members[size] = k - base
             size += 1
         k += 1
+    for lane in range(size, LANES):
+        members[lane] = members[size - 1] if size > 0 else 0
     return size, k
 
 
 @device
-def pack(strip: Strip, members: Ints, size: int, target: Strip, at: int) -> None:
+def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
     """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
     floats, ints = strip
     to_floats, to_ints = target
-    for lane in range(size):
-        for field in range(floats.shape[0]):
-            to_floats[field, at + lane] = floats[field, members[lane]]
-        for field in range(ints.shape[0]):
-            to_ints[field, at + lane] = ints[field, members[lane]]
+    for field in range(FLOATS):
+        store(to_floats[field], at, gather(floats[field], members))
+    for field in range(INTS):
+        store(to_ints[field], at, gather(ints[field], members))
 
 
 @device
-def name_members(first: int, size: int, members: Ints) -> None:
-    """Fill `members` for a register of contiguous agents."""
-    for lane in range(size):
-        members[lane] = first + lane
+def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
+                  candidates: int, turn: Turn, counters: Longs) -> None:
+    """`keep_one` for those of the first `size` lanes that are due; each has tested `candidates` others.
 
-
-@device
-def keep_register(rules: Rules, columns: Columns, order: Ints, base: int, size: int, me: Seen, sums: Sums, candidates: int,
-                  turn: Turn, memory: Scratch, counters: Longs) -> None:
-    """`keep_one` for those members of a register that are due; each has tested `candidates` others."""
-    members, pushes, met = memory
-    push_x, push_y, neighbours = finish(rules, me, sums)
-    store(pushes[0], 0, push_x)
-    store(pushes[1], 0, push_y)
-    store(met, 0, neighbours)
-    for lane in range(size):
-        slot = np.uintp(order[base + members[lane]])
-        if due(turn, columns.look_at[slot]):
-            columns.push_x[slot], columns.push_y[slot] = pushes[0, lane], pushes[1, lane]
-            columns.look_at[slot] = next_look(turn, columns, slot)
-            counters[NEIGHBOURS] += met[lane]
-            counters[CANDIDATES] += candidates
-            counters[DUE] += 1
+    `slot` is the slot of the first lane.
+    """
+    push_x, push_y, met = finish(rules, me, sums)
+    wanted = lane_numbers() < size
+    if not all_due:
+        wanted = wanted & due(turn, gather(columns.look_at, slots))
+    look_at = next_looks(turn, columns, slots, me[0], me[1], wanted)
+    if contiguous(slots, slot):
+        put(columns.push_x, slot, wanted, push_x)
+        put(columns.push_y, slot, wanted, push_y)
+        put(columns.look_at, slot, wanted, look_at)
+    else:
+        put(columns.push_x, slots, wanted, push_x)
+        put(columns.push_y, slots, wanted, push_y)
+        put(columns.look_at, slots, wanted, look_at)
+    kept = count_set(wanted)
+    counters[NEIGHBOURS] += total(select(wanted, met, splat(np.int32(0), me[0])))
+    counters[CANDIDATES] += candidates * kept
+    counters[DUE] += kept
     counters[REGISTERS] += 1

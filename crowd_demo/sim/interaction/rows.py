@@ -11,10 +11,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.compute.simd import LANES, after, count_set, gather, lane_numbers, load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
-    Scratch,
     Seen,
     Strip,
     Strips,
@@ -25,7 +24,6 @@ from crowd_demo.sim.interaction.pairwise import (
     keep_one,
     keep_register,
     load_register,
-    name_members,
     no_sums,
     pack,
     read_columns,
@@ -70,6 +68,16 @@ def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, 
 
 
 @device
+def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
+    """Return the cell from `cell` to `last` that holds order[k]; sixteen at a time, seldom in more than one turn."""
+    while True:
+        further = count_set((load(start, cell + 1) < np.int32(k + 1)) & (lane_numbers() < last - cell))
+        cell += further
+        if further < LANES:
+            return cell
+
+
+@device
 def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip,
                     base: int) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
@@ -77,46 +85,51 @@ def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int,
     candidates = 0
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
-        # Unsigned: code for negative indices would cost a fifth of the loop.
-        for at in range(np.uintp(first - base), np.uintp(last - base)):
+        first = cells.start[np.uintp(near * cells.columns + left)]
+        last = cells.start[np.uintp(near * cells.columns + right + 1)]
+        at, end = np.uintp(first - base), np.uintp(last - base)
+        while at < end:
             sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
+            at = after(at)
         candidates += last - first
     return sums, candidates
 
 
 @device
-def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, whole: bool, turn: Turn, strip: Strip,
-                          base: int, memory: Scratch, counters: Longs) -> None:
-    """Interaction of a row by registers: of contiguous agents (`whole`), or packed from those that are due."""
-    members = memory[0]
+def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, waiting: int, turn: Turn, strip: Strip,
+                          base: int, members: Ints, counters: Longs) -> None:
+    """Interaction of a row by registers: of contiguous agents where nearly all are due, else packed from those that are."""
     first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
+    last_cell = first_cell + cells.columns - 1
     k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
+    agents = end - k
+    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
     left = first_cell
     while k < end:
         if whole:
-            size, at = min(LANES, end - k), k - base
-            name_members(at, size, members)
+            size = min(LANES, end - k)
+            at, first, last = k - base, k, k + size - 1
+            slots = load(cells.order, k)
             k += size
         else:
             size, k = collect(columns, cells.order, k, end, turn, base, members)
             if size == 0:
                 return
-            at = tail
-            pack(strip, members, size, strip, at)
-        while cells.start[left + 1] <= base + members[0]:
-            left += 1
-        right = left
-        while cells.start[right + 1] <= base + members[size - 1]:
-            right += 1
+            at, first, last = tail, base + members[0], base + members[size - 1]
+            indices = load(members, 0)
+            pack(strip, indices, strip, at)
+            slots = gather(cells.order, indices + np.int32(base))
+        left = _cell_of(first, left, last_cell, cells.start)
+        right = _cell_of(last, left, last_cell, cells.start)
         me = load_register(rules, strip, at)
         sums, candidates = _accumulate_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
-        keep_register(rules, columns, cells.order, base, size, me, sums, candidates, turn, memory, counters)
+        keep_register(rules, columns, slots, np.int64(cells.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
+                      counters)
 
 
 @device
 def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, turn: Turn, waiting: Longs, strip: Strip,
-              memory: Scratch, counters: Longs) -> None:
+              members: Ints, counters: Longs) -> None:
     """SIMD interaction of the rows [first, last), at most BLOCK."""
     top, bottom = last, first
     for row in range(first, last):
@@ -132,7 +145,7 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
         agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
         count = waiting[row - first]
         if worth_registers(count, agents):
-            _see_row_by_registers(cells, columns, rules, row, worth_all(count, agents), turn, strip, base, memory, counters)
+            _see_row_by_registers(cells, columns, rules, row, count, turn, strip, base, members, counters)
         elif count > 0:
             _see_row_one_by_one(cells, columns, rules, row, turn, counters)
 
@@ -154,9 +167,8 @@ def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: 
               strips: Strips) -> None:
     """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     strip = (strips.floats[worker], strips.ints[worker])
-    memory = (strips.members[worker], strips.pushes[worker], strips.met[worker])
+    members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     block = take_block(strips.queue, 1)
     while block < blocks.shape[0] - 1:
-        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, strips.waiting[worker], strip, memory,
-                  strips.counters[worker])
+        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, waiting, strip, members, counters)
         block = take_block(strips.queue, 1)

@@ -14,12 +14,11 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.compute.simd import LANES, after, gather, load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     FLOATS,
     INTS,
-    Scratch,
     Seen,
     Strip,
     Strips,
@@ -30,7 +29,6 @@ from crowd_demo.sim.interaction.pairwise import (
     keep_one,
     keep_register,
     load_register,
-    name_members,
     no_sums,
     pack,
     read_columns,
@@ -80,31 +78,38 @@ def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: St
     candidates = 0
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
-        for at in range(np.uintp(first), np.uintp(last)):
+        at, end = np.uintp(first), np.uintp(last)
+        while at < end:
             sums = accumulate(rules, me, read_strip(rules, snapshot, at), sums)
+            at = after(at)
         candidates += last - first
     return sums, candidates
 
 
 @device
-def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, whole: bool, turn: Turn, snapshot: Strip,
-                      packed: Strip, memory: Scratch, counters: Longs) -> None:
-    members = memory[0]
+def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, waiting: int, turn: Turn, snapshot: Strip,
+                      packed: Strip, members: Ints, counters: Longs) -> None:
     k, end = runs.start[group], runs.start[group + 1]
+    agents = end - k
+    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
     while k < end:
+        first = k
         if whole:
             size = min(LANES, end - k)
-            name_members(k, size, members)
+            slots = load(runs.order, k)
             me = load_register(rules, snapshot, k)
             k += size
         else:
             size, k = collect(columns, runs.order, k, end, turn, 0, members)
             if size == 0:
                 return
-            pack(snapshot, members, size, packed, 0)
+            first, indices = members[0], load(members, 0)
+            pack(snapshot, indices, packed, 0)
+            slots = gather(runs.order, indices)
             me = load_register(rules, packed, 0)
         sums, candidates = _accumulate_all(runs, rules, group, me, snapshot)
-        keep_register(rules, columns, runs.order, 0, size, me, sums, candidates, turn, memory, counters)
+        keep_register(rules, columns, slots, np.int64(runs.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
+                      counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
@@ -122,15 +127,14 @@ def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rul
 def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
                    strips: Strips) -> None:
     view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
-    memory, counters = (strips.members[worker], strips.pushes[worker], strips.met[worker]), strips.counters[worker]
+    members, counters = strips.members[worker], strips.counters[worker]
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             agents = runs.start[group + 1] - runs.start[group]
             waiting = due_among(columns, runs.order, runs.start[group], runs.start[group + 1], turn)
-            whole = worth_all(waiting, agents)
             if worth_registers(waiting, agents):
-                _see_by_registers(runs, columns, rules, group, whole, turn, view, packed, memory, counters)
+                _see_by_registers(runs, columns, rules, group, waiting, turn, view, packed, members, counters)
             elif waiting > 0:
                 _see_one_by_one(runs, columns, rules, group, turn, counters)
         first = take_block(strips.queue, GROUPS)

@@ -38,6 +38,7 @@ from crowd_demo.sim.world import Sizes, World
 
 LANES_NS, SCALAR_NS = 40.0, 150.0  # what the interaction takes an agent that is due, with a structure
 PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and what one candidate takes, without one
+SHARES, LEAST_BLOCK = 2, 2  # a block has at most so small a part of a worker's share of what is left, and so many rows
 HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows
 
 
@@ -137,22 +138,20 @@ class Memory:
     def calls(self, candidates: Candidates, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[
               Call, ...]:
         """Return the interaction of all agents that are due with the candidates; resets the counters."""
-        self._reset()
+        self.begin()
         match candidates:
             case Runs():
                 return self._run_calls(candidates, columns, count, rules, turn, simd)
             case Lists():
                 return self._list_calls(candidates, columns, rules, turn, simd)
             case Cells():
-                blocks = blocks_of(candidates, self.workers)
-                if simd:
-                    self._make_room(largest(blocks, candidates))
+                blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
                 see = see_lanes if simd else see_scalar
                 return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
 
     def few_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
         """Return the same with those whom `caps` lets an agent keep, one agent at a time."""
-        self._reset()
+        self.begin()
         return (call(see_few, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
@@ -168,13 +167,21 @@ class Memory:
             return (call(see_lists_scalar, self.workers, lists, columns, rules, turn, self.strips),)
         self._make_room(self.capacity)
         layout = self._layout
-        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns:
+        if layout is None or layout.start.shape[1] <= rows_of(lists) * lists.columns + LANES:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
         return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
 
-    def _reset(self) -> None:
+    def row_blocks(self, cells: Cells) -> Ints:
+        """Return where each block of rows begins, and the end; make room for the largest."""
+        blocks = blocks_of(cells, self.workers)
+        self._make_room(largest(blocks, cells))
+        return blocks
+
+    def begin(self) -> Strips:
+        """Return the working memory with all work still to do and nothing counted."""
         self.strips.queue[0] = 0
         self.strips.counters[:] = 0
+        return self.strips
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strips.floats.shape[2] - 2 * LANES:
@@ -187,8 +194,8 @@ def imbalance(work: Sequence[int]) -> float:
 
 
 def blocks_of(cells: Cells, workers: int) -> Ints:
-    """Return where each block of rows begins, and the end: BLOCK rows, or one where a block holds too many agents."""
-    blocks = _even_blocks(cells.rows)
+    """Return where each block of rows begins, and the end: BLOCK rows or fewer, one where a block holds too many agents."""
+    blocks = _blocks(cells.rows, workers)
     before = cells.start[blocks * cells.columns]  # agents before each block
     agents = before[1:] - before[:-1]
     heavy = agents * (HEAVY * workers) > before[-1]
@@ -196,14 +203,20 @@ def blocks_of(cells: Cells, workers: int) -> Ints:
         return blocks
     begins = np.zeros(cells.rows + 1, bool)
     begins[blocks] = True
-    for block in blocks[:-1][heavy]:
-        begins[block:block + BLOCK] = True
+    for block, end in zip(blocks[:-1][heavy], blocks[1:][heavy], strict=True):
+        begins[block:end] = True
     return np.flatnonzero(begins).astype(np.int32)
 
 
 @lru_cache(maxsize=8)
-def _even_blocks(rows: int) -> Ints:
-    return np.append(np.arange(0, rows, BLOCK), rows).astype(np.int32)
+def _blocks(rows: int, workers: int) -> Ints:
+    """Blocks of BLOCK rows; smaller ones towards the end, so that all workers are ready at about the same time."""
+    begins = [0]
+    while begins[-1] < rows:
+        left = rows - begins[-1]
+        fair = BLOCK if workers == 1 else max(left // (SHARES * workers), LEAST_BLOCK)
+        begins.append(begins[-1] + min(left, BLOCK, fair))
+    return np.array(begins, np.int32)
 
 
 def largest(blocks: Ints, cells: Cells) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn
 from crowd_demo.sim.neighbours.structure import Near, Structure
@@ -20,7 +21,7 @@ class Brute(Structure):
     def candidates(self) -> Cells:
         count = self.domain.agents.count
         rows = max(1, -(-count // ROW))
-        start = np.minimum(np.arange(rows + 1) * ROW, count).astype(np.int32)
+        start = np.minimum(np.arange(rows + 1 + LANES) * ROW, count).astype(np.int32)
         return Cells(self.domain.grid.identity, start, 1, rows, rows)
 
     def near(self, distance: float, simd: bool, turn: Turn) -> Near:

@@ -25,7 +25,7 @@ class Cells(NamedTuple):
     """Candidates in rows of cells."""
 
     order: Ints  # int32: slots by cell
-    start: Ints  # [rows * columns + 1]
+    start: Ints  # [rows * columns + 17]: the first of each cell, the end, and room for a register to read
     columns: int
     rows: int
     reach: int  # cells to look at on each side

@@ -15,6 +15,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, load, select, splat, store, to_int
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -40,9 +41,15 @@ def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
 
 @kernel
 def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
-    """Write the cell of every agent, and count the agents of each cell."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        space.key[slot] = cell_of(x[slot], y[slot], floor)
+    """Write the cell of every agent, and count the agents of each cell.
+
+    By registers, which the compiler does not make of `cell_of`. The last one writes what the next worker writes too.
+    """
+    last_column, last_row = splat(np.int32(floor.columns - 1), load(x, 0)), splat(np.int32(floor.rows - 1), load(x, 0))
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers, LANES):
+        column, row = to_int(load(x, slot) * floor.inv_cell), to_int(load(y, slot) * floor.inv_cell)
+        column, row = select(column < last_column, column, last_column), select(row < last_row, row, last_row)
+        store(space.key, slot, row * np.int32(floor.columns) + column)
     count_share(worker, workers, space, agents, floor.columns * floor.rows)
 
 
@@ -109,7 +116,8 @@ class Grid:
 
     @property
     def start(self) -> Ints:
-        return self.space.start
+        """Where each cell begins in the order, and the end: int32[cells + 1]."""
+        return self.space.start[:self.cells + 1]
 
     def reach_of(self, distance: float) -> int:
         return min(reach_of(distance, self.cell, self.width, self.height), max(self.columns, self.rows))

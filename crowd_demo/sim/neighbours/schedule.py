@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints, Mask
+from crowd_demo.compute.arrays import Float, Int, Ints, Mask
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load
+from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, modulo, onward, select, splat, to_int
 from crowd_demo.sim.store.columns import Columns
 
 BAND_RADII = 8  # usual height of a band in radii of perception: in higher ones fewer agents change bands, shares are coarser
@@ -80,11 +80,23 @@ def due(turn: Turn, look_at: Int) -> Mask:
 def next_look(turn: Turn, columns: Columns, slot: Int) -> int:
     """Return the next `look_at` of the agent in a slot, after it was due."""
     if turn.by_id:
-        # id % period by a product, exact below 2^28: LLVM hoists a division out of this branch, 30 ns for every agent
-        identity = np.int64(columns.id[slot])
-        return turn.next_look[np.uintp(identity - (identity * turn.inv_period >> 32) * turn.period)]
+        # by a product: LLVM hoists a division out of this branch, 30 ns for every agent
+        return turn.next_look[np.uintp(modulo(columns.id[slot], turn.period, turn.inv_period))]
     row, column = int(columns.y[slot] * turn.inv_band), int(columns.x[slot] * turn.inv_column)
     return turn.next_look[np.uintp(row * turn.columns + column)]
+
+
+@device
+def next_looks(turn: Turn, columns: Columns, slots: Int, x: Float, y: Float, wanted: Mask) -> Int:
+    """Return the next `look_at` of sixteen agents at these places; anything for lanes that are not wanted."""
+    nowhere = splat(np.int32(0), x)
+    if turn.period == 1:  # everywhere the same
+        return nowhere + turn.next_look[0]
+    if turn.by_id:
+        place = modulo(gather(columns.id, slots), turn.period, turn.inv_period)
+    else:
+        place = to_int(y * turn.inv_band) * turn.columns + to_int(x * turn.inv_column)
+    return gather(turn.next_look, select(wanted, place, nowhere))
 
 
 @device
@@ -95,7 +107,7 @@ def due_by_id(identity: int, tick: int, period: int) -> bool:
 @device
 def due_of_sixteen(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
     """Return how many of the agents order[first:first + 16], or fewer up to `end`, are due."""
-    hits = due(turn, gather(columns.look_at, load(order, first)))
+    hits = due(turn, gather(columns.look_at, onward(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 

@@ -14,18 +14,26 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Ints, Longs, Whole
 from crowd_demo.compute.jit import Call, call, kernel, run
-from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.simd import LANES, gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
+
+MOVED = 1024  # slots at a time
 
 
 @kernel
 def move_rows(worker: int, workers: int, source: Ints, order: Ints, count: int, target: Ints) -> None:
-    """target[:, k] = source[:, order[k]] for k < count: move all columns of the agents into a new order."""
+    """target[:, k] = source[:, order[k]] for k < count: move all columns of the agents into a new order.
+
+    A thousand slots of all columns at a time, so that their order is read from the nearest cache. The last register of a
+    worker writes what the next one writes too.
+    """
     first, last = count * worker // workers, count * (worker + 1) // workers
-    for row in range(source.shape[0]):
-        for slot in range(first, last):
-            target[row, slot] = source[row, np.uintp(order[slot])]
+    for block in range(first, last, MOVED):
+        for row in range(source.shape[0]):
+            of, to = source[row], target[row]
+            for slot in range(block, min(block + MOVED, last), LANES):
+                store(to, slot, gather(of, onward(order, slot)))
 
 
 class Agents(Generic[Kind]):

@@ -159,11 +159,19 @@ def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
 @pytest.mark.quick
 @settings(deadline=None)
 @given(rows=st.lists(st.integers(0, 30) | st.integers(500, 900), min_size=1, max_size=60), workers=st.integers(1, 5))
-def test_blocks_are_eight_rows_and_single_ones_where_many_stand(rows: list[int], workers: int) -> None:
+def test_blocks_are_eight_rows_or_fewer_and_single_ones_where_many_stand(rows: list[int], workers: int) -> None:
     start = np.concatenate(([0], np.cumsum(rows))).astype(np.int32)
     blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, len(rows), 1), workers)
     assert blocks[0] == 0 and blocks[-1] == len(rows)
+    assert all(1 <= last - first <= BLOCK for first, last in itertools.pairwise(blocks))
     for first, last in itertools.pairwise(blocks):
-        whole = first // BLOCK * BLOCK
-        heavy = workers > 1 and sum(rows[whole:whole + BLOCK]) * HEAVY * workers > sum(rows)
-        assert last - first == (1 if heavy else min(BLOCK, len(rows) - whole))
+        assert workers == 1 or last - first == 1 or sum(rows[first:last]) * HEAVY * workers <= sum(rows)
+    if workers == 1:
+        assert np.array_equal(blocks, [*range(0, len(rows), BLOCK), len(rows)])
+
+
+def test_blocks_get_smaller_towards_the_end() -> None:
+    start = np.arange(66, dtype=np.int32) * 10
+    blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, 65, 1), 2)
+    sizes = np.diff(blocks)
+    assert sizes[0] == BLOCK and sizes[-1] <= 2 and np.all(np.diff(sizes) <= 0)
