@@ -6,7 +6,9 @@ draws it, overlays included. When that takes long, as with a large crowd and no 
 
 from __future__ import annotations
 
+import math
 import sys
+import threading
 import time
 from concurrent.futures import Future, wait
 from contextlib import suppress
@@ -20,7 +22,6 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.recorder import Recorder
 from crowd_demo.app.output.slow_frames import Changes, noting_collections
 from crowd_demo.app.presenter import Presenter
-from crowd_demo.app.process.quitting import POLL_S
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
@@ -30,7 +31,9 @@ from crowd_demo.config.model import Config
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
-LONG_S = 0.15  # a frame that takes longer counts as long: events are read before it ends
+ANSWER_S = 0.05  # in a frame that takes longer events are read before it ends, and keys are said to be noted
+ANSWER_EVERY_S = 0.02  # how often
+LONG_S = 0.15  # the title tells of a frame that takes longer
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
@@ -59,6 +62,7 @@ class Loop:
         self._last = time.perf_counter()
         self._precompiler: Precompiler | None = None
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
+        self._drawing = threading.Lock()  # held by the thread that draws on the screen while the worker is busy
         self.opening: Opening | None = None
         self.opened: Opened | None = None
         if options.render:
@@ -73,7 +77,8 @@ class Loop:
         finally:
             if self._precompiler:
                 self._precompiler.close()
-            self.program.techniques.switcher.close()
+            for switcher in self.program.switchers:
+                switcher.close()
 
     def _run(self) -> None:
         while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
@@ -136,7 +141,7 @@ class Loop:
         program.time.rate.add(now, profile.steps)
         if self.options.render:
             self.presenter.present(self.events.pointer.resting_on)
-        if program.techniques.switcher.busy:
+        if program.is_compiling:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
         program.crowd.rewind.frame_took(float(profile.frame_ms(1)[-1]))
@@ -148,6 +153,7 @@ class Loop:
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
         self.program.techniques.take_switched()
+        self.program.split.take_compiled()
         self._open_asked()
         self.program.guide.look(self.program)
         if self.options.headless and self.options.tour:
@@ -190,9 +196,10 @@ class Loop:
         if program.crowd.scene and (program.running or self.options.screenshot):
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
-            program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
-            program.overlays.draw(screen(), program.looks.now.theme)
-            program.split.draw(screen(), alpha, program.looks.now.theme)
+            with self._drawing:
+                program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
+                program.overlays.draw(screen(), program.looks.now.theme)
+                program.split.draw(screen(), alpha, program.looks.now.theme)
             if steps and program.looks.now.hud == "full" and program.running:
                 with program.sim.profile.stage("meters"):
                     program.crowd.meters.read(program.sim)
@@ -226,7 +233,7 @@ class Loop:
     def _await(self, job: Future[None]) -> None:
         """Wait until the worker is done; if it takes long, quit if the user insists and keep other events for later."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
-            job.exception(LONG_S)
+            job.exception(ANSWER_S)
         if not job.done():
             self._wait_long(job)
         if job.done():
@@ -235,10 +242,18 @@ class Loop:
             self.abandoned = True
 
     def _wait_long(self, job: Future[None]) -> None:
-        self._set_title("a step takes long")
-        while self.program.running and not wait((job,), timeout=POLL_S).done:
+        title_at = time.perf_counter() + LONG_S - ANSWER_S
+        answered = len(self.events.waiting) if self.options.render else 0
+        while self.program.running and not wait((job,), timeout=ANSWER_EVERY_S).done:
+            if time.perf_counter() >= title_at:
+                self._set_title("a step takes long")
+                title_at = math.inf
             if self.options.render:
                 self.events.keep()
+                if len(self.events.waiting) > answered and self._drawing.acquire(blocking=False):
+                    answered = len(self.events.waiting)
+                    self.presenter.show_noted(self.events.keys_waiting())
+                    self._drawing.release()
         if not job.done():
             self._set_title("leaving")
             wait((job,), timeout=max(self.program.quitting.left_s(GRACE_S), 0))
@@ -256,7 +271,7 @@ class Loop:
             self.program.techniques.switcher.stand_by()
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
-        if self.program.techniques.switcher.busy:
+        if self.program.is_compiling:
             least = max(least, COMPILING_FRAME_S)
         if spent < least:
             time.sleep(least - spent)

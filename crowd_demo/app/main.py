@@ -20,12 +20,10 @@ from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_n
 from crowd_demo.app.process.startup import seconds_since_start
 from crowd_demo.app.process.streams import STDOUT, OutputError
 from crowd_demo.app.process.worker import Worker
-from crowd_demo.app.recording.format import RecordingError
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
-from crowd_demo.sim.save_format import SaveError, check
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.opening import Opening
@@ -52,12 +50,20 @@ def run(config: Config, options: RunOptions) -> int:
                 return NO_DISPLAY
         try:
             return session.leave(session.run())
-        except (SaveError, RecordingError) as error:  # found only once there is a simulation
-            print(error, file=sys.stderr)
-            return session.leave(MISTAKEN)
-        except BaseException:
+        except BaseException as error:
+            if isinstance(error, ValueError) and is_mistake_in_file(error):
+                print(error, file=sys.stderr)
+                return session.leave(MISTAKEN)
             session.finish_compiling()
             raise
+
+
+def is_mistake_in_file(error: ValueError) -> bool:
+    """Is it about a saved crowd or a recording? That is found only once there is a simulation."""
+    from crowd_demo.app.recording.format import RecordingError
+    from crowd_demo.sim.save_format import SaveError
+
+    return isinstance(error, (SaveError, RecordingError))
 
 
 class Session:
@@ -150,7 +156,7 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [loop.program.techniques.switcher, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [*loop.program.switchers, *([loop.opening] if loop.opening else [])]
             for thread in threads:
                 thread.close(timeout_s)
             self.compiling += threads
@@ -171,6 +177,8 @@ class Session:
         """Load, and put the crowd into the state in which the run begins."""
         loaded = load(self.config, self.options.render, progress)
         if saved := self.options.load:
+            from crowd_demo.sim.save_format import check
+
             check(saved, loaded.sim)
             loaded.sim.restore(saved)
         if self.options.replay:

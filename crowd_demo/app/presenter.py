@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import pygame
 
@@ -52,6 +53,13 @@ class Presenter:
         with profile.stage("hud"):
             draw_notices(picture, status.notices, self.pen, self.hud.scale, self.hud.taken_px)
         with profile.stage("flip"):
+            pygame.display.flip()
+
+    def show_noted(self, keys: Sequence[str]) -> None:
+        """While a step takes long, say over the last picture which keys come next; shown again for each further one."""
+        if keys:
+            notice = f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it"
+            draw_notices(screen(), [notice], self.pen, self.hud.scale, self.hud.taken_px)
             pygame.display.flip()
 
     def save_asked(self) -> None:

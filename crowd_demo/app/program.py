@@ -48,7 +48,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
-from crowd_demo.app.seeing.side_by_side import SideBySide
+from crowd_demo.app.seeing.side_by_side import RIGHT, SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
@@ -86,7 +86,8 @@ class Program:
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
-        self.split = SideBySide(self.crowd, self.camera, self.techniques, self.notices)
+        self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
+                                self.notices)
         self.dialogs = Dialogs()
         self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
                            lambda action: self.perform(Do(action)), self.seeing.show_colours)
@@ -115,6 +116,15 @@ class Program:
             "slow_frames": KeyAction(self.save_slow_frames),
             "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)), "quit": KeyAction(self.close_or_quit)}
 
+    @property
+    def switchers(self) -> tuple[Switcher, ...]:
+        """What compiles values that were asked for."""
+        return self.techniques.switcher, self.split.switcher
+
+    @property
+    def is_compiling(self) -> bool:
+        return any(switcher.busy for switcher in self.switchers)
+
     def perform(self, command: PointerCommand) -> None:
         match command:
             case Do(action, backwards):
@@ -128,6 +138,8 @@ class Program:
                 self._zoom(x, y, factor)
             case Click(target, at):
                 self._click(target, at)
+            case DragNumber(path, steps) if path == RIGHT:
+                self.split.change_number(steps)
             case DragNumber(path, steps):
                 self.techniques.drag_number(path, steps)
             case Rest(target) if self.dialogs.top:
@@ -187,6 +199,8 @@ class Program:
             self.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
             return
         match target:
+            case Target("number", path) if path == RIGHT:
+                self.split.next_value()
             case Target("technique" | "number", path):
                 self.techniques.touched = path
                 self.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))

@@ -14,8 +14,6 @@ from crowd_demo.app.program import Program
 from crowd_demo.config.keys import Keys, bindings
 from crowd_demo.render.hud.canvas import Target
 
-LINE = Target("line")  # between two crowds, side by side
-
 
 class WindowEvents:
     """`waiting` are the events that were kept."""
@@ -43,8 +41,8 @@ class WindowEvents:
             self._show_keys()
 
     def _target_at(self, x: float, y: float) -> Target | None:
-        """What is drawn at a pixel: a part of the HUD, the line between two crowds, or nothing."""
-        return self._presenter.hud.target_at(x, y) or (LINE if self._program.split.is_at(x) else None)
+        """What is drawn at a pixel: a part of the HUD, the line between two crowds or their values, or nothing."""
+        return self._presenter.hud.target_at(x, y) or self._program.split.target_at(x, y)
 
     def keep(self) -> None:
         """Keep events for the next frame. The first Esc asks a question that cannot be shown yet; so a second one leaves."""
@@ -55,6 +53,10 @@ class WindowEvents:
             self._program.quitting.ask()
         elif asked:
             self._presenter.set_title("a step takes long: Esc again leaves")
+
+    def keys_waiting(self) -> list[str]:
+        """The names of the keys that were pressed and wait for the next frame."""
+        return [pygame.key.name(event.key).capitalize() for event in self.waiting if event.type == pygame.KEYDOWN]
 
     def _scrubs(self, event: pygame.Event) -> bool:
         """If the event moves along the timeline, let what is sought at present follow it at once."""

@@ -57,7 +57,7 @@ class PeopleSettings(Paced):
     stuck_s: float = number(1.5, 0, 3600, "seconds", "without progress for so long an agent counts as stuck")
     wiggle: Speed = number(18, 0, 10_000, SPEED, "sideways speed with which a stuck agent frees itself")
     push: float = number(1.0, 0, 100, "", "weight of avoidance against the wish to walk on")
-    away: float = number(0.85, 0, 100, "", "anticipate: weight of the push of who is near")
+    away: float = number(0.75, 0, 100, "", "anticipate: weight of the push of who is near")
     behind: float = number(0.3, 0, 1, "", "anticipate: how much somebody straight behind counts")
     ahead_s: float = number(3, 0, 60, "seconds", "anticipate: how far people look ahead")
     gap: Length = number(36, 0, 4096, LENGTH, "anticipate: they step aside for whom they would pass nearer than this")
@@ -68,8 +68,10 @@ class PeopleSettings(Paced):
     response: float = number(4.0, 0, 1000, "1/s", "how fast the velocity follows the wish")
     destinations: Whole = number(12, 1, 64, "places", "drawn by the seed when the map marks none")
     destination_spread: Length = number(160, 0, 65_536, LENGTH, "goals lie so far around their destination")
-    room: Area = number(800, 0, 1_000_000, "square units", "area of all destinations for each of the agents, at least")
-    goal_draws: Whole = number(32, 0, 64, "draws", "of destination and goal, until one sees the other; 0: one, seen or not")
+    room: Area = number(800, 0, 1_000_000, "square units",
+                        "all destinations together claim so much for each of the agents; 0: no areas, all are let in")
+    place: Area = number(405.6, 1, 1_000_000, "square units",
+                         "what one person takes at a destination: who finds no room there queues")
 
 
 class FlockSettings(Paced):

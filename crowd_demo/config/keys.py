@@ -45,6 +45,7 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "inspect": (("f6",), "inspect who is in the middle, and close; with Shift: count all in view"),
     "inspect_next": ((";",), "inspect the next agent by id; with Shift the one before"),
     "split": (("\\",), "side by side: the technique touched last with another value"),
+    "split_value": (("ctrl+\\",), "the next value on the right of it; with Shift the one before"),
     "overlays": (("f10",), "overlays: see the machine at work"),
     "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
     "tour": (("f3",), "tours: be led through the ideas; leave the tour"),

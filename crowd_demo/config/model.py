@@ -51,8 +51,8 @@ class SceneSettings(Section):
 
     colours: ColourName = Field("looks", description="; ".join(
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
-    ground: Literal["stone", "grass", "floor", "sky", "dusk", "water"] = Field("stone", description=(
-        "what an open tile looks like"))
+    ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water"] = Field("stone", description=(
+        "what an open tile looks like; at night all tiles are dark, and light stands out"))
 
 
 class Spawn(Section):

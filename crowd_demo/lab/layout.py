@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns
-from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import PeopleColumns
 from crowd_demo.sim.store.columns import Columns, dtypes_of
 
 CANDIDATES = 48

@@ -20,10 +20,10 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
-from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people
+from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, wants_to_walk
 from crowd_demo.measure.text import aligned
 from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
@@ -59,7 +59,7 @@ def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
     i, j, _ = close_pairs(c.x, c.y, NEAR)
     dot = c.vx[i] * c.vx[j] + c.vy[i] * c.vy[j]
     lengths = np.hypot(c.vx[i], c.vy[i]) * np.hypot(c.vx[j], c.vy[j])
-    chosen = (dot < HEAD_ON * lengths) & (c.state[i] != WAITING) & (c.state[j] != WAITING)
+    chosen = (dot < HEAD_ON * lengths) & wants_to_walk(c)[i] & wants_to_walk(c)[j]
     return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
 
 
@@ -82,6 +82,7 @@ class Figures(NamedTuple):
     densest_moving: int
     stuck: float
     waiting: float
+    queuing: float
     pace: float
     speed: float  # units/s
     watched: Watched | None
@@ -97,7 +98,7 @@ def table(figures: Figures) -> str:
     f = figures
     rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
             ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
-            ("stuck; waiting", f"{f.stuck:.2%}; {f.waiting:.1%}"),
+            ("stuck; waiting; queuing", f"{f.stuck:.2%}; {f.waiting:.1%}; {f.queuing:.1%}"),
             ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
     if f.watched is not None:
         rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{f.watched.head_on:,}"),
@@ -134,10 +135,10 @@ def watch(sim: Simulation) -> tuple[int, float, float]:
 def idle_share(sim: Simulation) -> float:
     """Run for IDLE_S; return the share that wanted to walk throughout, to the same goal, and has hardly moved."""
     before = people(sim)
-    wants = before.state != WAITING
+    wants = wants_to_walk(before)
     for _ in range(8):
         sim.step(round(IDLE_S / 8 / sim.dt))
-        wants &= people(sim).state != WAITING
+        wants &= wants_to_walk(people(sim))
     now = people(sim)
     moved = np.hypot(now.x - before.x, now.y - before.y)
     return float(np.mean(wants & (moved < IDLE)))
@@ -160,8 +161,8 @@ def measure(sim: Simulation, watched: bool = True) -> Figures:
     speed = np.hypot(c.x - before.x, c.y - before.y) / sim.dt
     pace = speed / c.speed
     most, moving = densest(c.x, c.y, pace)
-    walks = c.state != WAITING
+    walks = wants_to_walk(c)
     below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
     return Figures(below_10_5, below_6, below_2, most, moving, float(np.mean(c.state == STUCK)),
-                   float(np.mean(c.state == WAITING)), mean(pace[walks]), mean(speed[walks]),
-                   Watched(*watch(sim), idle_share(sim)) if watched else None)
+                   float(np.mean(c.state == WAITING)), float(np.mean(c.state == QUEUING)), mean(pace[walks]),
+                   mean(speed[walks]), Watched(*watch(sim), idle_share(sim)) if watched else None)

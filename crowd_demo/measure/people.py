@@ -6,8 +6,8 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Doubles, Floats, Longs
-from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 SQUARE = 48.0  # world units: crowding is counted in aligned squares of that side
@@ -16,6 +16,12 @@ SQUARE = 48.0  # world units: crowding is counted in aligned squares of that sid
 def people(sim: Simulation) -> PeopleColumns:
     """Return a copy of all columns in id order."""
     return cast(PeopleColumns, sim.agents.by_id())
+
+
+def wants_to_walk(c: PeopleColumns) -> Bools:
+    """Return who neither waits at a goal nor queues for one."""
+    wants: Bools = (c.state != WAITING) & (c.state != QUEUING)
+    return wants
 
 
 class Pairs(NamedTuple):

@@ -11,7 +11,8 @@ _PEOPLE = ("crowd",)
 BUILT_IN: tuple[MeasureEntry, ...] = (
     MeasureEntry("stuck", "share of people who are stuck", f"{_HOME}.people:stuck", behaviours=_PEOPLE),
     MeasureEntry("waiting", "share of people who wait at a goal", f"{_HOME}.people:waiting", behaviours=_PEOPLE),
-    MeasureEntry("speed", "way that people make who do not wait, as a part of what they prefer", f"{_HOME}.people:Speed",
+    MeasureEntry("queuing", "share of people who queue for a goal", f"{_HOME}.people:queuing", behaviours=_PEOPLE),
+    MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_HOME}.people:Speed",
                  behaviours=_PEOPLE),
     MeasureEntry("overlap", "share of people whose bodies overlap somebody's", f"{_HOME}.people:overlap", behaviours=_PEOPLE),
     MeasureEntry("densest", "most people in a square of 48 units", f"{_HOME}.people:densest", fold="most", behaviours=_PEOPLE),

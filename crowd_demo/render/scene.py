@@ -175,7 +175,7 @@ class Scene:
         if len(slots) > len(self._number):
             self._number = np.zeros(max(len(slots), self.sim.agents.count), np.uint8)
         run(self._mode.calls(self.sim, slots, self._number))
-        return Shades(self._number[:len(slots)], palette_of(self._mode.colours(self.sim)))
+        return Shades(self._number[:len(slots)], palette_of(tuple(self._mode.colours(self.sim))))
 
     # --- ground and lines --------------------------------------------------------------------------------------------
 

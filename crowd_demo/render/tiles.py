@@ -34,11 +34,14 @@ KEPT = 3
 ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
 MOST_ROWS = 144  # more rows of tiles share pictures
 
+DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
+
 Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest.
+    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest, or stone
+    at night.
 
     The map has so many rows of tiles.
     """
@@ -49,7 +52,8 @@ class TileSet:
         self._rows = {name: row for row, name in enumerate(manifest["kinds"])}
         self._sky = np.array(manifest["skies"].get(ground, ()))
         self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
-        self._names = "floor" if len(self._sky) else ground, *NAMES[1:]
+        self._names = "floor" if len(self._sky) else "stone" if ground == "night" else ground, *NAMES[1:]
+        self._light = np.array(NIGHT if ground == "night" else DAY, np.float32)
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
 
     def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
@@ -64,6 +68,10 @@ class TileSet:
         """A picture with `side` pixels a side."""
         if number >= ON_GROUND:
             return self._sky_row(number - ON_GROUND, side)
+        lit: Picture = self._on_ground(number, side) * self._light
+        return lit
+
+    def _on_ground(self, number: int, side: int) -> Picture:
         of_kind, variant = divmod(number, VARIANTS)
         kind, shade = divmod(of_kind, SHADES)
         top = _resized(self._part(self._names[kind], variant), side, side)

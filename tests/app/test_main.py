@@ -170,3 +170,8 @@ def test_ctrl_c_is_130() -> None:
             assert process.stderr and process.stderr.read() == b""
         finally:
             process.kill()
+
+
+def test_the_window_opens_before_the_compiler_is_imported() -> None:
+    code = "import sys, crowd_demo.app.main; sys.exit('numba' in sys.modules or 'llvmlite' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

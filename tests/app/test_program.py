@@ -15,7 +15,7 @@ from crowd_demo.app.crowd.crowd import fewer, more
 from crowd_demo.app.crowd.pace import CATCH_UP_S
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import PANS
-from crowd_demo.app.screen.window import close_window
+from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
@@ -179,6 +179,25 @@ def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
     may_go_on.set()
     driven.frames()
     assert driven.program.looks.now.hud != "full"
+
+
+def test_while_a_step_takes_long_a_key_is_said_to_be_noted(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.frames()
+    before, during = screen().copy(), []
+
+    def step() -> None:
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_TAB, mod=0))
+        time.sleep(0.3)
+        during.append(screen().copy())
+    monkeypatch.setattr(driven.program.sim, "step", step)
+    monkeypatch.setattr("crowd_demo.app.loop.LONG_S", 5.0)
+    driven.frames()
+    changed = (pygame.surfarray.array2d(before) != pygame.surfarray.array2d(during[0])).any(axis=0).nonzero()[0]
+    assert len(changed) and changed.min() > before.get_height() // 2, "near the lower edge, over the last picture"
+    assert changed.max() - changed.min() < 40
+    monkeypatch.setattr(driven.program.sim, "step", lambda: None)
+    driven.frames()
+    assert driven.program.looks.now.hud != "full", "and then it is carried out"
 
 
 def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(

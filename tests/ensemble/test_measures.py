@@ -12,7 +12,7 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, simulation
 
 from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
-from crowd_demo.ensemble.measures.people import Speed, densest, overlap, stuck, waiting
+from crowd_demo.ensemble.measures.people import Speed, densest, overlap, queuing, stuck, waiting
 from crowd_demo.ensemble.measures.places import Flow, density
 from crowd_demo.ensemble.sampling import FOLD, Sampler
 from crowd_demo.measure.trajectories.flow import steps_across
@@ -20,7 +20,7 @@ from crowd_demo.measure.trajectories.table import Line
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 METRE = 26.0
@@ -47,6 +47,7 @@ def test_people_are_measured_as_one_would_by_hand(crowd: Simulation) -> None:
     people: Any = crowd.agents.by_id()
     assert stuck(crowd) == sum(state == STUCK for state in people.state.tolist()) / 500
     assert waiting(crowd) == sum(state == WAITING for state in people.state.tolist()) / 500
+    assert queuing(crowd) == sum(state == QUEUING for state in people.state.tolist()) / 500
     squares = Counter((int(x // 48), int(y // 48)) for x, y in zip(people.x.tolist(), people.y.tolist(), strict=True))
     assert densest(crowd) == max(squares.values())
     body = crowd.config.crowd.body
@@ -62,7 +63,7 @@ def test_speed_is_of_the_way_made_by_those_who_do_not_wait() -> None:
     sim.step(7)
     now: Any = sim.agents.by_id()
     parts = [math.hypot(now.x[i] - before.x[i], now.y[i] - before.y[i]) / (float(now.speed[i]) * 7 * sim.dt)
-             for i in range(500) if WAITING not in (before.state[i], now.state[i])]
+             for i in range(500) if not {WAITING, QUEUING} & {before.state[i], now.state[i]}]
     assert measure(sim) == pytest.approx(sum(parts) / len(parts), rel=1e-5) and 0 < len(parts) < 500
 
 
@@ -141,7 +142,7 @@ def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
     def record(frame: int) -> None:
         now: Any = sim.agents.by_id()
         frames.append(pandas.DataFrame({"id": now.id, "frame": frame, "x": now.x / METRE, "y": now.y / METRE,
-                                        "speed": now.speed / METRE, "waits": now.state == WAITING}))
+                                        "speed": now.speed / METRE, "waits": np.isin(now.state, (WAITING, QUEUING))}))
 
     record(0)
     for frame in range(1, 41):

@@ -208,3 +208,10 @@ def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
     assert numbers[-1, 0] < tiles.ON_GROUND + tiles.MOST_ROWS
     assert len(set(numbers[:, 0])) == min(rows, tiles.MOST_ROWS)
     assert np.array_equal(numbers[:, 2], tiles.tile_numbers(kinds, np.full((rows, 3), -1, np.int16))[:, 2])
+
+
+@pytest.mark.quick
+def test_at_night_every_tile_is_dark(assets):
+    by_day, by_night = (tiles.TileSet(assets, load_manifest(assets)["tiles"], ground) for ground in ("stone", "night"))
+    for number in range(0, tiles.ON_GROUND, tiles.VARIANTS):
+        assert np.allclose(by_night.picture(number, 16), by_day.picture(number, 16) * np.array(tiles.NIGHT), atol=1e-3)

@@ -11,8 +11,6 @@ import numpy as np
 import pytest
 from crowds import open_world, refresh_rules, shuffle, simulation
 
-from crowd_demo.sim.behaviours.people import destinations_of
-
 F = np.float32
 SPEED, SIZE, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 1, 2, 4, 64, 65
 SEED = 2**40 + 7
@@ -111,11 +109,10 @@ def test_a_clump_is_born_in_its_box() -> None:
 def test_walkers_are_born_waiting_and_their_destinations_have_the_least_hashes() -> None:
     sim = simulation(**PAGE, behaviour="crowd", crowd__destinations=5, crowd__speed_min=40, crowd__speed_max=120,
                      crowd__speed_draws=4)
-    destinations = destinations_of(sim.terrain, sim.config.crowd.destination_spread)
     tiles = sorted(range(COLUMNS * ROWS), key=lambda tile: page_hash(tile ^ key(SEED, 0, DESTINATIONS)))[:5]
     points = [(column * TILE + TILE / 2, (row * TILE + min(row * TILE + TILE, HEIGHT)) / 2)
               for row, column in (divmod(tile, COLUMNS) for tile in tiles)]
-    assert points == list(zip(destinations.x, destinations.y, strict=True))
+    assert points == [(place.x, place.y) for place in sim.terrain.destinations]
     columns: Any = sim.agents.by_id()
     assert columns.speed.tolist() == [F(40 + 80 * (four_parts(identity, key(SEED, 0, SPEED)) / 4)) for identity in IDS]
     assert columns.goal.tolist() == [page_hash(identity) % 5 for identity in IDS]

@@ -98,10 +98,11 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
 
-@pytest.mark.parametrize("avoidance, contact", [("push", 2), ("anticipate", 0), ("anticipate", 3)])
-def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int) -> None:
-    """All other tests have the default, a push without contact."""
-    model: Settings = {"optimizations__avoidance": avoidance, "optimizations__contact": contact, **CROWD}
+@pytest.mark.parametrize("avoidance, contact, place", [("push", 2, 400), ("anticipate", 0, 400), ("anticipate", 3, 9000)])
+def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int, place: float) -> None:
+    """All other tests have the default, a push without contact; with large places there are queues."""
+    model: Settings = {**CROWD, "optimizations__avoidance": avoidance, "optimizations__contact": contact,
+                       "crowd__place": place}
     ways: list[Settings] = [
         {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
         {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]

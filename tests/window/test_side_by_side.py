@@ -42,3 +42,16 @@ def test_without_a_switch_the_crowd_is_that_of_a_run_alone(running: Any) -> None
     report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
     alone.step(report["steps"])
     assert report["state_hash"] == alone.state_hash()
+
+
+def test_keys_and_clicks_choose_the_value_on_the_right(running: Any) -> None:
+    running.press("4", "backslash")
+    time.sleep(1.0)
+    running.press("space", "Tab", "Tab")
+    first = running.picture().read_bytes()
+    running.press("ctrl+backslash")
+    second = running.picture().read_bytes()
+    running.tool("mousemove", "--window", running.window, "360", "188", "click", "1")
+    time.sleep(0.5)
+    assert len({first, second, running.picture().read_bytes()}) == 3
+    assert running.leave() == 0

@@ -2,48 +2,117 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pygame
 
+from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.techniques import TOUCHED_FIRST, Techniques
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
+from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
+from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import THEMES, scale_for
 from crowd_demo.render.overlays.sketch import plate
 
 EDGE_PX, GRIP_PX = 20.0, 6.0  # least width of a side; how near to the line the mouse takes it
+LINE = Target("line")  # between the two crowds
+RIGHT = "right"  # the number that a drag over the right value changes
 
 
 class SideBySide:
-    """`second` is the other crowd while the window is split, `share` the part of the width that is left of the line."""
+    """`second` is the other crowd while the window is split, `share` the part of the width that is left of the line.
 
-    def __init__(self, crowd: Crowd, camera: Camera, techniques: Techniques, notices: Notices) -> None:
+    The value on the right is compiled ahead, like every value: until its kernels are there, the second crowd waits.
+    """
+
+    def __init__(self, crowd: Crowd, camera: Camera, techniques: Techniques, switcher: Switcher, notices: Notices) -> None:
         self.second: SecondCrowd | None = None
         self.share = 0.5
+        self.value: Value = 0  # that is asked for on the right
         self._crowd, self._camera, self._techniques, self._notices = crowd, camera, techniques, notices
+        self.switcher = switcher
+        self._asked_for: Optimizations | None = None  # the techniques on the right whose kernels are being compiled
+        self._compiled: Optimizations | None = None  # and those whose kernels are there
+        self._labels: list[tuple[Target, pygame.Rect]] = []
         self._pen: Pen | None = None
 
     @property
     def actions(self) -> KeyActions:
-        return {"split": KeyAction(self.toggle)}
+        return {"split": KeyAction(self.toggle),
+                "split_value": KeyAction(self.next_value, partial(self.next_value, backwards=True))}
 
     @property
     def line_px(self) -> int:
         return round(self.share * self._camera.size[0])
+
+    @property
+    def _technique(self) -> Technique:
+        return BY_PATH[self.second.path if self.second else self._techniques.touched or TOUCHED_FIRST]
+
+    # --- what is shown -----------------------------------------------------------------------------------------------
 
     def toggle(self) -> None:
         """Show the technique that was touched last with its present value and with another one; or one crowd again."""
         if self.second:
             self.second = None
             return
-        technique = BY_PATH[self._techniques.touched or "stagger.avoidance"]
-        self.second = SecondCrowd(technique.path, other_value(technique, self._crowd.sim.optimizations.get(technique.path)))
-        self._notices.add(f"{technique.label.strip()}: {hud_word(self.second.value)} on the right", "split")
+        technique = self._technique
+        self.second = SecondCrowd(technique.path, other_value(technique, self._techniques.value(technique.path)))
+        self._choose(self.second.value)
+
+    def next_value(self, backwards: bool = False) -> None:
+        """Show the next choice on the right, but for the one that is on the left."""
+        if not self.second:
+            self.toggle()
+            return
+        value = next_choice(self._technique, self.value, backwards)
+        if value == self._techniques.value(self._technique.path):
+            value = next_choice(self._technique, value, backwards)
+        self._choose(value)
+
+    def change_number(self, steps: int) -> None:
+        """Change the number on the right by so many steps, if it is one."""
+        numbers, value = self._technique.numbers, self.value
+        if not self.second or not numbers or isinstance(value, str):
+            return
+        for _ in range(abs(steps)):
+            value = next_number(numbers, float(value), 1 if steps > 0 else -1)
+        self._choose(value)
+
+    def _choose(self, value: Value) -> None:
+        self.value = value
+        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
+
+    def take_compiled(self) -> None:
+        """Show on the right what is asked for, beside the crowd's other techniques, once its kernels are compiled."""
+        if not self.second:
+            return
+        present, path = self._crowd.sim.optimizations, self.second.path
+        asked = with_values(present, {path: self.value})
+        if asked != self._asked_for:
+            self._asked_for = asked
+            self.switcher.pending.clear()
+            self.switcher.request(present, path, self.value)
+        if path in self.switcher.ready(present):
+            self.second.value, self._compiled = self.value, asked
+
+    # --- the line and the labels -------------------------------------------------------------------------------------
+
+    def target_at(self, x: float, y: float) -> Target | None:
+        """What there is at that pixel: one of the two values, the line, or nothing."""
+        if not self.second:
+            return None
+        for target, rect in self._labels:
+            if rect.collidepoint(x, y):
+                return target
+        return LINE if self.is_at(x) else None
 
     def is_at(self, x: float) -> bool:
         """Is the line at that column of pixels?"""
@@ -60,21 +129,30 @@ class SideBySide:
         if not second or not scene:
             return
         with sim.profile.stage("proof"):
-            second.keep_up(sim)
-            picture, line = second.draw(scene, self._camera, alpha), self.line_px
-            on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
-        pygame.draw.line(on, (12, 14, 18), (line, 0), (line, on.get_height()), 5)
-        pygame.draw.line(on, (250, 250, 246), (line, 0), (line, on.get_height()), 1)
+            is_compiled = with_values(sim.optimizations, {second.path: second.value}) == self._compiled
+            if is_compiled:
+                second.keep_up(sim)
+                picture, line = second.draw(scene, self._camera, alpha), self.line_px
+                on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
+        self._draw_line(on)
+        self._draw_labels(on, second, theme, is_compiled and second.value == self.value)
+
+    def _draw_line(self, on: pygame.Surface) -> None:
+        for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
+            pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
+
+    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, theme: str, is_compiled: bool) -> None:
+        """Both values, beside the line; and since when they differ, or that the right one is being compiled."""
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[theme]
-        scale, label = scale_for(on.get_size()), BY_PATH[second.path].label.strip()
+        scale, label, line = scale_for(on.get_size()), self._technique.label.strip(), self.line_px
         left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text")
-                       for value in (sim.optimizations.get(second.path), second.value))
-        since = plate(f"since tick {second.begun_at}", self._pen, scale, "dim")
+                       for value in (self._crowd.sim.optimizations.get(second.path), self.value))
+        below = plate(f"since tick {second.begun_at}" if is_compiled else "compiling", self._pen, scale, "dim")
         top = on.get_height() // 2
-        on.blit(left, (line - left.get_width() - 10, top))
-        on.blit(right, (line + 10, top))
-        on.blit(since, (line + 10, top + right.get_height() + 4))
+        self._labels = [(Target("number", second.path), on.blit(left, (line - left.get_width() - 10, top))),
+                        (Target("number", RIGHT), on.blit(right, (line + 10, top)))]
+        on.blit(below, (line + 10, top + right.get_height() + 4))
 
 
 def other_value(technique: Technique, present: Value) -> Value:

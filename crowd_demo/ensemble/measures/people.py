@@ -7,8 +7,8 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
-from crowd_demo.measure.people import SQUARE, nearest, people
-from crowd_demo.sim.behaviours.walking import STUCK, WAITING, PeopleColumns
+from crowd_demo.measure.people import SQUARE, nearest, people, wants_to_walk
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -20,6 +20,11 @@ def stuck(sim: Simulation) -> float | None:
 def waiting(sim: Simulation) -> float | None:
     """Return the share of people who wait at a goal."""
     return float(np.mean(people(sim).state == WAITING)) if sim.agents.count else None
+
+
+def queuing(sim: Simulation) -> float | None:
+    """Return the share of people who queue for a place at a goal."""
+    return float(np.mean(people(sim).state == QUEUING)) if sim.agents.count else None
 
 
 def overlap(sim: Simulation) -> float | None:
@@ -39,7 +44,7 @@ def densest(sim: Simulation) -> float:
 
 
 class Speed:
-    """Mean speed of those who do not wait, each as a part of what it prefers.
+    """Mean speed of those who neither wait nor queue, each as a part of what it prefers.
 
     That is of the straight way since the last look: who is pushed back gets nowhere, whatever its velocity says.
     """
@@ -53,6 +58,6 @@ class Speed:
         then, same = now.same_since(before)
         were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
         preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
-        walks = (were.state[then] != WAITING) & (are.state[same] != WAITING) & (preferred > 0)
+        walks = wants_to_walk(were)[then] & wants_to_walk(are)[same] & (preferred > 0)
         way = np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then])
         return float(np.mean(way[walks] / preferred[walks])) if walks.any() else None

@@ -6,6 +6,7 @@ A mode reads the simulation and never writes it. Its kernels take columns, not a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -51,15 +52,17 @@ class ColourMode(Protocol):
         """Explain the colours."""
 
 
-def ramp(anchors: Sequence[RGB], levels: int = LEVELS) -> tuple[RGB, ...]:
+@lru_cache(32)  # a mode is asked for its colours in each frame
+def ramp(anchors: tuple[RGB, ...], levels: int = LEVELS) -> tuple[RGB, ...]:
     """So many colours, from the first anchor to the last."""
     at, ends = np.linspace(0, len(anchors) - 1, levels), np.arange(len(anchors))
     channels = (np.interp(at, ends, channel).round().astype(int).tolist() for channel in np.array(anchors, float).T)
     return tuple((red, green, blue) for red, green, blue in zip(*channels, strict=True))
 
 
-def palette_of(colours: Sequence[RGB]) -> Words:
-    """The colours as 0xRRGGBB."""
+@lru_cache(32)
+def palette_of(colours: tuple[RGB, ...]) -> Words:
+    """The colours as 0xRRGGBB; not to be written into."""
     red, green, blue = np.array(colours, np.uint32).T
     palette: Words = red << np.uint32(16) | green << np.uint32(8) | blue
     return palette

@@ -5,7 +5,8 @@ For people these are Fruin's levels of service of walkways, A (free) to F (jamme
 so the colours depend on neither the neighbour structure nor culling.
 
 Agents are counted in three kernels, only in squares that drawn agents lie in or beside; then each drawn agent reads the shade
-of its square. O(agents + squares that are shown).
+of its square. Where few are drawn, only the agents in the cells around them are looked at, if culling goes by cells. O(agents
+looked at + squares that are shown).
 """
 
 from __future__ import annotations
@@ -17,9 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, any_set, lane_numbers, load, select, splat, store, to_int
 from crowd_demo.render.colours.base import LEVELS, RGB, RISING, Legend, ramp
+from crowd_demo.render.cull import Cull, Found
+from crowd_demo.render.numbering import registers
+from crowd_demo.render.projection import Bounds, moving
 from crowd_demo.sim.simulation import Simulation
 
 METRE = 22 / 1.75  # world units
@@ -30,6 +35,8 @@ SERVICE_COLOURS: tuple[RGB, ...] = (
 NAMES = "A free", "B", "C", "D", "E", "F jammed"
 USUAL, TIMES = 36.0, 4.0  # agents in nine squares of the usual density; the ramp ends at so many times that
 MOST_SQUARES = 1 << 20
+AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
+ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 SHARE = 4  # where more than one in so many agents is drawn, all of them are counted
 
 
@@ -48,19 +55,21 @@ class Squares(NamedTuple):
     inv_side: np.float32
     columns: int
     rows: int
-    counts: Ints  # [workers, (rows + 2) * (columns + 2)]
+    counts: Ints  # [workers, (rows + 2) * (columns + 2) + 1]: the last is for agents elsewhere
     shade: Bytes  # [(rows + 2) * (columns + 2)]
     square: Ints  # of each slot in the window
 
 
 @device
-def _place(position: np.float32, inv_side: np.float32, count: int) -> int:
-    """The row or column, of so many."""
-    return min(max(int(position * inv_side), 0), count - 1)
+def _place(place: Float, count: int) -> Int:
+    """The row or column, of so many, that a place in rows or columns lies in."""
+    least, most = splat(np.float32(0), place), splat(np.float32(count - 1), place)
+    place = select(place > least, place, least)
+    return to_int(select(place < most, place, most))
 
 
 @device
-def _square(row: int, column: int, squares: Squares) -> int:
+def _square(row: Int, column: Int, squares: Squares) -> Int:
     return (row + 1) * (squares.columns + 2) + column + 1
 
 
@@ -77,12 +86,30 @@ def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, 
     counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
     top, bottom = _reach(window.row0, window.row1, squares.rows)
     left, right = _reach(window.column0, window.column1, squares.columns)
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+    nowhere = np.int32(counts.shape[0] - 1)
+    first, last = registers(agents, worker, workers)
+    for at in range(first, last, LANES):
+        down, across = load(y, at) * squares.inv_side, load(x, at) * squares.inv_side
+        inside = (down >= top) & (down < bottom) & (across >= left) & (across < right) & (lane_numbers() < agents - at)
+        square = _square(_place(down, squares.rows), _place(across, squares.columns), squares)
+        store(squares.square, at, select(inside, square, splat(nowhere, square)))
+        if any_set(inside):
+            for slot in range(at, at + LANES):
+                counts[np.uintp(squares.square[np.uintp(slot)])] += 1
+
+
+@kernel
+def count_found(worker: int, workers: int, x: Floats, y: Floats, found: Found, squares: Squares, window: Window) -> None:
+    """The same of the agents that culling has found near the window, which are all that count."""
+    counts, stride = squares.counts[worker], squares.columns + 2
+    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
+    top, bottom = _reach(window.row0, window.row1, squares.rows)
+    left, right = _reach(window.column0, window.column1, squares.columns)
+    for k in range(found.first[worker], found.first[worker] + found.size[worker]):
+        slot = np.uintp(found.region[np.uintp(k)])
         down, across = y[slot] * squares.inv_side, x[slot] * squares.inv_side
         if (down >= top) & (down < bottom) & (across >= left) & (across < right):
-            row = _place(y[slot], squares.inv_side, squares.rows)
-            column = _place(x[slot], squares.inv_side, squares.columns)
-            square = _square(row, column, squares)
+            square = _square(_place(down, squares.rows), _place(across, squares.columns), squares)
             squares.square[slot] = square
             counts[np.uintp(square)] += 1
 
@@ -124,6 +151,7 @@ class DensityColours:
         self._made_for: tuple[int, float, float, float] | None = None
         self._squares: Squares
         self._square: Ints = np.zeros(0, np.int32)
+        self._cull = Cull()
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return SERVICE_COLOURS if _is_people(sim) else ramp(RISING)
@@ -133,10 +161,24 @@ class DensityColours:
         side = side_of(sim)
         squares = self._fit(sim, workers, side)._replace(square=self._room(agents))
         window = window_of(columns.x, columns.y, slots, agents, squares)
-        return (call(count_squares, workers, columns.x, columns.y, agents, squares, window),
+        return (*self._counting(sim, squares, window, side, len(slots)),
                 call(add_squares, workers, squares, window),
                 call(shade_squares, workers, squares, window, shades(_is_people(sim), side, _mean(sim))),
                 call(number_squares, workers, slots, squares, number))
+
+    def _counting(self, sim: Simulation, squares: Squares, window: Window, side: float, listed: int) -> tuple[Call, ...]:
+        """Count all agents, or, where few of them are shown, those in the cells around; with no agents, both."""
+        world, columns, agents = sim.world, sim.agents.columns, sim.agents.count
+        workers, by_cells = world.workers, sim.optimizations.cull == "grid" and world.grid.fresh and listed * SHARE <= agents
+        calls: list[Call] = []
+        if by_cells:
+            slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
+            visit, _ = self._cull.calls("grid", workers, agents, moving(columns), np.float32(0), near(window, squares, side),
+                                        world.grid, slack)
+            calls += visit, call(count_found, workers, columns.x, columns.y, self._cull.found, squares, window)
+        if listed == 0 or not by_cells:
+            calls.append(call(count_squares, workers, columns.x, columns.y, agents, squares, window))
+        return tuple(calls)
 
     def legend(self, sim: Simulation) -> Legend:
         if _is_people(sim):
@@ -149,15 +191,15 @@ class DensityColours:
         if made_for != self._made_for:
             self._made_for = made_for
             columns, rows = (max(1, math.ceil(length / side)) for length in made_for[2:])
-            counts = np.zeros((workers, (rows + 2) * (columns + 2)), np.int32)
+            counts = np.zeros((workers, (rows + 2) * (columns + 2) + 1), np.int32)
             self._squares = Squares(np.float32(1 / side), columns, rows, counts, np.zeros(counts.shape[1], np.uint8),
                                     self._square)
         return self._squares
 
     def _room(self, agents: int) -> Ints:
         """Memory for a square of each agent."""
-        if agents > len(self._square):
-            self._square = np.zeros(agents, np.int32)
+        if agents + LANES > len(self._square):
+            self._square = np.zeros(agents + LANES, np.int32)
         return self._square
 
 
@@ -170,6 +212,14 @@ def window_of(x: Floats, y: Floats, slots: Ints, agents: int, squares: Squares) 
     return Window(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
                     for places, count in ((y[slots], squares.rows), (x[slots], squares.columns))
                     for end, beyond in ((places.min(), 0), (places.max(), 1))))
+
+
+def near(window: Window, squares: Squares, side: float) -> Bounds:
+    """Where agents are that may count: in the window and a square around it, or beyond the world beside it."""
+    top, bottom = (FAR if end in (0, squares.rows) else 0.0 for end in (window.row0, window.row1))
+    left, right = (FAR if end in (0, squares.columns) else 0.0 for end in (window.column0, window.column1))
+    return Bounds(np.float32((window.column0 - AROUND) * side - left), np.float32((window.row0 - AROUND) * side - top),
+                  np.float32((window.column1 + AROUND) * side + right), np.float32((window.row1 + AROUND) * side + bottom))
 
 
 @lru_cache(maxsize=8)  # asked in each frame

@@ -1,4 +1,4 @@
-"""Colours by state: walking, waiting, stuck; predators and prey; one colour where agents have no states."""
+"""Colours by state: walking, waiting, stuck, queuing; predators and prey; one colour where agents have no states."""
 
 from __future__ import annotations
 

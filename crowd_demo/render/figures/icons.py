@@ -23,7 +23,7 @@ from crowd_demo.render.figures.blit import DrawList, draw_calls, draw_fblits
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
-from crowd_demo.sim.behaviours.walking import STUCK, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import STUCK, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
 FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on

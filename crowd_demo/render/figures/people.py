@@ -15,7 +15,7 @@ import pygame
 from crowd_demo.compute.arrays import Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
-from crowd_demo.compute.simd import take
+from crowd_demo.compute.simd import select, splat, take
 from crowd_demo.config.model import Config
 from crowd_demo.render import numbering
 from crowd_demo.render.figures import pose
@@ -28,7 +28,7 @@ from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
-from crowd_demo.sim.behaviours.walking import PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WALKING, PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
@@ -46,7 +46,7 @@ class PeopleManner(NamedTuple):
     height: int
     ahead: np.float32
     looks: int
-    state: Ints  # 0 walking, 1 waiting, 2 stuck
+    state: Ints  # 0 walking, 1 waiting, 2 stuck, 3 queuing
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
     time_s: np.float64
@@ -75,11 +75,17 @@ def _direction(manner: PeopleManner, agents: Moving, slot: Int) -> int:
 
 
 @device
+def _as_drawn(state: Register) -> Register:
+    """Who queues looks like somebody who walks, and stands. One state, or sixteen."""
+    return select(state == QUEUING, splat(np.int32(WALKING), state), state)
+
+
+@device
 def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(manner, agents, slot)
     pose = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
-    if manner.state[slot] != 0:
+    if _as_drawn(manner.state[slot]) != 0:
         pose = WAIT if manner.state[slot] == 1 else STUCK
     return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
 
@@ -99,7 +105,7 @@ class PeopleLooks(NamedTuple):
 
 @implements(numbering.number_of, PeopleLooks)
 def number_looks(mode: PeopleLooks, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks) * STATES + take(mode.state, slots)
+    return look_of_id(take(mode.id, slots), mode.looks) * STATES + _as_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):

@@ -27,7 +27,8 @@ KEPT = 4
 MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
-STATES = "walking", "waiting", "stuck"  # of people
+STATES = "walking", "waiting", "stuck"  # of people, that the sheet shows
+QUEUING = 0, 158, 115
 
 
 class PeopleSheet(TypedDict):
@@ -161,7 +162,8 @@ def load_manifest(folder: Path) -> Manifest:
 
 def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
     """The colour of each state that people can be in."""
-    return {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
+    shown = {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
+    return {**shown, "queuing": QUEUING}
 
 
 def argb(size: tuple[int, int]) -> pygame.Surface:

@@ -133,12 +133,13 @@ def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour 
 
 def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
     """Draw how many agents are in each state; a state has a colour and a shape, so it can be told apart by either."""
+    width = INNER / max(len(states), 3)
     for number, (name, count) in enumerate(states.items()):
-        x = PAD + number * INNER / 3
+        x = PAD + number * width
         draw_chip(on, number, colours.get(name, TEXT), (x + 5, top + 8))
         on.left(name, x + 15, top + 8, SMALL, FAINT)
         on.left(f"{count:,}", x, top + 22, NORMAL)
-        on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
+        on.target((x, top, width, FACTS_HEIGHT), "fact", name)
 
 
 def draw_life(on: Canvas, top: float, sim: Simulation) -> None:
@@ -205,14 +206,17 @@ def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour:
 
 
 def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
-    """Draw a disc, a square or a triangle with a rim, 9 units wide."""
+    """Draw a disc, a square, a triangle or a diamond with a rim, 9 units wide."""
     x, y = middle
-    if shape % 3 == 0:
+    if shape % 4 == 0:
         on.circle(TEXT, middle, 5)
         on.circle(colour, middle, 4)
-    elif shape % 3 == 1:
+    elif shape % 4 == 1:
         on.rect(TEXT, (x - 5, y - 5, 10, 10))
         on.rect(colour, (x - 4, y - 4, 8, 8))
+    elif shape % 4 == 3:
+        on.polygon(TEXT, ((x, y - 6), (x - 6, y), (x, y + 6), (x + 6, y)))
+        on.polygon(colour, ((x, y - 4), (x - 4, y), (x, y + 4), (x + 4, y)))
     else:
         on.polygon(TEXT, ((x, y - 6), (x - 6, y + 5), (x + 6, y + 5)))
         on.polygon(colour, ((x, y - 4), (x - 4, y + 4), (x + 4, y + 4)))

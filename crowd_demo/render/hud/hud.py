@@ -37,7 +37,8 @@ from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
-STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0)}
+STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0),
+                                            "queuing": (0, 158, 115)}
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels

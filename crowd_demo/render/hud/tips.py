@@ -29,7 +29,7 @@ def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
     """What there is to say about a target; None for one that speaks for itself."""
     kind, name = target
     match kind:
-        case "technique" | "number":
+        case "technique" | "number" if name in BY_PATH:
             return _about_technique(name, sim, status)
         case "fact" if name in READOUTS:
             return _about_number(name)

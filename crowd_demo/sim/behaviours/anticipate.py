@@ -19,7 +19,8 @@ from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import any_set, load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
-from crowd_demo.sim.behaviours.walking import WAITING, PeopleColumns, PeopleRules
+from crowd_demo.sim.behaviours.people_columns import PeopleColumns, stands
+from crowd_demo.sim.behaviours.walking import PeopleRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 
@@ -40,7 +41,7 @@ def copy_to_strip(rules: AnticipateRules, columns: PeopleColumns, slots: Int, st
     store(floats[1], at, take(columns.y, slots))
     store(floats[2], at, take(columns.vx, slots))
     store(floats[3], at, take(columns.vy, slots))
-    waits, heading_x = take(columns.state, slots) == WAITING, take(columns.heading_x, slots)
+    waits, heading_x = stands(take(columns.state, slots)), take(columns.heading_x, slots)
     none = splat(np.float32(0), heading_x)
     store(floats[4], at, select(waits, none, heading_x))
     store(floats[5], at, select(waits, none, take(columns.heading_y, slots)))
@@ -48,7 +49,7 @@ def copy_to_strip(rules: AnticipateRules, columns: PeopleColumns, slots: Int, st
 
 @implements(pairwise.read_columns, AnticipateRules)
 def read_columns(rules: AnticipateRules, columns: PeopleColumns, slot: Int) -> Seen:
-    waits, none = columns.state[slot] == WAITING, np.float32(0)
+    waits, none = stands(columns.state[slot]), np.float32(0)
     return (columns.x[slot], columns.y[slot], columns.vx[slot], columns.vy[slot],
             select(waits, none, columns.heading_x[slot]), select(waits, none, columns.heading_y[slot]))
 

@@ -6,8 +6,9 @@
     p'          p + shift, sliding along walls; velocities stay as they are (docs/findings.md)
 
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
-interaction, so the kernels of *see* do it, with rules and arrays of its own: same structures, same lanes, one hash. The
-structure knows where agents were when it was indexed; `near` is asked for all who may have come into touch since.
+interaction, so the kernels of *see* can do it, with rules and arrays of its own: same structures, same lanes, one hash. Rows
+of cells in lanes, the usual case, have a quicker kernel (contact_rows.py). The structure knows where agents were when it was
+indexed; `near` is asked for all who may have come into touch since.
 
 Sources: position based dynamics, Müller and others 2007; for crowds Weiss and others 2017.
 """
@@ -19,31 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints
-from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Call, call, kernel
-from crowd_demo.compute.simd import (
-    LANES,
-    any_set,
-    bits_xor,
-    chance,
-    lane_numbers,
-    load,
-    no_sum,
-    root,
-    scramble,
-    select,
-    splat,
-    store,
-    take,
-    to_float,
-    to_int,
-    wrap32,
-)
+from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
+from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
+from crowd_demo.sim.behaviours.contact_rules import ContactRules
 from crowd_demo.sim.behaviours.steering import SCALAR_NS
-from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
+from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, everybody_due, turn
 from crowd_demo.sim.neighbours.structure import Near
 from crowd_demo.sim.stage import Stage
@@ -52,92 +36,13 @@ from crowd_demo.sim.store.columns import Columns, MovingColumns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide
 from crowd_demo.sim.world import LIGHT_NS, Sizes, World
 
-FIXED = 4096  # steps of a unit in the sums
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
 MOST_PASSES = 4
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # what a pass takes an agent
 
 
-class ContactRules(NamedTuple):
-    """Constants of contact; lengths in world units."""
-
-    reach: np.float32  # 2 * body: people nearer than this overlap
-    reach_sq: np.float32
-    relax: np.float32
-    longest: np.float32  # shift in one pass
-
-
-# --- a pass: what everybody's overlaps add up to ---------------------------------------------------------------------
-
-@implements(pairwise.copy_to_strip, ContactRules)
-def copy_to_strip(rules: ContactRules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    floats, ints = strip
-    store(floats[0], at, take(columns.x, slots))
-    store(floats[1], at, take(columns.y, slots))
-    store(ints[0], at, take(columns.id, slots))
-
-
-@implements(pairwise.read_columns, ContactRules)
-def read_columns(rules: ContactRules, columns: Columns, slot: Int) -> Seen:
-    return columns.x[slot], columns.y[slot], columns.id[slot]
-
-
-@implements(pairwise.read_strip, ContactRules)
-def read_strip(rules: ContactRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return floats[0, at], floats[1, at], ints[0, at]
-
-
-@implements(pairwise.load_register, ContactRules)
-def load_register(rules: ContactRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return load(floats[0], at), load(floats[1], at), load(ints[0], at)
-
-
-@implements(pairwise.no_sums, ContactRules)
-def no_sums(rules: ContactRules, like: Float) -> Sums:
-    none = no_sum(like)
-    return none, none, none
-
-
-@implements(pairwise.accumulate, ContactRules)
-def accumulate(rules: ContactRules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    x, y, identity = me
-    dx, dy = x - other[0], y - other[1]
-    distance_sq = dx * dx + dy * dy
-    overlaps = (distance_sq < rules.reach_sq) & (identity != other[2])
-    if any_set(overlaps):  # seldom: most candidates are far away
-        count, sum_x, sum_y = sums
-        apart = overlaps & (distance_sq > np.float32(0))
-        distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
-        weight = (rules.reach - distance) / distance * np.float32(FIXED / 2)
-        none = splat(np.int32(0), x)
-        term_x, term_y = select(apart, to_int(weight * dx), none), select(apart, to_int(weight * dy), none)
-        same = overlaps & (distance_sq <= np.float32(0))
-        if any_set(same):  # on the very same spot: in a direction drawn for the pair, opposite for the two
-            key = scramble(bits_xor(identity, other[2]))
-            half = select(identity < other[2], splat(-rules.longest, x), splat(rules.longest, x)) * np.float32(FIXED)
-            term_x = select(same, to_int(half * chance(key, np.int32(1))), term_x)
-            term_y = select(same, to_int(half * chance(key, np.int32(2))), term_y)
-        sums = count + select(overlaps, splat(np.int32(1), x), none), sum_x + term_x, sum_y + term_y
-    return sums
-
-
-@implements(pairwise.finish, ContactRules)
-def finish(rules: ContactRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
-    count, sum_x, sum_y = sums
-    met = wrap32(count)
-    one = np.float32(1)
-    further = to_float(met) - one
-    scale = np.float32(1 / FIXED) / (one + rules.relax * select(further > np.float32(0), further, splat(np.float32(0), me[0])))
-    x, y = to_float(wrap32(sum_x)) * scale, to_float(wrap32(sum_y)) * scale
-    length = root(x * x + y * y)
-    far = length > rules.longest
-    return select(far, x * (rules.longest / length), x), select(far, y * (rules.longest / length), y), met
-
-
-# --- and what is done about it ---------------------------------------------------------------------------------------
+# --- moving apart ----------------------------------------------------------------------------------------------------
 
 @kernel
 def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
@@ -182,6 +87,8 @@ class Contact:
         self.rules = contact_rules(body)
         self.near: Near
         self.memory: Memory
+        self.close: Close | None = None
+        self.blocks: Ints | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
 
@@ -193,6 +100,7 @@ class Contact:
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
         self.near = self.index.structure(world).near(float(self.rules.reach) + 2 * world.max_step, world.options.simd,
                                                      everybody(world))
+        self.blocks = None
         return self.near.calls
 
     def apart(self, world: World) -> tuple[Call, ...]:
@@ -204,10 +112,21 @@ class Contact:
         seen = agents.columns
         view = MovingColumns(seen.id, seen.x, seen.y, seen.vx, seen.vy, *self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
+        candidates = self.near.candidates
+        touch = (self._row_calls(candidates, view, memory) if simd and isinstance(candidates, Cells) else
+                 memory.calls(candidates, view, agents.count, self.rules, everybody(world), simd))
         shift, ns = (shift_lanes, LIGHT_NS) if simd else (shift_scalar, SCALAR_NS)
-        return (*memory.calls(self.near.candidates, view, agents.count, self.rules, everybody(world), simd),
-                call(shift, world.workers_for(ns), seen, agents.count, self.shifts.x, self.shifts.y, world.ground,
-                     world.farthest_sq))
+        return (*touch, call(shift, world.workers_for(ns), seen, agents.count, self.shifts.x, self.shifts.y, world.ground,
+                             world.farthest_sq))
+
+    def _row_calls(self, cells: Cells, view: MovingColumns, memory: Memory) -> tuple[Call, ...]:
+        """The quicker way; who is in which row is the same in all passes of a step."""
+        if self.blocks is None:
+            self.blocks = memory.row_blocks(cells)
+        strips = memory.begin()
+        if self.close is None or self.close.listed.shape != (len(strips.floats), strips.floats.shape[2]):
+            self.close = close_of(strips)
+        return (call(touch_rows, memory.workers, cells, view, self.rules, self.blocks, strips, self.close),)
 
 
 class ContactPass(Stage):

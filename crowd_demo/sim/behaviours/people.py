@@ -6,8 +6,9 @@
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
 
-WALKING becomes WAITING within `arrive` of the goal, and STUCK after `stuck_s` seconds with less than a quarter of the
-progress its speed would give; WAITING ends after `wait_s` with a new goal; STUCK ends as progress returns.
+WALKING becomes QUEUING where the destination has no room yet (destinations.py), WAITING within `arrive` of the goal, and STUCK
+after `stuck_s` seconds with less than a quarter of the progress its speed would give; WAITING ends after `wait_s` with a new
+goal; STUCK ends as progress returns.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.anticipate import AnticipateRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
+from crowd_demo.sim.behaviours.destinations import Places, count_people, open_destinations
+from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
-from crowd_demo.sim.behaviours.walking import WAITING, Destinations, PeopleColumns, PeopleRules, walk_lanes, walk_scalar
+from crowd_demo.sim.behaviours.walking import PeopleRules, walk_lanes, walk_scalar
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
@@ -43,6 +46,7 @@ from crowd_demo.sim.world import LIGHT_NS, Needs, World
 
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
 SIGHT_NS, HEADING_NS = 170.0, 60.0  # what these two take an agent that is due
+COUNT_NS = 2.0
 FIXED = 4096  # steps of 1 in the sums of avoidance
 
 
@@ -143,12 +147,16 @@ class MakeFlowFields(Stage):
 
     name = "paths"
 
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
     def wanted(self, world: World) -> bool:
         return not world.flow_fields.complete
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
+        self.places.refreshed()
         return (call(ask_for_fields, workers, agents.columns, agents.count, world.tick, period, fields.asked),
                 *fields.calls(world.terrain, workers))
 
@@ -168,17 +176,35 @@ class TakeHeadings(Stage):
         return (call(take_headings, workers, agents.columns, agents.count, walls, fields, world.tick, period),)
 
 
+class Admit(Stage):
+    """Decide for every destination whom it lets in."""
+
+    name = "admit"
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def wanted(self, world: World) -> bool:
+        return self.places.limited
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, destinations, workers = people_of(world), self.places.refreshed(), world.workers_for(COUNT_NS)
+        counts = self.places.counts_of(workers)
+        return (call(count_people, workers, agents.columns, agents.count, destinations, counts),
+                call(open_destinations, 1, destinations, counts, rules_of(world).disc))
+
+
 class Walk(Move):
     """All agents move, and start or end waiting."""
 
-    def __init__(self, destinations: Destinations) -> None:
-        self.destinations = destinations
+    def __init__(self, places: Places) -> None:
+        self.places = places
 
     def move(self, world: World) -> Call:
         walk, ns = (walk_lanes, LIGHT_NS) if world.options.simd else (walk_scalar, SCALAR_NS)
         workers = world.workers_for(ns)
         agents = people_of(world)
-        return call(walk, workers, agents.columns, agents.count, PeopleRules(*rules_of(world)), self.destinations,
+        return call(walk, workers, agents.columns, agents.count, PeopleRules(*rules_of(world)), self.places.refreshed(),
                     world.ground, world.terrain.walls, world.farthest_sq)
 
 
@@ -196,13 +222,13 @@ def rules_of(world: World) -> PeopleRules:
 class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
-    states: tuple[str, ...] = ("walking", "waiting", "stuck")
+    states: tuple[str, ...] = ("walking", "waiting", "stuck", "queuing")
     techniques = frozenset({"stagger.sight", "stagger.paths", "contact", "avoidance"})
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
         self.settings = settings = config.crowd
-        self.room = config.agents * settings.room  # of all destinations together, square units
+        self.agents = config.agents
         self._rules: PeopleRules | None = None
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
@@ -210,8 +236,9 @@ class People(Behaviour):
                            paths=True)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        walk = Walk(with_room(destinations_of(world.terrain, self.settings.destination_spread), self.room))
-        return CheckSight(), MakeFlowFields(), TakeHeadings(), walk, *contact_passes(index, self.settings.body)
+        places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
+        return (CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places), Walk(places),
+                *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
@@ -247,18 +274,5 @@ class People(Behaviour):
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
             gap_sq=f(settings.gap) ** 2, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
-            behind=f(settings.behind), away=f(settings.away), goal_draws=np.int32(settings.goal_draws),
+            behind=f(settings.behind), away=f(settings.away), disc=f(settings.place / math.pi if settings.room > 0 else 0),
             goal_key=none, wiggle_key_x=none, wiggle_key_y=none)
-
-
-def destinations_of(terrain: Terrain, spread: float) -> Destinations:
-    """Return the destinations of a terrain as columns; `spread` is used for those that no map marks."""
-    table = np.array([(d.x, d.y, spread if terrain.drawn else d.spread) for d in terrain.destinations], np.float32)
-    table = table.reshape(-1, 3)
-    return Destinations(*(np.ascontiguousarray(column) for column in table.T))
-
-
-def with_room(destinations: Destinations, room: float) -> Destinations:
-    """Return destinations that share so many square units evenly: each as wide as its part asks for, at least as marked."""
-    side = np.float32(math.sqrt(room / max(len(destinations.x), 1)) / 2)
-    return destinations._replace(spread=np.maximum(destinations.spread, side))

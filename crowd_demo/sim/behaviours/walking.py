@@ -9,51 +9,35 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.arrays import Float, Floats, Int, Mask
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import (
     LANES,
-    bits_xor,
+    any_set,
     chance,
-    count_set,
+    gather,
     lane_numbers,
     load,
     root,
-    scramble,
     select,
     splat,
     store,
 )
+from crowd_demo.sim.behaviours.destinations import (
+    Destinations,
+    choose_around,
+    choose_destination,
+    choose_place,
+    has_no_place,
+    is_let_in,
+)
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, WALKING, PeopleColumns, stands
 from crowd_demo.sim.behaviours.positions import sees_positions
-from crowd_demo.sim.terrain.ground import Ground, is_solid, longer, slide
-from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.sim.terrain.ground import Ground, longer, slide
 from crowd_demo.sim.terrain.tiles import Walls
 
-WALKING, WAITING, STUCK = range(3)
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
 NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
-
-
-class PeopleColumns(NamedTuple):
-    """Columns of a crowd: `Columns`, and what walking to a goal needs."""
-
-    id: Ints
-    x: Floats
-    y: Floats
-    vx: Floats
-    vy: Floats
-    push_x: Floats
-    push_y: Floats
-    look_at: Ints
-    speed: Floats  # preferred, units/s
-    goal: Ints  # destination
-    goal_x: Floats  # the position inside it
-    goal_y: Floats
-    heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
-    heading_y: Floats
-    sees: Ints  # 1 when the goal is in sight
-    state: Ints  # WALKING, WAITING, STUCK
-    timer: Floats  # seconds: waiting left, or stuck so far
 
 
 @sees_positions
@@ -78,50 +62,10 @@ class PeopleRules(NamedTuple):
     aside: np.float32
     behind: np.float32
     away: np.float32
-    goal_draws: np.int32
+    disc: np.float32  # what one adds to a queue's radius squared; 0: destinations have no areas
     goal_key: np.int32
     wiggle_key_x: np.int32
     wiggle_key_y: np.int32
-
-
-class Destinations(NamedTuple):
-    """The destinations; float32[D] each."""
-
-    x: Floats
-    y: Floats
-    spread: Floats
-
-
-@device
-def choose_goal(columns: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls, draws: Int,
-                key: Int) -> None:
-    """Choose another destination and a free position in its square that its point sees: the first of so many draws.
-
-    Each draw draws both anew, so a destination is chosen as often as it has room in sight. If none will do, the goal is the
-    point of the last one. With no draws it is one position, in sight or not.
-    """
-    count = destinations.x.shape[0]
-    if count == 0:
-        return
-    identity, last = columns.id[slot], columns.goal[slot]
-    goal, x, y = last, np.float32(0), np.float32(0)
-    for _ in range(max(draws, 1)):
-        draw = np.uint32(scramble(bits_xor(identity, key)))
-        goal = (last + 1 + draw % np.uint32(max(count - 1, 1))) % count
-        point_x, point_y, spread = destinations.x[goal], destinations.y[goal], destinations.spread[goal]
-        key = scramble(key)
-        spot_x = point_x + spread * chance(identity, key)
-        key = scramble(key)
-        spot_y = point_y + spread * chance(identity, key)
-        key = scramble(key)
-        x, y = point_x, point_y
-        if not (0 <= spot_x <= ground.limit_x and 0 <= spot_y <= ground.limit_y) or is_solid(ground, spot_x, spot_y):
-            continue
-        if draws == 0 or not ground.any_solid or sees(walls, point_x, point_y, spot_x, spot_y):
-            x, y = spot_x, spot_y
-            break
-    columns.goal[slot], columns.goal_x[slot], columns.goal_y[slot] = goal, x, y
-    columns.sees[slot] = 0
 
 
 class Walker(NamedTuple):
@@ -141,6 +85,7 @@ class Walker(NamedTuple):
     heading_y: Float
     state: Int
     timer: Float
+    reach_sq: Float  # of the queue of who has no place yet; 0: has one, or needs none
 
 
 @device
@@ -150,23 +95,50 @@ def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
 
 
 @device
+def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
+              rules: PeopleRules) -> None:
+    """Give a goal to one who has waited long enough, or who has queued and is let in."""
+    if _leaves(c.state[slot], c.timer[slot], rules):
+        if rules.disc > 0:
+            choose_destination(c, slot, destinations, rules.goal_key)
+        else:
+            choose_around(c, slot, destinations, ground, rules.goal_key)
+    elif c.state[slot] == QUEUING and is_let_in(c, slot, destinations):
+        choose_place(c, slot, destinations, ground, walls, rules.goal_key)
+
+
+@device
+def _queue_reach(destinations: Destinations, goal: Int, goal_x: Float, goal_y: Float) -> Float:
+    """Return the square of how far the queue reaches that has to be joined, 0 for none."""
+    reach_sq = gather(destinations.reach_sq, goal)
+    point_x, point_y = gather(destinations.x, goal), gather(destinations.y, goal)
+    outside = has_no_place(goal_x, goal_y, point_x, point_y, reach_sq)
+    return select(outside, reach_sq, splat(np.float32(0), goal_x))
+
+
+@device
 def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float]:
-    """(state, timer) before the move: agents that have waited long enough start, agents that have arrived wait."""
+    """(state, timer) before the move: people leave, are let in, arrive, or come to the end of the queue."""
     waiting, walking = splat(np.int32(WAITING), a.x), splat(np.int32(WALKING), a.x)
+    queuing, none = splat(np.int32(QUEUING), a.x), splat(np.float32(0), a.x)
     dx, dy = a.goal_x - a.x, a.goal_y - a.y
+    distance_sq, waits, outside = dx * dx + dy * dy, a.state == WAITING, a.reach_sq > none
     near_sq = select(a.state == STUCK, splat(rules.arrive_sq * np.float32(NEARLY * NEARLY), a.x), splat(rules.arrive_sq, a.x))
-    arrives = (a.state != WAITING) & (dx * dx + dy * dy < near_sq)
-    timer = select(a.state == WAITING, a.timer - rules.dt, a.timer)
-    timer = select(arrives, splat(rules.wait, a.x), select(leaves, splat(np.float32(0), a.x), timer))
-    return select(arrives, waiting, select(leaves, walking, a.state)), timer
+    near_sq = select(outside, none, near_sq)
+    arrives = (a.state != WAITING) & (distance_sq < near_sq)
+    queues = (a.state != WAITING) & (distance_sq < a.reach_sq)
+    timer = select(waits, a.timer - rules.dt, a.timer)
+    timer = select(arrives, splat(rules.wait, a.x), select(leaves | queues, none, timer))
+    state = select(leaves | (a.state == QUEUING), walking, a.state)
+    return select(arrives, waiting, select(queues, queuing, state)), timer
 
 
 @device
 def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
     """The preferred velocity."""
-    walks, stuck = state != WAITING, state == STUCK
+    still, stuck = stands(state), state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
-    x, y = select(walks, x + a.heading_x, x) * a.speed, select(walks, y + a.heading_y, y) * a.speed
+    x, y = select(still, x, x + a.heading_x) * a.speed, select(still, y, y + a.heading_y) * a.speed
     x = select(stuck, x + rules.wiggle * chance(a.id, rules.wiggle_key_x), x)
     y = select(stuck, y + rules.wiggle * chance(a.id, rules.wiggle_key_y), y)
     limit = a.speed * select(stuck, splat(rules.stuck_top_factor, x), splat(rules.top_factor, x))
@@ -183,8 +155,8 @@ def _progress(a: Walker, rules: PeopleRules, state: Int, timer: Float, moved_x: 
     counted = select(blocked, select(up < most, up, most), select(down > none, down, none))
     becomes = select((state == WALKING) & (counted > rules.patience), splat(np.int32(STUCK), a.x), state)
     becomes = select((state == STUCK) & (counted <= none), splat(np.int32(WALKING), a.x), becomes)
-    walks = state != WAITING
-    return select(walks, becomes, state), select(walks, counted, timer)
+    still = stands(state)
+    return select(still, state, becomes), select(still, timer, counted)
 
 
 @device
@@ -205,11 +177,10 @@ def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
     """Update goal, state, velocity and position of all agents."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         leaves = _leaves(c.state[slot], c.timer[slot], rules)
-        if leaves:
-            choose_goal(c, slot, destinations, ground, walls, rules.goal_draws, rules.goal_key)
+        _sets_out(c, slot, destinations, ground, walls, rules)
         walker = Walker(c.id[slot], c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot],
                         c.speed[slot], c.goal_x[slot], c.goal_y[slot], c.heading_x[slot], c.heading_y[slot], c.state[slot],
-                        c.timer[slot])
+                        c.timer[slot], _queue_reach(destinations, c.goal[slot], c.goal_x[slot], c.goal_y[slot]))
         x, y = walker.x, walker.y
         c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(walker, rules, ground, leaves)
         farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
@@ -222,14 +193,16 @@ def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: 
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         at = register * LANES
-        leaves = _leaves(load(c.state, at), load(c.timer, at), rules)
-        if count_set(leaves) > 0:  # rare, so one agent at a time
+        state = load(c.state, at)
+        leaves = _leaves(state, load(c.timer, at), rules)
+        if any_set(leaves | (state == QUEUING)):  # rare, so one agent at a time
             for slot in range(at, min(at + LANES, agents)):
-                if _leaves(c.state[slot], c.timer[slot], rules):
-                    choose_goal(c, slot, destinations, ground, walls, rules.goal_draws, rules.goal_key)
+                _sets_out(c, slot, destinations, ground, walls, rules)
+        goal_x, goal_y = load(c.goal_x, at), load(c.goal_y, at)
+        reach_sq = _queue_reach(destinations, load(c.goal, at), goal_x, goal_y)
         walker = Walker(load(c.id, at), load(c.x, at), load(c.y, at), load(c.vx, at), load(c.vy, at),
-                        load(c.push_x, at), load(c.push_y, at), load(c.speed, at), load(c.goal_x, at),
-                        load(c.goal_y, at), load(c.heading_x, at), load(c.heading_y, at), load(c.state, at), load(c.timer, at))
+                        load(c.push_x, at), load(c.push_y, at), load(c.speed, at), goal_x, goal_y,
+                        load(c.heading_x, at), load(c.heading_y, at), state, load(c.timer, at), reach_sq)
         x, y, vx, vy, state, timer = stride(walker, rules, ground, leaves)
         further_sq = longer(far_sq, x - walker.x, y - walker.y)
         far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may extend beyond the agents

@@ -138,22 +138,20 @@ class Memory:
     def calls(self, candidates: Candidates, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[
               Call, ...]:
         """Return the interaction of all agents that are due with the candidates; resets the counters."""
-        self._reset()
+        self.begin()
         match candidates:
             case Runs():
                 return self._run_calls(candidates, columns, count, rules, turn, simd)
             case Lists():
                 return self._list_calls(candidates, columns, rules, turn, simd)
             case Cells():
-                blocks = blocks_of(candidates, self.workers)
-                if simd:
-                    self._make_room(largest(blocks, candidates))
+                blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
                 see = see_lanes if simd else see_scalar
                 return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
 
     def few_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
         """Return the same with those whom `caps` lets an agent keep, one agent at a time."""
-        self._reset()
+        self.begin()
         return (call(see_few, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
@@ -173,9 +171,17 @@ class Memory:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
         return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
 
-    def _reset(self) -> None:
+    def row_blocks(self, cells: Cells) -> Ints:
+        """Return where each block of rows begins, and the end; make room for the largest."""
+        blocks = blocks_of(cells, self.workers)
+        self._make_room(largest(blocks, cells))
+        return blocks
+
+    def begin(self) -> Strips:
+        """Return the working memory with all work still to do and nothing counted."""
         self.strips.queue[0] = 0
         self.strips.counters[:] = 0
+        return self.strips
 
     def _make_room(self, needed: int) -> None:
         if needed > self.strips.floats.shape[2] - 2 * LANES:

@@ -4,6 +4,8 @@ A step costs 10 along a side and 14 along a diagonal, and no diagonal cuts the c
 is the first of the eight steps that is on a shortest path to destination d (ARRIVED on its own tiles, UNREACHABLE where there
 is no path).
 
+A field leads to the free tiles that belong to its destination (`targets`: the marked ones, or its area).
+
 A field is made when it is first asked for: the step whose agents read it marks it in `asked`, waits for the kernel that makes
 it, and calls `keep`. It is kept until the walls change; then it is made again, when it is asked for. So what is in a field
 depends on the walls alone, and which fields exist on the state of the crowd, never on a clock.
@@ -45,7 +47,7 @@ class Plan(NamedTuple):
     """The input of the fields."""
 
     blocked: Bytes
-    marks: Marks  # [H, W]: the destination that a tile belongs to, or -1
+    targets: Marks
     steps: Bytes  # bit i: step i leads from a free tile to a free one
 
 
@@ -66,6 +68,7 @@ class FlowFields:
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)
         self.version = -1  # of the terrain that the fields are made for
+        self.targets = terrain.marks  # int16[H, W]: the destination whose field leads to this tile; -1: none
         self._steps = np.empty((rows, columns), np.uint8)
         makers = min(workers, max(count, 1), max(MAKING_BYTES // (MAKING_TILE * rows * columns), 1))
         self._scratch = Scratch(np.empty((makers, rows, columns), np.int32), np.empty((makers, 2, rows * columns), np.int32))
@@ -87,7 +90,7 @@ class FlowFields:
     def calls(self, terrain: Terrain, workers: int) -> tuple[Call, ...]:
         """Return the kernel that makes the fields that are asked for and were not made yet."""
         makers = min(workers, self._scratch.distance.shape[0])
-        plan = Plan(terrain.blocked, terrain.marks, self._steps)
+        plan = Plan(terrain.blocked, self.targets, self._steps)
         return (call(fill_flow_fields, makers, self.asked, self.made, plan, self._scratch, self.fields),)
 
     def keep(self) -> None:
@@ -193,10 +196,10 @@ def _spread(straight: Ints, diagonal: Ints, grid: Plan, goal: int, distance: Int
 @device
 def _begin(queue: Ints, grid: Plan, goal: int, distance: Ints) -> int:
     """Distance 0 on the destination's free tiles, which are queued, and -1 elsewhere; return how many are queued."""
-    blocked, marks, count = grid.blocked.reshape(-1), grid.marks.reshape(-1), 0
+    blocked, targets, count = grid.blocked.reshape(-1), grid.targets.reshape(-1), 0
     for tile in range(distance.size):
         distance[tile] = -1
-        if marks[tile] == goal and not blocked[tile]:
+        if targets[tile] == goal and not blocked[tile]:
             distance[tile] = 0
             queue[count] = tile
             count += 1

@@ -5,8 +5,74 @@ from __future__ import annotations
 import pygame
 from driven import Driven
 
+from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.app.seeing.side_by_side import other_value
 from crowd_demo.registry.techniques import BY_PATH
+
+CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT
+
+
+def split_with(driven: Driven) -> SecondCrowd:
+    """Split the window, and wait until the kernels of the second crowd are there."""
+    driven.press("\\")
+    second = driven.program.split.second
+    assert second
+    driven.until(lambda: second.sim)
+    return second
+
+
+def values(driven: Driven) -> tuple[object, object]:
+    """What is on the left and on the right."""
+    second = driven.program.split.second
+    assert second and second.sim
+    return driven.program.sim.optimizations.get(second.path), second.sim.optimizations.get(second.path)
+
+
+def test_keys_choose_the_value_on_the_right_and_its_kernels_are_compiled_ahead(driven: Driven) -> None:
+    driven.program.techniques.touched = "stagger.avoidance"
+    second, split = split_with(driven), driven.program.split
+    left = driven.program.sim.optimizations.stagger.avoidance
+    seen = []
+    for mod in (CTRL, CTRL, CTRL | SHIFT):
+        driven.press("\\", mod)
+        driven.until(lambda: second.value == split.value)
+        driven.frames()
+        assert values(driven) == (left, split.value) and split.value != left
+        seen.append(split.value)
+    assert len(set(seen[:2])) == 2 and seen[2] == seen[0]
+
+
+def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on(driven: Driven) -> None:
+    driven.program.techniques.touched = "stagger.avoidance"
+    second, split = split_with(driven), driven.program.split
+    asked: list[object] = []
+    for path, value in (("cap", "first"), ("stagger.avoidance", 16)):
+        driven.program.techniques.choose(BY_PATH[path], value)
+        driven.settle()
+        driven.until(lambda: second.sim and second.sim.tick == driven.program.sim.tick)
+        asked.append(driven.program.sim.optimizations.get(path))
+    assert asked == ["first", 16] and second.sim and second.sim.optimizations.cap == "first"
+    assert values(driven) == (16, split.value)
+
+
+def test_the_mouse_chooses_either_value(driven: Driven) -> None:
+    driven.press("tab")
+    driven.press("tab")
+    driven.program.techniques.touched = "stagger.avoidance"
+    second, split = split_with(driven), driven.program.split
+    before, (left, right) = split.value, (rect.center for _, rect in split._labels)
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=right)
+    clicked = split.value
+    assert clicked != before
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=right)
+    driven.post(pygame.MOUSEMOTION, pos=(right[0] + 20, right[1]), rel=(20, 0), buttons=(1, 0, 0))
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(right[0] + 20, right[1]))
+    assert split.value == int(clicked) + 2 and split.line_px == 320
+    driven.until(lambda: second.value == split.value)
+    driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=left)
+    driven.post(pygame.MOUSEBUTTONUP, button=1, pos=left)
+    assert driven.program.dialogs.top, "the choices of the crowd itself"
 
 
 def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> None:
@@ -15,7 +81,7 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
         driven = Driven()
         driven.program.techniques.touched = "stagger.avoidance"
         if split:
-            driven.press("\\")
+            split_with(driven)
         driven.frames(12 - driven.program.sim.tick)
         hashes.append(driven.program.sim.state_hash())
         if split:
@@ -30,7 +96,7 @@ def test_a_key_splits_the_window_and_the_crowd_is_what_it_would_be_alone() -> No
 def test_the_line_follows_the_mouse_and_the_ground_does_not(driven: Driven) -> None:
     driven.press("tab")
     driven.press("tab")
-    driven.press("\\")
+    split_with(driven)
     camera, split = driven.program.camera, driven.program.split
     before = camera.x, camera.y
     driven.post(pygame.MOUSEBUTTONDOWN, button=1, pos=(split.line_px, 100))
@@ -42,7 +108,7 @@ def test_the_line_follows_the_mouse_and_the_ground_does_not(driven: Driven) -> N
 
 
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:
-    driven.press("\\")
+    split_with(driven)
     driven.frames(4)
     for key in ("r", "space", "backspace", ".", "="):
         driven.press(key)

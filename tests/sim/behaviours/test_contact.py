@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.people import nearest
 from crowd_demo.sim.behaviours.contact import ContactPass
+from crowd_demo.sim.behaviours.contact_rows import STEPS
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
 ROOM = open_world(640, 400)
@@ -111,3 +112,21 @@ def test_lengths_are_float32() -> None:
     sim = simulation(agents=2, **ROOM)
     rules = next(stage for stage in sim.stages if isinstance(stage, ContactPass)).contact.rules
     assert rules.reach == F(12) and rules.longest == F(2)
+
+
+@pytest.mark.parametrize("neighbours", ["sorted", "none"])
+def test_who_is_a_whole_turn_of_the_quick_test_away_touches_nobody(neighbours):
+    """Lanes first test places of 16 bits, which are the same every 8,192 units."""
+    turn = 2**16 / STEPS
+    rng, sims = np.random.default_rng(5), []
+    x = (rng.uniform(50, 150, 300) + turn * rng.integers(0, 3, 300)).astype(np.float32)
+    y = (rng.uniform(50, 150, 300) + turn * rng.integers(0, 2, 300)).astype(np.float32)
+    for simd in (True, False):
+        sim = simulation(agents=300, **open_world(2 * turn + 200, turn + 200), optimizations__neighbours=neighbours,
+                         optimizations__simd=simd, optimizations__contact=2)
+        sim.agents.columns.x[:300], sim.agents.columns.y[:300] = x, y
+        settle(sim)
+        sims.append(sim.agents.columns)
+    lanes, one_by_one = sims
+    assert (lanes.x[:300] != x).any()
+    assert np.array_equal(lanes.x[:300], one_by_one.x[:300]) and np.array_equal(lanes.y[:300], one_by_one.y[:300])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from terrains import make_fields
 
 from crowd_demo.compute.jit import device, run
-from crowd_demo.sim.behaviours.people import destinations_of, with_room
 from crowd_demo.sim.terrain.ground import slide
 
 examples = settings(max_examples=20, deadline=None)
@@ -36,20 +35,29 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
     c.vx[:n], c.vy[:n] = rng.uniform(-150, 150, (2, n))
     c.push_x[:n], c.push_y[:n] = rng.uniform(-3, 3, (2, n))
     if behaviour == "crowd":
-        c.state[:n], c.sees[:n] = rng.integers(0, 3, n), rng.integers(0, 2, n)
+        c.state[:n], c.sees[:n] = rng.integers(0, 4, n), rng.integers(0, 2, n)
         c.timer[:n] = rng.uniform(0, 3, n)
         c.goal_x[:n], c.goal_y[:n] = c.x[:n] + rng.uniform(-99, 99, n), c.y[:n] + rng.uniform(-99, 99, n)
+        places, outside = sim.terrain.destinations, rng.uniform(0, 1, n) < 0.7
+        points = np.array([(place.x, place.y) for place in places])[rng.integers(0, len(places), n)]
+        c.goal[:n] = [np.flatnonzero([(place.x, place.y) == tuple(point) for place in places])[0] for point in points]
+        c.goal_x[:n], c.goal_y[:n] = np.where(outside, points.T, (c.goal_x[:n], c.goal_y[:n]))
         angle = rng.uniform(0, 7, n)
         c.heading_x[:n], c.heading_y[:n] = np.cos(angle), np.sin(angle)
     return sim
 
 
+def places_of(sim: Any) -> Any:
+    return next(stage.places for stage in sim.stages if stage.name == "admit")
+
+
 def act(sim: Any) -> dict[str, Any]:
-    """The stage *move* by its kernel; the agents before it, in id order."""
+    """The stage *move* by its kernel, and *admit* before it; the agents before them, in id order."""
     refresh_rules(sim)
     before = {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
-    move = next(stage for stage in sim.stages if stage.name == "move")
-    run(move.calls(sim.world))
+    for stage in sim.stages:
+        if stage.name in ("admit", "move") and stage.wanted(sim.world):
+            run(stage.calls(sim.world))
     return before
 
 
@@ -59,7 +67,8 @@ def act(sim: Any) -> dict[str, Any]:
 @given(agents=st.integers(0, 70), seed=st.integers(0, 999))
 def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents: int, seed: int) -> None:
     roost = seed % 2 * 0.5
-    sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150)
+    people = {"crowd__destinations": 1 + seed % 4, "crowd__room": seed % 3 * 4000, "crowd__place": 20_000 + seed * 20}
+    sim = walled(behaviour, agents, seed, optimizations__simd=simd, flock__roost=roost, flock__roost_radius=150, **people)
     want = act(sim)
     rules = sim.behaviour.rules(sim.world)
     if behaviour == "flock":
@@ -67,9 +76,7 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     elif behaviour == "crates":
         reference.crate_move(want, rules, sim.world.ground)
     else:
-        settings = sim.config.crowd
-        destinations = with_room(destinations_of(sim.terrain, settings.destination_spread), agents * settings.room)
-        reference.crowd_move(want, rules, destinations, sim.world.ground, sim.terrain.walls)
+        reference.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 

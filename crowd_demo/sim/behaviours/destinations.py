@@ -1,0 +1,201 @@
+"""Destinations: areas with room for so many people; who finds no room queues before them (docs/model.md, "Destinations").
+
+    area        the free tiles that its point sees and no nearer point does, within the room that it needs
+    room        one person for each `place` of its area; a place is held from being let in until leaving
+    queue       who comes without a place stops on the disc around the point that holds all who have one and all who queue
+    let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
+
+Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
+matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point.
+
+Sources: waiting sets and queues of JuPedSim; PTV Viswalk's queues before areas with a limited number of people.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
+from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.simd import bits_xor, chance, scramble
+from crowd_demo.config.behaviours import PeopleSettings
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.terrain.areas import areas_of
+from crowd_demo.sim.terrain.flow_fields import FlowFields
+from crowd_demo.sim.terrain.ground import Ground, is_solid
+from crowd_demo.sim.terrain.line_of_sight import sees
+from crowd_demo.sim.terrain.tiles import Terrain, Walls
+
+HELD, QUEUED, FRONT = range(3)  # what is counted
+NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
+FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
+PLACE_DRAWS = 8
+MOST_PLACES = 2**30  # of a destination
+IN_TILE = 0.49  # of its side: how far from its middle a place in a tile may be
+
+
+class Destinations(NamedTuple):
+    """The destinations for kernels; the first axis is the destination, of which there is at least one of no use."""
+
+    x: Floats
+    y: Floats
+    spread: Floats  # of goals around the point, where there are no areas
+    tiles: Ints  # of all areas, one after the other
+    first: Ints  # [D + 1]: where each area begins in `tiles`
+    capacity: Ints  # how many places there are
+    reach_sq: Floats  # who comes nearer without a place queues; 0: nobody needs one
+    opens: Ints  # who is let in: an id, NOBODY or EVERYBODY
+
+
+# --- choosing ---------------------------------------------------------------------------------------------------------
+
+@device
+def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -> None:
+    """Choose the destination of a tile drawn from the areas of all others; its point is the goal until there is a place."""
+    last, total = c.goal[slot], d.tiles.shape[0]
+    own = d.first[last + 1] - d.first[last]
+    if total == 0:
+        return
+    if own == total:  # a lone destination is chosen again
+        own = 0
+    tile = _below(total - own, c.id[slot], key)
+    if own > 0 and tile >= d.first[last]:
+        tile += own
+    goal = 0
+    while d.first[goal + 1] <= tile:
+        goal += 1
+    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.sees[slot] = goal, d.x[goal], d.y[goal], 0
+
+
+@device
+def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
+    """Choose a place in the area as the goal: the first of so many draws that the point sees, or the last."""
+    identity, goal = c.id[slot], c.goal[slot]
+    first, count = d.first[goal], d.first[goal + 1] - d.first[goal]
+    for _ in range(PLACE_DRAWS):
+        tile = d.tiles[first + _below(count, identity, key)]
+        key = scramble(key)
+        x = _in_tile(tile % ground.columns, chance(identity, key), walls, ground.limit_x)
+        key = scramble(key)
+        y = _in_tile(tile // ground.columns, chance(identity, key), walls, ground.limit_y)
+        key = scramble(key)
+        c.goal_x[slot], c.goal_y[slot] = x, y
+        if not ground.any_solid or sees(walls, d.x[goal], d.y[goal], x, y):
+            break
+    c.sees[slot] = 0
+
+
+@device
+def _in_tile(number: int, part: Float, walls: Walls, limit: Float) -> Float:
+    place = (np.float32(number) + (np.float32(0.5) + np.float32(IN_TILE) * part)) * walls.tile
+    return min(place, limit)
+
+
+@device
+def _below(size: int, identity: Int, key: Int) -> int:
+    """A whole number in [0, size), uniform."""
+    return int(np.uint64(np.uint32(scramble(bits_xor(identity, key)))) * np.uint64(size) >> np.uint64(32))
+
+
+@device
+def choose_around(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, key: Int) -> None:
+    """Where there are no areas: choose another destination and a free position in its square, or its point."""
+    count = d.first.shape[0] - 1
+    if count == 0:
+        return
+    identity, last = c.id[slot], c.goal[slot]
+    goal = (last + 1 + np.uint32(scramble(bits_xor(identity, key))) % np.uint32(max(count - 1, 1))) % count
+    key = scramble(key)
+    x = d.x[goal] + d.spread[goal] * chance(identity, key)
+    key = scramble(key)
+    y = d.y[goal] + d.spread[goal] * chance(identity, key)
+    if not (0 <= x <= ground.limit_x and 0 <= y <= ground.limit_y) or is_solid(ground, x, y):
+        x, y = d.x[goal], d.y[goal]
+    c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.sees[slot] = goal, x, y, 0
+
+
+# --- who is let in ----------------------------------------------------------------------------------------------------
+
+@device
+def is_let_in(c: PeopleColumns, slot: int, d: Destinations) -> bool:
+    """Is this one, who queues, given a place in this step?"""
+    opens = d.opens[c.goal[slot]]
+    return bool(opens == EVERYBODY or opens == c.id[slot])
+
+
+@device
+def has_no_place(goal_x: Float, goal_y: Float, point_x: Float, point_y: Float, reach_sq: Float) -> Mask:
+    """Is the goal still the destination's point, where places are needed?"""
+    dx, dy = goal_x - point_x, goal_y - point_y
+    return (dx * dx + dy * dy <= np.float32(0)) & (reach_sq > np.float32(0))
+
+
+@kernel
+def count_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, counts: Longs) -> None:
+    """Count who holds a place and who queues, and find who is in front; counts int64[workers, 3, D or more]."""
+    held, queued, front = counts[worker, HELD], counts[worker, QUEUED], counts[worker, FRONT]
+    held[:], queued[:], front[:] = 0, 0, np.int64(2**62)
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        goal, state = c.goal[slot], c.state[slot]
+        dx, dy = c.goal_x[slot] - d.x[goal], c.goal_y[slot] - d.y[goal]
+        if state == QUEUING:
+            queued[goal] += 1
+            dx, dy = d.x[goal] - c.x[slot], d.y[goal] - c.y[slot]
+            far_sq = min(dx * dx + dy * dy, np.float32(FARTHEST_SQ))
+            front[goal] = min(front[goal], np.int64(np.int32(far_sq)) << 32 | np.int64(c.id[slot]))
+        elif state == WAITING or dx * dx + dy * dy > np.float32(0):
+            held[goal] += 1
+
+
+@kernel
+def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs, disc: Float) -> None:
+    """Decide who is let in, and how far the queues reach; `disc` is a place, over pi."""
+    for goal in range(worker, d.first.shape[0] - 1, workers):
+        held, queued, front = 0, 0, counts[0, FRONT, goal]
+        for part in range(counts.shape[0]):
+            held += counts[part, HELD, goal]
+            queued += counts[part, QUEUED, goal]
+            front = min(front, counts[part, FRONT, goal])
+        free = d.capacity[goal] - held
+        d.opens[goal] = EVERYBODY if queued <= free else np.int32(front & 0x7FFFFFFF) if free > 0 else NOBODY
+        d.reach_sq[goal] = np.float32(d.capacity[goal] + queued if d.capacity[goal] > 0 else 0) * disc
+
+
+# --- and for whom -----------------------------------------------------------------------------------------------------
+
+class Places:
+    """The destinations of a terrain; with `crowd.room` they have areas, which follow the walls."""
+
+    def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
+        self.place, self.limited = settings.place, settings.room > 0
+        self._terrain, self._fields, self._version = terrain, fields, -1
+        count, spread = len(terrain.destinations), settings.destination_spread
+        size = max(count, 1)
+        x, y, widths = np.zeros((3, size), np.float32)
+        for number, place in enumerate(terrain.destinations):
+            x[number], y[number], widths[number] = place.x, place.y, spread if terrain.drawn else place.spread
+        self._radius_sq = np.maximum(np.float32(agents * settings.room / size / math.pi), widths * widths)
+        self.columns = Destinations(x, y, widths, np.zeros(0, np.int32), np.zeros(count + 1, np.int32),
+                                    np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32))
+        self._counts = np.zeros((0, 3, 0), np.int64)
+        self.refreshed()
+
+    def refreshed(self) -> Destinations:
+        """Return the destinations for the present walls."""
+        if self.limited and self._version != self._terrain.version:
+            self._version = self._terrain.version
+            areas, tile = areas_of(self._terrain, self._radius_sq), float(self._terrain.walls.tile)
+            size = np.diff(areas.first)
+            self.columns.capacity[:len(size)] = np.clip(size * (tile * tile / self.place), np.minimum(size, 1), MOST_PLACES)
+            self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
+            self._fields.targets = areas.owner
+        return self.columns
+
+    def counts_of(self, workers: int) -> Longs:
+        """Return the memory in which so many workers count."""
+        if len(self._counts) != workers:
+            self._counts = np.zeros((workers, 3, len(self.columns.x) + 8), np.int64)  # no two workers on one cache line
+        return self._counts
