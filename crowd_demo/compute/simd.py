@@ -29,7 +29,7 @@ from crowd_demo.compute.jit import device
 
 LANES = 16
 
-_I32, _F32, _BIT = ir.IntType(32), ir.FloatType(), ir.IntType(1)
+I32, _F32, _BIT = ir.IntType(32), ir.FloatType(), ir.IntType(1)
 
 
 class Lanes(types.Type):
@@ -54,7 +54,7 @@ class _MaskLanes(Lanes):
 
 
 f32v = _FloatLanes("f32v", _F32, types.float32)
-i32v = _IntLanes("i32v", _I32, types.int32)
+i32v = _IntLanes("i32v", I32, types.int32)
 mask = _MaskLanes("mask", _BIT, types.boolean)
 
 for _lanes in (f32v, i32v, mask):
@@ -71,16 +71,16 @@ def _broadcast(builder: ir.IRBuilder, value: ir.Value, kind: Lanes) -> ir.Value:
     """One scalar in all lanes; LLVM folds it into the operand of the next instruction."""
     if value.type != kind.llvm.element:  # an int64 index or literal
         value = builder.trunc(value, kind.llvm.element)
-    return _repeat(builder, value)
+    return repeat(builder, value)
 
 
-def _repeat(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
+def repeat(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
     undefined = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(_I32, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_I32, LANES), [0] * LANES))
+    first = builder.insert_element(undefined, value, ir.Constant(I32, 0))
+    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, LANES), [0] * LANES))
 
 
-def _lanes_of(kind: types.Type) -> Lanes:
+def lanes_of(kind: types.Type) -> Lanes:
     return f32v if isinstance(kind, types.Float) else i32v
 
 
@@ -88,7 +88,7 @@ def _lanes_of(kind: types.Type) -> Lanes:
 def splat(context, value, like):
     """Return `value` as wide as `like`: broadcast to a register, or unchanged."""
     if isinstance(like, Lanes):
-        wide = _lanes_of(value)
+        wide = lanes_of(value)
         return wide(value, like), lambda c, b, s, a: _broadcast(b, a[0], wide)
     return value(value, like), lambda c, b, s, a: a[0]
 
@@ -206,7 +206,7 @@ def wrap32(context, value):
     """A sum as int32, modulo 2**32: lanes wrap by themselves, scalar sums are int64 until here."""
     if isinstance(value, Lanes) or value == types.int32:
         return value(value), lambda c, b, s, a: a[0]
-    return types.int32(value), lambda c, b, s, a: b.trunc(a[0], _I32)
+    return types.int32(value), lambda c, b, s, a: b.trunc(a[0], I32)
 
 
 @intrinsic
@@ -224,7 +224,7 @@ def _guess_inverse_root(context, value):
     """A first guess: the number whose bits are 0x5f3759df less half of those of the value."""
     def code(c, b, s, a):
         wide = isinstance(a[0].type, ir.VectorType)
-        integer = i32v.llvm if wide else _I32
+        integer = i32v.llvm if wide else I32
 
         def constant(n):
             return ir.Constant(integer, [n] * LANES if wide else n)
@@ -273,7 +273,7 @@ def modulo(context, value, divisor, inverse):
     """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
     def code(c, b, s, a):
         numbers = a[1], a[2], ir.Constant(ir.IntType(64), 32)
-        by, times, half = (_repeat(b, each) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
+        by, times, half = (repeat(b, each) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
         wide = b.zext(a[0], by.type)
         return b.trunc(b.sub(wide, b.mul(b.lshr(b.mul(wide, times), half), by)), a[0].type)
     return value(value, types.int64, types.int64), code
@@ -298,7 +298,7 @@ def total(context, value):
     """The sum of all lanes, modulo 2**32."""
     def code(c, b, s, a):
         name = f"llvm.vector.reduce.add.v{LANES}i32"
-        reduce = cgutils.get_or_insert_function(b.module, ir.FunctionType(_I32, [i32v.llvm]), name)
+        reduce = cgutils.get_or_insert_function(b.module, ir.FunctionType(I32, [i32v.llvm]), name)
         return b.sext(b.call(reduce, a), ir.IntType(64))
     return types.int64(i32v), code
 
@@ -319,139 +319,3 @@ def any_set(context, condition):
         return types.boolean(condition), lambda c, b, s, a: b.icmp_unsigned(
             "!=", b.bitcast(a[0], ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), 0))
     return types.boolean(types.boolean), lambda c, b, s, a: a[0]
-
-
-# --- memory ----------------------------------------------------------------------------------------------------------
-
-def _pointer(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value], position: int,
-             kind: Lanes | None = None) -> ir.Value:
-    data = cgutils.create_struct_proxy(sig.args[position])(context, builder, args[position]).data
-    at = builder.gep(data, [args[position + 1]])
-    return builder.bitcast(at, kind.llvm.as_pointer()) if kind else at
-
-
-def _one(c, b, s, a):
-    return b.load(_pointer(c, b, s, a, 0))
-
-
-def _run(c, b, s, a):
-    value = b.load(_pointer(c, b, s, a, 0, _lanes_of(s.args[0].dtype)))
-    value.align = 4
-    return value
-
-
-def _scattered(c, b, s, a):
-    """Sixteen loads: indices in memory take half as long as those in a register or the CPU's own gather."""
-    data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-    index = cgutils.create_struct_proxy(s.args[1])(c, b, a[1]).data if isinstance(s.args[1], types.Array) else None
-    value: ir.Value = ir.Constant(_lanes_of(s.args[0].dtype).llvm, ir.Undefined)
-    for lane in range(LANES):
-        number = ir.Constant(_I32, lane)
-        at = b.load(b.gep(index, [number])) if index else b.extract_element(a[1], number)
-        value = b.insert_element(value, b.load(b.gep(data, [b.sext(at, ir.IntType(64))])), number)
-    return value
-
-
-def _is_many(index: types.Type) -> bool:
-    """Is it sixteen indices, in a register or at the beginning of an array?"""
-    return isinstance(index, Lanes | types.Array)
-
-
-@intrinsic
-def onward(context, array, index):
-    """array[index:], without its length."""
-    def code(c, b, s, a):
-        rest = cgutils.create_struct_proxy(s.args[0])(c, b, a[0])
-        rest.data = b.gep(rest.data, [a[1]])
-        return rest._getvalue()
-    return array(array, types.intp), code
-
-
-@intrinsic
-def load(context, array, index):
-    """array[index:index+16]; the array must be padded so that the last register ends inside it."""
-    return _lanes_of(array.dtype)(array, types.intp), _run
-
-
-@intrinsic
-def store(context, array, index, value):
-    """array[index:index+16] = value."""
-    def code(c, b, s, a):
-        b.store(a[2], _pointer(c, b, s, a, 0, s.args[2])).align = 4
-        return c.get_dummy_value()
-    return types.void(array, types.intp, value), code
-
-
-@intrinsic
-def gather(context, array, index):
-    """array[index] for one index or, lane by lane, for sixteen, in a register or in an array; they must lie in the array."""
-    if not _is_many(index):
-        return array.dtype(array, types.intp), _one
-    return _lanes_of(array.dtype)(array, index), _scattered
-
-
-@intrinsic
-def take(context, array, slots):
-    """Return sixteen elements: those in sixteen slots, in a register or in an array, or the run that begins at one slot."""
-    if _is_many(slots):
-        return _lanes_of(array.dtype)(array, slots), _scattered
-    return _lanes_of(array.dtype)(array, types.intp), _run
-
-
-@intrinsic
-def put(context, array, slots, wanted, value):
-    """Write those lanes that are wanted to the elements in a register of slots, or to the run that begins at one slot."""
-    kind = _lanes_of(array.dtype)
-
-    def code(c, b, s, a):
-        where, name, args = ir.VectorType(kind.llvm.element.as_pointer(), LANES), "scatter", f"v{LANES}p0"
-        if not isinstance(s.args[1], Lanes):
-            where, name, args = kind.llvm.as_pointer(), "store", "p0"
-            at = _pointer(c, b, s, a, 0, kind)
-        else:
-            data, long = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data, ir.VectorType(ir.IntType(64), LANES)
-            base = _repeat(b, b.ptrtoint(data, long.element))
-            at = b.inttoptr(b.add(base, b.mul(b.sext(a[1], long), ir.Constant(long, [4] * LANES))), where)
-        name = f"llvm.masked.{name}.v{LANES}{'f' if kind is f32v else 'i'}32.{args}"
-        write = ir.FunctionType(ir.VoidType(), [kind.llvm, where, _I32, mask.llvm])
-        b.call(cgutils.get_or_insert_function(b.module, write, name), [a[3], at, ir.Constant(_I32, 4), a[2]])
-        return c.get_dummy_value()
-    at = i32v if isinstance(slots, Lanes) else types.intp
-    return types.void(array, at, mask, kind), code
-
-
-@intrinsic
-def pick(context, array, at, like):
-    """Return array[at], or sixteen elements from there on; as wide as `like`."""
-    if isinstance(like, Lanes):
-        return _lanes_of(array.dtype)(array, types.intp, like), _run
-    return array.dtype(array, types.intp, like), _one
-
-
-@intrinsic
-def store_bytes(context, array, index, value, count):
-    """array[index:index+count] = value, the first of sixteen int32 from 0 to 255, in an array of uint8."""
-    def code(c, b, s, a):
-        small = ir.VectorType(ir.IntType(8), LANES)
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-        where, narrow = b.bitcast(b.gep(data, [a[1]]), small.as_pointer()), b.trunc(a[2], small)
-        whole = b.icmp_signed(">=", a[3], ir.Constant(a[3].type, LANES))
-        with b.if_else(whole) as (all_of_it, some):
-            with all_of_it:
-                b.store(narrow, where).align = 1
-            with some:
-                for lane in range(LANES):
-                    with b.if_then(b.icmp_signed("<", ir.Constant(a[3].type, lane), a[3])):
-                        number = ir.Constant(_I32, lane)
-                        b.store(b.extract_element(narrow, number), b.gep(data, [b.add(a[1], ir.Constant(a[1].type, lane))]))
-        return c.get_dummy_value()
-    return types.void(array, types.intp, i32v, types.intp), code
-
-
-@intrinsic
-def take_block(context, counter, size):
-    """Atomically add `size` to counter[0] and return what it was: workers share a queue of work without a lock."""
-    def code(c, b, s, a):
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-        return b.atomic_rmw("add", data, a[1], "monotonic")
-    return types.int64(counter, types.int64), code

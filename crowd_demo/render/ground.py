@@ -15,7 +15,8 @@ import pygame
 
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Marks, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, load, store
+from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.render.tiles import TileSet

@@ -13,7 +13,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, count_set, lane_numbers, load, select, splat, store_bytes, take
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat
+from crowd_demo.compute.simd_memory import load, store_bytes, take
 
 Mode = Any  # what the columns are read from: the type of the record decides how agents are numbered
 

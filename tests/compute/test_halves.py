@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from crowd_demo.compute import halves as module
 from crowd_demo.compute.halves import halves, squares_apart
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, load, store
+from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.simd_memory import load, store
 
 pytestmark = pytest.mark.quick
 

@@ -7,7 +7,8 @@ import pytest
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, modulo, onward, put, total
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, modulo, total
+from crowd_demo.compute.simd_memory import gather, load, onward, put
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,8 @@ from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import call, kernel
-from crowd_demo.compute.simd import LANES, load, quotient, store, take
+from crowd_demo.compute.simd import LANES, quotient
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.render.projection import look_of_id
 

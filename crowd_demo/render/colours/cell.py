@@ -10,7 +10,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
-from crowd_demo.compute.simd import bits, select, splat, take, to_int
+from crowd_demo.compute.simd import bits, select, splat, to_int
+from crowd_demo.compute.simd_memory import take
 from crowd_demo.render.colours.base import RGB, Legend
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation

@@ -20,7 +20,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, any_set, lane_numbers, load, select, splat, store, to_int
+from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
+from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.render.colours.base import LEVELS, RGB, RISING, Legend, ramp
 from crowd_demo.render.cull import Cull, Found
 from crowd_demo.render.numbering import registers

@@ -10,7 +10,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
-from crowd_demo.compute.simd import bits, select, splat, take
+from crowd_demo.compute.simd import bits, select, splat
+from crowd_demo.compute.simd_memory import take
 from crowd_demo.render.colours.base import FALLING, RGB, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.neighbours.schedule import LONGEST

@@ -10,7 +10,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call
-from crowd_demo.compute.simd import splat, take
+from crowd_demo.compute.simd import splat
+from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.colours.base import CATEGORIES, RGB, Legend
 from crowd_demo.render.figures.sprites import load_manifest, state_colours

@@ -10,7 +10,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import take
+from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
 from crowd_demo.render import numbering
 from crowd_demo.render.figures import pose

@@ -20,20 +20,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import (
-    LANES,
-    bits,
-    count_set,
-    lane_numbers,
-    load,
-    pick,
-    select,
-    splat,
-    store,
-    take,
-    to_float,
-    to_int,
-)
+from crowd_demo.compute.simd import LANES, bits, count_set, lane_numbers, select, splat, to_float, to_int
+from crowd_demo.compute.simd_memory import load, pick, store, take
 from crowd_demo.render.camera import View
 from crowd_demo.render.numbering import is_run, registers, sixteen
 from crowd_demo.render.pixels import Frame, add_saturated

@@ -15,7 +15,8 @@ import pygame
 from crowd_demo.compute.arrays import Floats, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
-from crowd_demo.compute.simd import select, splat, take
+from crowd_demo.compute.simd import select, splat
+from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
 from crowd_demo.render import numbering
 from crowd_demo.render.figures import pose

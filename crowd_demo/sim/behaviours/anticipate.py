@@ -18,7 +18,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import any_set, load, no_sum, root, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.compute.simd import any_set, no_sum, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.behaviours.people_columns import PeopleColumns, stands
 from crowd_demo.sim.behaviours.walking import PeopleRules
 from crowd_demo.sim.interaction import pairwise

@@ -22,7 +22,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Call, call, kernel
-from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
+from crowd_demo.compute.simd import LANES, lane_numbers, select
+from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
 from crowd_demo.sim.behaviours.contact_rules import ContactRules
 from crowd_demo.sim.behaviours.steering import SCALAR_NS

@@ -9,22 +9,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Int, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import (
-    any_set,
-    bits_xor,
-    chance,
-    load,
-    no_sum,
-    root,
-    scramble,
-    select,
-    splat,
-    store,
-    take,
-    to_float,
-    to_int,
-    wrap32,
-)
+from crowd_demo.compute.simd import any_set, bits_xor, chance, no_sum, root, scramble, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 from crowd_demo.sim.store.columns import Columns

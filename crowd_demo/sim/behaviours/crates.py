@@ -24,7 +24,8 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import load, no_sum, pick, root, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import load, pick, store, take
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour

@@ -20,7 +20,8 @@ from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import chance, gather, pick, root, select, splat
+from crowd_demo.compute.simd import chance, root, select, splat
+from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.behaviours import FlockSettings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering

@@ -23,7 +23,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, load, no_sum, select, splat, store, take, to_int, wrap32
+from crowd_demo.compute.simd import LANES, no_sum, select, splat, to_int, wrap32
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close
 from crowd_demo.sim.behaviours.flock_rules import FlockRules
 from crowd_demo.sim.interaction import pairwise

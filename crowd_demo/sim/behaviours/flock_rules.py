@@ -14,7 +14,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import load, no_sum, select, splat, store, take, to_float, to_int, wrap32
+from crowd_demo.compute.simd import no_sum, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums

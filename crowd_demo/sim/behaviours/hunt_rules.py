@@ -12,7 +12,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import inverse_root, load, pick, select, splat, store, take, to_float
+from crowd_demo.compute.simd import inverse_root, select, splat, to_float
+from crowd_demo.compute.simd_memory import load, pick, store, take
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.flock import limited, urge
 from crowd_demo.sim.behaviours.flock_rules import FlockRules

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from crowd_demo.compute.arrays import Float, Int, Rules
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.simd import load, store, take
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Strip
 from crowd_demo.sim.store.columns import Columns

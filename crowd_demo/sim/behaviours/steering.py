@@ -11,7 +11,8 @@ from __future__ import annotations
 from crowd_demo.compute.arrays import Float, Floats, Int, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import Call, call, kernel
-from crowd_demo.compute.simd import LANES, lane_numbers, load, select, store
+from crowd_demo.compute.simd import LANES, lane_numbers, select
+from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide

@@ -11,18 +11,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Mask
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import (
-    LANES,
-    any_set,
-    chance,
-    gather,
-    lane_numbers,
-    load,
-    root,
-    select,
-    splat,
-    store,
-)
+from crowd_demo.compute.simd import LANES, any_set, chance, lane_numbers, root, select, splat
+from crowd_demo.compute.simd_memory import gather, load, store
 from crowd_demo.sim.behaviours.destinations import (
     Destinations,
     choose_around,

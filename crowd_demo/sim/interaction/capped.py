@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import take_block
+from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.nearest import MOST_KEPT, gather, solve
 from crowd_demo.sim.interaction.pairwise import (

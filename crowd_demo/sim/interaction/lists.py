@@ -12,7 +12,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, take_block
+from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import BLOCK, CANDIDATES, Strips, accumulate, keep_one, no_sums, read_columns
 from crowd_demo.sim.interaction.rows import see_block
 from crowd_demo.sim.neighbours.candidates import Cells, Lists

@@ -23,7 +23,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
 from crowd_demo.compute.dispatch import generic
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, gather, lane_numbers, load, onward, put, select, splat, store, total
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, total
+from crowd_demo.compute.simd_memory import gather, load, onward, put, store
 from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, after, count_set, gather, lane_numbers, load, take_block
+from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers
+from crowd_demo.compute.simd_memory import gather, load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     Seen,

@@ -14,7 +14,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, after, gather, load, take_block
+from crowd_demo.compute.simd import LANES, after
+from crowd_demo.compute.simd_memory import gather, load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     FLOATS,

@@ -15,7 +15,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_buckets, sort_calls, sort_space
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, load, select, splat, store, to_int
+from crowd_demo.compute.simd import LANES, select, splat, to_int
+from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns

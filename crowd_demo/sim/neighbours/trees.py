@@ -18,7 +18,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import take_block
+from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import Turn, due_among

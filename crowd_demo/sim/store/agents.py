@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Ints, Longs, Whole
 from crowd_demo.compute.jit import Call, call, kernel, run
-from crowd_demo.compute.simd import LANES, gather, onward, store
+from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.simd_memory import gather, onward, store
 from crowd_demo.sim.store.columns import Kind, dtypes_of, views
 from crowd_demo.sim.store.handles import Handles
 

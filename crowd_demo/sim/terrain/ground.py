@@ -13,7 +13,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import gather, select, splat, to_int
+from crowd_demo.compute.simd import select, splat, to_int
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.terrain.wall_field import Away
 

@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.simd import no_sum, pick, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import pick
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.positions import sees_positions
