@@ -1,8 +1,8 @@
 """Exits: destinations where people leave the world and others come in (docs/model.md, "Exits").
 
 Who has arrived at an exit is somebody else in the next step, with the same id: at rest, in the area of an exit, with another
-speed and on the way to another destination. So there are always as many people, and no gaps in memory. It is done before agents
-are indexed, because after that nobody may move farther than a step.
+speed and on the way to another destination. So there are always as many people, and no gaps in memory. It is done before
+agents are indexed, because after that nobody may move farther than a step.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ def stage_of(sim: Simulation) -> Any:
 
 
 def columns_of(sim: Simulation) -> dict[str, Any]:
-    return {name: column.copy() for name, column in sim.agents.by_id()._asdict().items()}
+    return dict(zip(sim.agents.names, (column.copy() for column in sim.agents.by_id()), strict=True))
 
 
 @settings(max_examples=25, deadline=None)
@@ -35,11 +35,12 @@ def columns_of(sim: Simulation) -> dict[str, Any]:
 def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int, destinations: int) -> None:
     sim = small(agents=agents, seed=seed, crowd__exits=exits, crowd__destinations=destinations,
                 crowd__speed_draws=1 + seed % 5)
-    rng, c = np.random.default_rng(seed), sim.agents.columns
+    rng = np.random.default_rng(seed)
+    c: Any = sim.agents.columns
     for column, row in rng.integers(0, 14, (25, 2)):
         sim.set_walls((int(column), int(row), int(column) + 1, int(row) + 1), True)
-    c.state[:agents], c.timer[:agents] = rng.integers(0, 4, agents), rng.integers(0, 2, agents)  # type: ignore[attr-defined]
-    for values in (c.vx, c.vy, c.push_x, c.push_y, c.heading_x, c.heading_y):  # type: ignore[attr-defined]
+    c.state[:agents], c.timer[:agents] = rng.integers(0, 4, agents), rng.integers(0, 2, agents)
+    for values in (c.vx, c.vy, c.push_x, c.push_y, c.heading_x, c.heading_y):
         values[:agents] = rng.uniform(-3, 3, agents)
     sim.world.tick = int(rng.integers(1, 99))
     refresh_rules(sim)
@@ -47,7 +48,7 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     run(stage.calls(sim.world))
     places = stage.places.columns
     reference.people_exchanged(want, stage.rules(sim.tick), places, sim.world.ground, sim.terrain.walls)
-    for name, column in sim.agents.by_id()._asdict().items():
+    for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name
 
 
@@ -65,6 +66,17 @@ def test_people_leave_and_others_come_and_the_crowd_stays_as_it_is() -> None:
     low, high = sim.config.crowd.speed_min, sim.config.crowd.speed_max
     assert ((now.speed >= F(low)) & (now.speed <= F(high))).all()
     assert abs(now.speed.mean() - born["speed"].mean()) < 2 and abs(now.speed.std() - born["speed"].std()) < 1.5
+
+
+def test_the_scenario_of_a_station_has_people_going_out_and_coming_in() -> None:
+    sim = simulation("station")
+    sim.step(600)
+    before: Any = sim.agents.by_id()
+    sim.step(900)
+    after: Any = sim.agents.by_id()
+    assert (before.speed != after.speed).mean() > 0.05
+    squares = np.bincount((after.y // 48).astype(int) * 999 + (after.x // 48).astype(int))
+    assert squares.max() <= 16  # nobody is piled up where people come in
 
 
 @pytest.mark.quick
@@ -98,7 +110,7 @@ def test_without_exits_or_without_their_areas_nobody_leaves() -> None:
     refresh_rules(sim)
     kept = columns_of(sim)
     run(stage_of(sim).calls(sim.world))
-    assert all(np.array_equal(column, kept[name]) for name, column in sim.agents.by_id()._asdict().items())
+    assert all(np.array_equal(column, kept[name]) for name, column in columns_of(sim).items())
 
 
 @pytest.mark.quick
