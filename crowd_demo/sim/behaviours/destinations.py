@@ -79,7 +79,7 @@ def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, w
 @device
 def draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Ground, walls: Walls,
                key: Int) -> tuple[Float, Float, int]:
-    """Return a place in tiles [first, last) and whose: the first of some draws that the destination's point sees, else the last."""
+    """Return a place in tiles [first, last) and its destination: the first drawn that the point sees, or the last."""
     x, y, owner = np.float32(0), np.float32(0), 0
     for _ in range(PLACE_DRAWS):
         number = first + _below(last - first, identity, key)

@@ -7,7 +7,7 @@ agents are indexed, because after that nobody may move farther than a step.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -84,9 +84,9 @@ class Exits(Stage):
         return self.settings.exits > 0
 
     def calls(self, world: World) -> tuple[Call, ...]:
-        columns, agents, workers = world.agents.columns, world.agents.count, world.workers_for(ARRIVED_NS)
-        return (call(exchange_people, workers, columns, agents, self.places.refreshed(), world.ground, world.terrain.walls,
-                     self.rules(world.tick)),)
+        columns, workers = cast(PeopleColumns, world.agents.columns), world.workers_for(ARRIVED_NS)
+        return (call(exchange_people, workers, columns, world.agents.count, self.places.refreshed(), world.ground,
+                     world.terrain.walls, self.rules(world.tick)),)
 
     def rules(self, tick: int) -> ExitRules:
         settings = self.settings
