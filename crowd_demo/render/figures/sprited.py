@@ -26,9 +26,10 @@ from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites
 from crowd_demo.render.numbering import Mode, numbering
 from crowd_demo.render.pixels import Frame, frame_of
 
-LEAST_PX = 4.0  # a smaller agent is light alone
+SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
+FADE = 1.15**2
+LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MOST_EXPOSURE = 4.0
-FADE = 1.15**2  # from there on, over two notches of the wheel, sprites appear and light vanishes
 
 
 class Sprited(ABC):
