@@ -59,6 +59,5 @@ class Speed:
         were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
         preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
         walks = wants_to_walk(were)[then] & wants_to_walk(are)[same] & (preferred > 0)
-        walks &= were.speed[then] == are.speed[same]  # who came in at an exit has walked no way since
         way = np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then])
         return float(np.mean(way[walks] / preferred[walks])) if walks.any() else None

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import ConfigError, load_config
+from crowd_demo.ensemble.measures.whereabouts import Whereabouts
 from crowd_demo.sim.behaviours.people_columns import WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 
@@ -97,6 +98,19 @@ def test_newcomers_enter_at_an_exit_and_go_elsewhere() -> None:
     tiles = (now.y * tile.inv_tile).astype(int) * tile.columns + (now.x * tile.inv_tile).astype(int)
     entered = np.searchsorted(d.first, [np.flatnonzero(d.tiles == one)[0] for one in tiles[new]], side="right") - 1
     assert set(entered) == {0, 1} and (entered != now.goal[new]).all() and set(now.goal[new]) == {0, 1, 2, 3}
+
+
+@pytest.mark.quick
+def test_who_comes_in_is_no_agent_who_has_gone_so_far() -> None:
+    """For measures, such as how many cross a line."""
+    sim = small()
+    sim.step(1)
+    c: Any = sim.agents.columns
+    c.state[:200], c.timer[:200], c.goal[:200] = WAITING, 1, np.arange(200) % 4
+    before = Whereabouts(sim)
+    sim.step()
+    then, now = Whereabouts(sim).same_since(before)
+    assert len(then) == len(now) == 100 and (before.columns.goal[then] >= 2).all()  # type: ignore[attr-defined]
 
 
 @pytest.mark.quick
