@@ -1,4 +1,4 @@
-"""Draws the maps: `python assets/draw_maps.py [FOLDER]` writes plaza, maze and doorway (default: `maps/` beside it).
+"""Draws the maps: `python assets/draw_maps.py [FOLDER]` writes plaza, maze, doorway and station (default: `maps/` beside it).
 
 The same files come out every time, byte for byte. A map is an array of the characters of its file, which
 `crowd_demo/config/maps.py` explains; each is drawn in part and mirrored, so that it looks built, not scattered.
@@ -153,7 +153,26 @@ def doorway() -> Map:
     return whole
 
 
-MAPS = {"plaza": plaza, "maze": maze, "doorway": doorway}
+# --- station ---------------------------------------------------------------------------------------------------------
+
+def station() -> Map:
+    """The hall of a station, 56 x 36: doors on three sides, which are the first destinations, four platforms, a counter."""
+    v, u = np.mgrid[:36, :56]
+    hall = np.full((36, 56), FLOOR)
+    hall[(v < 2) | (v > 33) | (u < 2) | (u > 53)] = WALL
+    track = (u - 2) % 12 < 4
+    hall[(v < 15) & (v > 1) & track & (u > 1) & (u < 54)] = WATER
+    hall[(v == 15) & track] = WALL
+    hall[np.isin(v, (20, 21, 28, 29)) & (abs(abs(u - 27.5) - 17) < 1)] = WALL
+    hall[(abs(v - 22.5) < 2) & (abs(u - 27.5) < 3)] = WALL
+    doors = [np.s_[22:28, 0:4], np.s_[22:28, 52:56], np.s_[32:36, 25:31]]
+    platforms = [np.s_[3:9, column:column + 4] for column in (8, 20, 32, 44)]
+    for number, place in enumerate((*doors, *platforms, np.s_[24:26, 26:30])):
+        hall[place] = str(number)
+    return hall
+
+
+MAPS = {"plaza": plaza, "maze": maze, "doorway": doorway, "station": station}
 
 
 def draw_all(folder: Path) -> None:

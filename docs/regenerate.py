@@ -55,8 +55,8 @@ PICTURES = {
 ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=20,30,40,50,60",
                     "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
-FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues
-SCENES = {"murmuration": DIVE, "queues": FULL}  # others are shown at frame 300
+FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
+SCENES = {"murmuration": DIVE, "queues": FULL, "station": FULL}  # others are shown at frame 300
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 

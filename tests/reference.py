@@ -312,19 +312,44 @@ def _choose_around(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> N
 
 
 def _choose_place(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
-    goal, key = a["goal"], int(rules.goal_key)
-    tiles = places.tiles[places.first[goal]:places.first[goal + 1]]
+    goal = a["goal"]
+    tiles = [(int(tile), goal) for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
+    a["goal_x"], a["goal_y"], _ = _draw_place(tiles, a["id"], int(rules.goal_key), places, ground, walls)
+    a["sees"] = 0
+
+
+def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: Any, ground: Any, walls: Any) -> Any:
+    """(x, y, destination) in one of those tiles, each given with its destination."""
     for _ in range(8):
-        tile = int(tiles[below(len(tiles), a["id"], key)])
+        tile, goal = tiles[below(len(tiles), identity, key)]
         row, column = divmod(tile, ground.columns)
         key = scramble(key)
-        x = min((F(column) + (F(0.5) + F(0.49) * chance(a["id"], key))) * walls.tile, ground.limit_x)
+        x = min((F(column) + (F(0.5) + F(0.49) * chance(identity, key))) * walls.tile, ground.limit_x)
         key = scramble(key)
-        y = min((F(row) + (F(0.5) + F(0.49) * chance(a["id"], key))) * walls.tile, ground.limit_y)
+        y = min((F(row) + (F(0.5) + F(0.49) * chance(identity, key))) * walls.tile, ground.limit_y)
         key = scramble(key)
         if is_seen(walls, (places.x[goal], places.y[goal]), (x, y)):
             break
-    a["goal_x"], a["goal_y"], a["sees"] = x, y, 0
+    return x, y, goal
+
+
+def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
+    """Who has arrived at an exit leaves, and another comes in; in place."""
+    exits = range(min(int(rules.exits), len(places.first) - 1))
+    tiles = [(int(tile), goal) for goal in exits for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
+    for i in range(len(columns["id"]) if tiles else 0):
+        a = {name: column[i] for name, column in columns.items()}
+        if a["state"] != WAITING or a["timer"] <= 0 or a["goal"] not in exits:
+            continue
+        new = {**dict.fromkeys(a, 0), "id": a["id"]}
+        new["x"], new["y"], new["goal"] = _draw_place(tiles, a["id"], int(rules.place_key), places, ground, walls)
+        _choose_destination(new, rules, places, ground)
+        parts, key = 0.0, int(rules.speed_key)
+        for _ in range(int(rules.speed_draws)):
+            parts, key = parts + ((scramble(int(a["id"]) ^ key) & 0xFFFFFFFF) >> 8) * 2.0**-24, scramble(key)
+        new["speed"] = F(rules.speed_min + rules.speed_range * (parts / int(rules.speed_draws)))
+        for name, column in columns.items():
+            column[i] = new[name]
 
 
 def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:

@@ -72,6 +72,15 @@ class PeopleSettings(Paced):
                         "all destinations together claim so much for each of the agents; 0: no areas, all are let in")
     place: Area = number(405.6, 1, 1_000_000, "square units",
                          "what one person takes at a destination: who finds no room there queues")
+    exits: Whole = number(0, 0, 64, "destinations",
+                          "the first so many are exits: who arrives there leaves, and another comes in")
+
+    @model_validator(mode="after")
+    def _exits_have_areas(self) -> Self:
+        for key in ("room", "wait_s"):
+            if self.exits > 0 and getattr(self, key) == 0:
+                refuse(self, Problem(("exits",), self.exits, f"exits need a {key} above 0"))
+        return self
 
 
 class FlockSettings(Paced):

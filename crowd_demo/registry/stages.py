@@ -27,6 +27,7 @@ class StageText(NamedTuple):
 _KNOWN = (
     StageText("life", "step", "births and deaths"),
     StageText("compact", "step", "closes the gaps in memory that the dead have left, where removal is deferred"),
+    StageText("exits", "step", "people who have arrived at an exit leave, and as many others come in"),
     StageText("index", "step", "finds out who stands where: sorts agents into cells, or builds the tree"),
     StageText("reorder", "step", "moves agents in memory into the order of their cells; only now and then"),
     StageText("query", "step", "finds the candidates of each leaf of a tree, or of each square of cells"),

@@ -1,6 +1,6 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    (life -> compact ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move (-> pins)
+    (life -> compact -> exits ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move (-> pins)
 
 *See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -63,8 +63,8 @@ class Simulation:
         settings = config.behaviour_settings
         self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
         self.stages: Sequence[Stage] = with_plugin_stages([
-            self.life, Compact(), self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index), self.see,
-            self.links, *self.behaviour.stages(world, self.index), HoldPins(self.links)])
+            self.life, Compact(), *self.behaviour.first_stages(world), self.index, Reorder(self.index), SharedGrid(self.index),
+            Query(self.index), self.see, self.links, *self.behaviour.stages(world, self.index), HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._shared, self._tally = Shared(), Tally()

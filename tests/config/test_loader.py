@@ -125,7 +125,7 @@ def test_a_name_like_no_other_is_answered_with_all_names_the_users_own_too(write
     (tmp_path / "configs" / "mine.yaml").write_text("agents: 5\n")
     (line,) = lines_of("zzz")
     assert line.startswith("zzz: no such file, nor a shipped configuration (there are: 1k, 5k, ")
-    assert line.endswith("rope, mine)")
+    assert line.endswith("station, mine)")
     assert lines_of("mien")[0].endswith("(did you mean mine?)")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import CROWD, FLOCK, Settings, shuffle, simulation
+from crowds import CROWD, FLOCK, Settings, open_world, shuffle, simulation
 
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, is_approximate
@@ -107,6 +107,18 @@ def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int, place:
         {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
         {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false"}, {"reorder__every": 3}]
     assert len({run(model, **way).state_hash() for way in ways}) == 1
+
+
+def test_a_crowd_with_exits_is_one_crowd() -> None:
+    """Who leaves and comes in jumps across the world: no index, and no pass of contact, may miss them."""
+    model: Settings = {"name": "1k", "agents": 300, **open_world(900, 700), "crowd__destinations": 4, "crowd__exits": 2,
+                       "optimizations__contact": 2, "crowd__speed_min": 150, "crowd__speed_max": 300,
+                       "optimizations__reorder__when": "drift"}
+    ways: list[Settings] = [
+        {"neighbours": "none", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT),
+        {"neighbours": "kd_tree", "simd": "false"}, {"neighbours": "linked", "simd": "false", "reorder__every": 3},
+        {"neighbours": "aabb_tree", "rebuild": 1000}]
+    assert len({run(model, steps=240, **way).state_hash() for way in ways}) == 1
 
 
 def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:

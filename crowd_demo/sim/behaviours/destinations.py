@@ -64,28 +64,43 @@ def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -
     tile = _below(total - own, c.id[slot], key)
     if own > 0 and tile >= d.first[last]:
         tile += own
-    goal = 0
-    while d.first[goal + 1] <= tile:
-        goal += 1
+    goal = _owner(d, tile)
     c.goal[slot], c.goal_x[slot], c.goal_y[slot], c.sees[slot] = goal, d.x[goal], d.y[goal], 0
 
 
 @device
 def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
-    """Choose a place in the area as the goal: the first of so many draws that the point sees, or the last."""
-    identity, goal = c.id[slot], c.goal[slot]
-    first, count = d.first[goal], d.first[goal + 1] - d.first[goal]
+    """Choose a place in the area as the goal."""
+    first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
+    c.goal_x[slot], c.goal_y[slot], _ = draw_place(d, first, last, c.id[slot], ground, walls, key)
+    c.sees[slot] = 0
+
+
+@device
+def draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Ground, walls: Walls,
+               key: Int) -> tuple[Float, Float, int]:
+    """Return a place in tiles [first, last) and its destination: the first drawn that the point sees, or the last."""
+    x, y, owner = np.float32(0), np.float32(0), 0
     for _ in range(PLACE_DRAWS):
-        tile = d.tiles[first + _below(count, identity, key)]
+        number = first + _below(last - first, identity, key)
+        tile, owner = d.tiles[number], _owner(d, number)
         key = scramble(key)
         x = _in_tile(tile % ground.columns, chance(identity, key), walls, ground.limit_x)
         key = scramble(key)
         y = _in_tile(tile // ground.columns, chance(identity, key), walls, ground.limit_y)
         key = scramble(key)
-        c.goal_x[slot], c.goal_y[slot] = x, y
-        if not ground.any_solid or sees(walls, d.x[goal], d.y[goal], x, y):
+        if not ground.any_solid or sees(walls, d.x[owner], d.y[owner], x, y):
             break
-    c.sees[slot] = 0
+    return x, y, owner
+
+
+@device
+def _owner(d: Destinations, number: int) -> int:
+    """The destination in whose area that one of all tiles is."""
+    owner = 0
+    while d.first[owner + 1] <= number:
+        owner += 1
+    return owner
 
 
 @device

@@ -30,6 +30,7 @@ from crowd_demo.sim.behaviours.anticipate import AnticipateRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
 from crowd_demo.sim.behaviours.destinations import Places, count_people, open_destinations
+from crowd_demo.sim.behaviours.exits import Exits
 from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
 from crowd_demo.sim.behaviours.walking import PeopleRules, walk_lanes, walk_scalar
@@ -230,13 +231,18 @@ class People(Behaviour):
         self.settings = settings = config.crowd
         self.agents = config.agents
         self._rules: PeopleRules | None = None
+        self._places: Places
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
                            paths=True)
 
+    def first_stages(self, world: World) -> Sequence[Stage]:
+        self._places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
+        return (Exits(self._places, self.settings, self.seed),)
+
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
+        places = self._places
         return (CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places), Walk(places),
                 *contact_passes(index, self.settings.body))
 
