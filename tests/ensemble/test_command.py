@@ -129,9 +129,9 @@ def test_what_fails_or_measures_otherwise_when_made_again_is_said(tmp_path, ense
 
 def test_interrupted_when_made_again_it_says_what_the_command_does(tmp_path, start, ensemble) -> None:
     out = tmp_path / "out"
-    asked = (*SMALL, "population", "--seeds", "1-20", "--steps", "3000", "--workers", "1", "--out", out)
+    asked = (*SMALL, "waits", "--seeds", "1-20", "--workers", "1", "--out", out)
     assert ensemble(*asked).returncode == 0
-    process = start(*asked, "--again")
+    process = start(*asked, "--again", WAIT="0.3")
     while process.poll() is None and len(read_rows(out / "rows").rows) < 21:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)

@@ -120,7 +120,7 @@ LIES: dict[str, tuple[Callable[[Snapshot], bytes], str]] = {
     "outside": (lambda s: with_column(s, "x", 1e6), "column x has a value outside 0.0 to "),
     "left": (lambda s: with_column(s, "y", -0.5), "column y has a value outside"),
     "goal": (lambda s: with_column(s, "goal", 99), "column goal has a value outside"),
-    "state": (lambda s: with_column(s, "state", 3), "column state has a value outside 0 to 2"),
+    "state": (lambda s: with_column(s, "state", 4), "column state has a value outside 0 to 3"),
     "kind": (lambda s: changed(s, kinds=np.full_like(s.kinds, 9)), "tiles that no wall makes"),
     "tiles": (lambda s: changed(s, kinds=s.kinds[1:]), "tiles that no wall makes"),
     "map": (lambda s: changed(s, map_digest="0"), "the map doorway has changed since"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
 
 from crowd_demo.registry.entries import MeasureEntry, Plugin
@@ -53,5 +54,11 @@ def lies(sim):
     return 1.0
 
 
+def waits(sim):
+    """Takes as many seconds as it is told."""
+    time.sleep(float(os.environ.get("WAIT", "0")))
+    return 1.0
+
+
 PLUGIN = Plugin(measures=tuple(MeasureEntry(measure.__name__, str(measure.__doc__), f"trouble:{measure.__name__}")
-                               for measure in (fails, fails_later, kills, kills_once, prints, lies)))
+                               for measure in (fails, fails_later, kills, kills_once, prints, lies, waits)))
