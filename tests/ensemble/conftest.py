@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -33,6 +34,11 @@ def environment(tmp_path: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "TROUBLE": str(marks), "MARK": uuid.uuid4().hex}
 
 
+def hear_interrupts() -> None:
+    """What a shell runs in the background ignores Ctrl-C, and so would all that the tests start there."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.fixture
 def start(environment: dict[str, str]) -> Iterator[Started]:
     """Start `crowd-demo ensemble`; whatever becomes of it, no process of the test may be left at the end."""
@@ -40,7 +46,8 @@ def start(environment: dict[str, str]) -> Iterator[Started]:
 
     def start(*arguments: object, **more: str) -> subprocess.Popen[str]:
         process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *map(str, arguments)], text=True,
-                                   env={**environment, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env={**environment, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=hear_interrupts)
         started.append(process)
         return process
 
