@@ -11,10 +11,11 @@ import pytest
 import table
 from child_arm import ArmError, Timed
 from targets import TARGETS
-from targets.base import Found, Session, SkippedError, Target, median
+from targets.base import OLD_CROWD, OLD_FLOCK, Found, Overrides, Session, SkippedError, Target, median
 from targets.one_cell import waits
 from targets.sorts import frame_times, unevenness
 
+from crowd_demo.config.loader import load_config
 from crowd_demo.measure.arm import Block
 
 pytestmark = pytest.mark.quick
@@ -75,6 +76,11 @@ def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, ca
     assert written["kind"] == "table" and written["lines"]["two"] == {"skipped": "no C here"}
     assert [each["verdict"] for each in written["lines"]["one"]["found"]] == ["met", "missed"]
     assert table.main(["two"]) == 0
+
+
+@pytest.mark.parametrize(("name", "rules"), [("20k", OLD_CROWD), ("20k-flock", OLD_FLOCK)])
+def test_the_rules_of_the_old_commit_are_settings_of_today(name: str, rules: Overrides) -> None:
+    load_config(name, rules)
 
 
 def test_an_unknown_line_is_a_mistake_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
