@@ -26,7 +26,7 @@ SPRITES = {
     "tiles": {"file": "tiles.png", "cell": TILE, "variants": draw_tiles.VARIANTS, "kinds": list(draw_tiles.KINDS),
               "skies": draw_tiles.SKIES},
     "colours": {"walking": draw_people.WALKING, "waiting": draw_people.WAITING, "stuck": draw_people.STUCK,
-                "flock": draw_birds.FLOCK},
+                "queuing": draw_people.QUEUING, "flock": draw_birds.FLOCK},
 }
 
 

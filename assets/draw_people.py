@@ -22,6 +22,7 @@ WALKING: Colour = (20, 124, 220)
 ICONS = "waiting", "stuck"
 WAITING: Colour = (52, 16, 72)
 STUCK: Colour = (222, 64, 0)
+QUEUING: Colour = (0, 158, 115)
 
 VIEW_COS, VIEW_SIN = 0.866025, 0.5
 UP: Vector = (0, 0, 1)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from llvmlite import ir
@@ -160,14 +161,17 @@ def to_float(context, value):
     return out(value), lambda c, b, s, a: b.sitofp(a[0], c.get_value_type(out))
 
 
+def _call_llvm(function: str, c: BaseContext, b: ir.IRBuilder, s: Signature, a: Sequence[ir.Value]) -> ir.Value:
+    """LLVM's own function of one float32, or of a register of them."""
+    kind = a[0].type
+    name = f"llvm.{function}." + (f"v{LANES}f32" if isinstance(kind, ir.VectorType) else "f32")
+    return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(kind, [kind]), name), a)
+
+
 @intrinsic
 def floor(context, value):
     """The greatest whole number that is not above it, still a float32."""
-    def code(c, b, s, a):
-        llvm = a[0].type
-        name = "llvm.floor." + (f"v{LANES}f32" if isinstance(llvm, ir.VectorType) else "f32")
-        return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(llvm, [llvm]), name), a)
-    return value(value), code
+    return value(value), partial(_call_llvm, "floor")
 
 
 @intrinsic
@@ -212,11 +216,7 @@ def wrap32(context, value):
 @intrinsic
 def root(context, value):
     """Square root, correctly rounded."""
-    def code(c, b, s, a):
-        llvm = a[0].type
-        name = "llvm.sqrt." + (f"v{LANES}f32" if isinstance(llvm, ir.VectorType) else "f32")
-        return b.call(cgutils.get_or_insert_function(b.module, ir.FunctionType(llvm, [llvm]), name), a)
-    return value(value), code
+    return value(value), partial(_call_llvm, "sqrt")
 
 
 @intrinsic

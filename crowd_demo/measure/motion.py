@@ -20,7 +20,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
-from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, wants_to_walk
+from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.measure.text import aligned
 from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
@@ -34,8 +34,7 @@ WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
 
 def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
     """Return the most people in a square, and in a square without a jam."""
-    columns = int(x.max(initial=0) / SQUARE) + 1
-    square = (y / SQUARE).astype(np.int64) * columns + (x / SQUARE).astype(np.int64)
+    square = squares(x, y)
     count, total = np.bincount(square), np.bincount(square, weights=pace)
     return int(count.max()), int(count[total >= JAM * count].max(initial=0))
 

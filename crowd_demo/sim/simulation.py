@@ -62,9 +62,12 @@ class Simulation:
         self.index = Index({**STRUCTURES, **self.behaviour.structures})
         settings = config.behaviour_settings
         self.see = Interact(self.index, settings.cap_scanned, settings.cap_neighbours)
+        own = self.behaviour.stages(world, self.index)
+        first = [stage for stage in own if stage.before_index]
+        then = [stage for stage in own if not stage.before_index]
         self.stages: Sequence[Stage] = with_plugin_stages([
-            self.life, Compact(), *self.behaviour.first_stages(world), self.index, Reorder(self.index), SharedGrid(self.index),
-            Query(self.index), self.see, self.links, *self.behaviour.stages(world, self.index), HoldPins(self.links)])
+            self.life, Compact(), *first, self.index, Reorder(self.index), SharedGrid(self.index), Query(self.index),
+            self.see, self.links, *then, HoldPins(self.links)])
         self.prepare_stages: Sequence[Stage] = (CullingGrid(), FindLinkEnds(self.links))
         self.history: list[tuple[int, Action]] = []
         self._shared, self._tally = Shared(), Tally()

@@ -14,9 +14,13 @@ from crowd_demo.sim.world import World
 
 
 class Stage(Protocol):
-    """The profile adds up the times of stages that have the same `name`."""
+    """The profile adds up the times of stages that have the same `name`.
+
+    A behaviour's stages follow the interaction, but for those that put agents anywhere: these come `before_index`.
+    """
 
     name: str
+    before_index: bool = False
 
     def wanted(self, world: World) -> bool:
         """Return whether there is work in this step."""

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
-from crowd_demo.measure.people import SQUARE, nearest, people, wants_to_walk
+from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
 from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -38,9 +38,7 @@ def overlap(sim: Simulation) -> float | None:
 def densest(sim: Simulation) -> float:
     """Return the most people in a square of 48 x 48 units."""
     who = people(sim)
-    columns = int(who.x.max(initial=0) / SQUARE) + 1
-    square = (who.y / SQUARE).astype(np.int64) * columns + (who.x / SQUARE).astype(np.int64)
-    return float(np.bincount(square).max(initial=0))
+    return float(np.bincount(squares(who.x, who.y)).max(initial=0))
 
 
 class Speed:

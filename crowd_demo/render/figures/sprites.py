@@ -27,8 +27,7 @@ KEPT = 4
 MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
-STATES = "walking", "waiting", "stuck"  # of people, that the sheet shows
-QUEUING = 0, 158, 115
+STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
 
 class PeopleSheet(TypedDict):
@@ -162,8 +161,7 @@ def load_manifest(folder: Path) -> Manifest:
 
 def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
     """The colour of each state that people can be in."""
-    shown = {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
-    return {**shown, "queuing": QUEUING}
+    return {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
 
 
 def argb(size: tuple[int, int]) -> pygame.Surface:

@@ -37,8 +37,6 @@ from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
-STATE_COLOURS: Mapping[str, Colour] = {"walking": (0, 114, 178), "waiting": (204, 121, 167), "stuck": (213, 94, 0),
-                                            "queuing": (0, 158, 115)}
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
@@ -77,8 +75,8 @@ class Kept(NamedTuple):
 class Hud:
     """Draws over a finished picture; `keys` are those of each action, `colours` those of the agents' states."""
 
-    def __init__(self, keys: Keys, colours: Mapping[str, Colour] = STATE_COLOURS, pen: Pen | None = None) -> None:
-        self.keys, self.colours = keys, colours
+    def __init__(self, keys: Keys, colours: Mapping[str, Colour] | None = None, pen: Pen | None = None) -> None:
+        self.keys, self.colours = keys, colours or {}
         self.pen = pen or Pen()
         self.graph = Graph()
         self.scale = 1.0

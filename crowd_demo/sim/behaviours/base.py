@@ -37,12 +37,8 @@ class Behaviour(Protocol):
 
     def __init__(self, config: Config) -> None: ...
 
-    def first_stages(self, world: World) -> Sequence[Stage]:
-        """Return the stages that precede the index, where agents may be put anywhere; called once, after the world is made."""
-        return ()
-
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        """Return its stages, which follow the interaction in each step; called once, after `first_stages`.
+        """Return its stages, in order; called once, after the world is made.
 
         `index` has the neighbour structure of the step, for stages that ask who is near once more.
         """

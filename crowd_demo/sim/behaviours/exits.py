@@ -76,6 +76,7 @@ class Exits(Stage):
     """People who have arrived at an exit leave, and as many others come in."""
 
     name = "exits"
+    before_index = True
 
     def __init__(self, places: Places, settings: PeopleSettings, seed: int) -> None:
         self.places, self.settings, self.seed = places, settings, seed

@@ -231,20 +231,15 @@ class People(Behaviour):
         self.settings = settings = config.crowd
         self.agents = config.agents
         self._rules: PeopleRules | None = None
-        self._places: Places
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
                            paths=True)
 
-    def first_stages(self, world: World) -> Sequence[Stage]:
-        self._places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (Exits(self._places, self.settings, self.seed),)
-
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        places = self._places
-        return (CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places), Walk(places),
-                *contact_passes(index, self.settings.body))
+        places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
+        return (Exits(places, self.settings, self.seed), CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places),
+                Walk(places), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

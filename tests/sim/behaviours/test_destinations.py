@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from terrains import terrain_of
 
 from crowd_demo.compute.jit import run
+from crowd_demo.ensemble.measures.people import densest
 from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.areas import areas_of
@@ -125,5 +126,4 @@ def test_the_scenario_of_queues_has_some_and_they_move() -> None:
     queued = before.state == QUEUING
     let_in = (after.state == WAITING) | (after.goal != before.goal) | (after.goal_x != before.goal_x)
     assert queued.mean() > 0.15 and (queued & let_in).sum() > 20
-    squares = np.bincount((after.y // 48).astype(int) * 999 + (after.x // 48).astype(int))
-    assert squares.max() <= 16  # as many as stand comfortably in 48 x 48 units
+    assert densest(sim) <= 16  # as many as stand comfortably in 48 x 48 units
