@@ -75,7 +75,14 @@ class Running:
         """Wait for the window, and turn to it."""
         own = str(self.process.pid)
         self.window = self.until(lambda: self.tool("search", "--onlyvisible", "--pid", own, check=False).strip())
-        self.tool("windowfocus", "--sync", self.window)
+        self.focus()
+
+    def focus(self) -> None:
+        self.until(self._focused)
+
+    def _focused(self) -> bool:
+        """A window is found a moment before it can be turned to, and X refuses until then."""
+        return xdotool(self.display, "windowfocus", "--sync", self.window, check=False).returncode == 0
 
     def tool(self, *arguments: str, check: bool = True) -> str:
         return xdotool(self.display, *arguments, check=check).stdout

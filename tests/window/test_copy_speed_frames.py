@@ -27,7 +27,7 @@ def clipboard(running: Any) -> str:
     """What another program finds on the clipboard; its window takes the keyboard and gives it back."""
     env = {**os.environ, "DISPLAY": running.display, "SDL_VIDEODRIVER": "x11", "PYGAME_HIDE_SUPPORT_PROMPT": "1"}
     found = subprocess.run([sys.executable, "-c", READ_CLIPBOARD], env=env, capture_output=True, text=True, check=True).stdout
-    running.tool("windowfocus", "--sync", running.window)
+    running.focus()
     return found
 
 

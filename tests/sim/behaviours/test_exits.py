@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
+import reference_people
 from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -58,7 +58,7 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     want, stage = columns_of(sim), stage_of(sim)
     run(stage.calls(sim.world))
     places = stage.places.columns
-    reference.people_exchanged(want, stage.rules(sim.tick), places, sim.world.ground, sim.terrain.walls)
+    reference_people.people_exchanged(want, stage.rules(sim.tick), places, sim.world.ground, sim.terrain.walls)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference
 import reference_flock
+import reference_people
 from crowds import F, open_world, refresh_rules, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,7 +77,7 @@ def test_every_agent_moves_as_the_oracle_says(behaviour: str, simd: str, agents:
     elif behaviour == "crates":
         reference.crate_move(want, rules, sim.world.ground)
     else:
-        reference.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls)
+        reference_people.crowd_move(want, rules, places_of(sim).columns, sim.world.ground, sim.terrain.walls)
     for name, column in sim.agents.by_id()._asdict().items():
         assert np.array_equal(column, want[name]), name
 

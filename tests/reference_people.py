@@ -1,0 +1,188 @@
+"""Slow, obvious versions of what people do in a step: who is let in, how states change, and how they walk (docs/model.md)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from reference import QUEUING, STUCK, WAITING, WALKING, F, chance, scramble, slide, tile_under
+from reference_terrain import reference_sees
+
+
+def claimed_tiles(terrain: Any, radius_sq: Any) -> Any:
+    """int[H, W]: the destination to which a tile belongs, or -1."""
+    owner, walls = np.full(terrain.blocked.shape, -1), terrain.walls
+    for (row, column), blocked in np.ndenumerate(terrain.blocked):
+        near = []
+        x, y = (F(F(number) * walls.tile + min(F(number) * walls.tile + walls.tile, end)) * F(0.5)
+                for number, end in ((column, walls.width), (row, walls.height)))
+        for number, place in enumerate(terrain.destinations):
+            dx, dy = F(place.x) - x, F(place.y) - y
+            if dx * dx + dy * dy < radius_sq[number] and is_seen(walls, (F(place.x), F(place.y)), (x, y)):
+                near.append((dx * dx + dy * dy, number))
+        if not blocked:
+            marked = int(terrain.marks[row, column])
+            owner[row, column] = marked if marked >= 0 else min(near)[1] if near else -1
+    return owner
+
+
+def admission(c: dict[str, Any], places: Any, disc: Any) -> tuple[list[set[int]], Any]:
+    """The ids that each destination lets in, and how far its queue reaches, squared."""
+    admitted, reach_sq = [], []
+    for goal in range(len(places.first) - 1):
+        mine = [i for i in range(len(c["id"])) if c["goal"][i] == goal]
+        queue = []
+        for i in mine:
+            if c["state"][i] == QUEUING:
+                dx, dy = places.x[goal] - c["x"][i], places.y[goal] - c["y"][i]
+                queue.append((int(dx * dx + dy * dy), int(c["id"][i])))
+        held = sum(c["state"][i] != QUEUING and (c["state"][i] == WAITING or not _is_outside(c, i, places)) for i in mine)
+        free = int(places.capacity[goal]) - held
+        admitted.append({identity for _, identity in (queue if len(queue) <= free else sorted(queue)[:min(max(free, 0), 1)])})
+        reach_sq.append(F(places.capacity[goal] + len(queue)) * disc)
+    return admitted, np.array(reach_sq, F)
+
+
+def _is_outside(c: Any, i: int, places: Any) -> bool:
+    goal = c["goal"][i]
+    dx, dy = c["goal_x"][i] - places.x[goal], c["goal_y"][i] - places.y[goal]
+    return bool(dx * dx + dy * dy <= 0)
+
+
+def crowd_move(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
+    """One step of every walker, in place: states and goals, wanted velocity, motion, progress."""
+    admitted, reach_sq = admission(columns, places, rules.disc)
+    for i in range(len(columns["id"])):
+        agent = {name: column[i] for name, column in columns.items()}
+        _change_state(agent, rules, places, admitted, reach_sq, ground, walls)
+        _walk(agent, rules, ground)
+        for name, column in columns.items():
+            column[i] = agent[name]
+
+
+def _change_state(a: dict[str, Any], rules: Any, places: Any, admitted: Any, reach_sq: Any, ground: Any, walls: Any) -> None:
+    if a["state"] == WAITING:
+        a["timer"] = a["timer"] - rules.dt
+        if a["timer"] <= 0:
+            choose = _choose_destination if rules.disc > 0 else _choose_around
+            choose(a, rules, places, ground)
+            a["state"], a["timer"] = WALKING, F(0)
+        return
+    if a["state"] == QUEUING and int(a["id"]) in admitted[a["goal"]]:
+        _choose_place(a, rules, places, ground, walls)
+    outside = places.capacity[a["goal"]] > 0 and _is_outside({name: [value] for name, value in a.items()}, 0, places)
+    dx, dy = a["goal_x"] - a["x"], a["goal_y"] - a["y"]
+    distance_sq, stuck = dx * dx + dy * dy, a["state"] == STUCK
+    if a["state"] == QUEUING:
+        a["state"] = WALKING
+    if outside:
+        if distance_sq < reach_sq[a["goal"]]:
+            a["state"], a["timer"] = QUEUING, F(0)
+    elif distance_sq < rules.arrive_sq * F(16 if stuck else 1):
+        a["state"], a["timer"] = WAITING, rules.wait
+
+
+def below(size: int, identity: int, key: int) -> int:
+    return (scramble(int(identity) ^ key) & 0xFFFFFFFF) * size >> 32
+
+
+def _choose_destination(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    owners = [goal for goal in range(len(places.first) - 1) for _ in range(places.first[goal + 1] - places.first[goal])]
+    drawn = [goal for goal in owners if goal != a["goal"]] or owners
+    if drawn:
+        goal = drawn[below(len(drawn), a["id"], int(rules.goal_key))]
+        a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, places.x[goal], places.y[goal], 0
+
+
+def _choose_around(a: dict[str, Any], rules: Any, places: Any, ground: Any) -> None:
+    count = len(places.first) - 1
+    if count == 0:
+        return
+    keys = [int(rules.goal_key)]
+    for _ in range(2):
+        keys.append(scramble(keys[-1]))
+    goal = (int(a["goal"]) + 1 + (scramble(int(a["id"]) ^ keys[0]) & 0xFFFFFFFF) % max(count - 1, 1)) % count
+    x, y = (point[goal] + places.spread[goal] * chance(a["id"], key)
+            for point, key in ((places.x, keys[1]), (places.y, keys[2])))
+    inside = 0 <= x <= ground.limit_x and 0 <= y <= ground.limit_y
+    if not inside or ground.solid[tile_under(ground, x, y)]:
+        x, y = places.x[goal], places.y[goal]
+    a["goal"], a["goal_x"], a["goal_y"], a["sees"] = goal, x, y, 0
+
+
+def _choose_place(a: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
+    goal = a["goal"]
+    tiles = [(int(tile), goal) for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
+    a["goal_x"], a["goal_y"], _ = _draw_place(tiles, a["id"], int(rules.goal_key), places, ground, walls)
+    a["sees"] = 0
+
+
+def _draw_place(tiles: list[tuple[int, int]], identity: int, key: int, places: Any, ground: Any, walls: Any) -> Any:
+    """(x, y, destination) in one of those tiles, each given with its destination."""
+    for _ in range(8):
+        tile, goal = tiles[below(len(tiles), identity, key)]
+        row, column = divmod(tile, ground.columns)
+        key = scramble(key)
+        x = min((F(column) + (F(0.5) + F(0.49) * chance(identity, key))) * walls.tile, ground.limit_x)
+        key = scramble(key)
+        y = min((F(row) + (F(0.5) + F(0.49) * chance(identity, key))) * walls.tile, ground.limit_y)
+        key = scramble(key)
+        if is_seen(walls, (places.x[goal], places.y[goal]), (x, y)):
+            break
+    return x, y, goal
+
+
+def people_exchanged(columns: dict[str, Any], rules: Any, places: Any, ground: Any, walls: Any) -> None:
+    """Who has arrived at an exit leaves, and another comes in; in place."""
+    exits = range(min(int(rules.exits), len(places.first) - 1))
+    tiles = [(int(tile), goal) for goal in exits for tile in places.tiles[places.first[goal]:places.first[goal + 1]]]
+    for i in range(len(columns["id"]) if tiles else 0):
+        a = {name: column[i] for name, column in columns.items()}
+        if a["state"] != WAITING or a["timer"] <= 0 or a["goal"] not in exits:
+            continue
+        new = {**dict.fromkeys(a, 0), "id": a["id"]}
+        new["x"], new["y"], new["goal"] = _draw_place(tiles, a["id"], int(rules.place_key), places, ground, walls)
+        _choose_destination(new, rules, places, ground)
+        parts, key = 0.0, int(rules.speed_key)
+        for _ in range(int(rules.speed_draws)):
+            parts, key = parts + ((scramble(int(a["id"]) ^ key) & 0xFFFFFFFF) >> 8) * 2.0**-24, scramble(key)
+        new["speed"] = F(rules.speed_min + rules.speed_range * (parts / int(rules.speed_draws)))
+        for name, column in columns.items():
+            column[i] = new[name]
+
+
+def is_seen(walls: Any, one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
+    """Line of sight between two points, both rounded down to 1/256 unit."""
+    a, b = ((math.floor(float(x) * 256), math.floor(float(y) * 256)) for x, y in (one, other))
+    return reference_sees(walls.blocked, int(float(walls.tile) * 256), a, b)
+
+
+def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
+    speed, stuck, state = a["speed"], a["state"] == STUCK, a["state"]
+    x, y = rules.push * a["push_x"], rules.push * a["push_y"]
+    if state not in (WAITING, QUEUING):
+        x, y = x + a["heading_x"], y + a["heading_y"]
+    x, y = x * speed, y * speed
+    if stuck:
+        x, y = (x + rules.wiggle * chance(a["id"], rules.wiggle_key_x),
+                y + rules.wiggle * chance(a["id"], rules.wiggle_key_y))
+    limit = speed * (rules.stuck_top_factor if stuck else rules.top_factor)
+    length = np.sqrt(x * x + y * y)
+    if length > limit:
+        x, y = x * (limit / length), y * (limit / length)
+    vx, vy = a["vx"] + (x - a["vx"]) * rules.follow, a["vy"] + (y - a["vy"]) * rules.follow
+    to_x, to_y = slide(ground, a["x"], a["y"], rules.dt * vx, rules.dt * vy)
+    along = (to_x - a["x"]) * a["heading_x"] + (to_y - a["y"]) * a["heading_y"]
+    a["vx"], a["vy"] = (vx if to_x != a["x"] else F(0)), (vy if to_y != a["y"] else F(0))
+    a["x"], a["y"] = to_x, to_y
+    if state in (WAITING, QUEUING):
+        return
+    if along < F(0.25) * speed * rules.dt:
+        a["timer"] = min(a["timer"] + rules.dt, F(2) * rules.patience)
+    else:
+        a["timer"] = max(a["timer"] - F(2) * rules.dt, F(0))
+    if state == WALKING and a["timer"] > rules.patience:
+        a["state"] = STUCK
+    elif stuck and a["timer"] <= 0:
+        a["state"] = WALKING
