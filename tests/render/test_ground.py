@@ -38,11 +38,11 @@ def cameras(draw):
 def picture(ground, how, blitter, camera, rect=None, workers=2):
     surface = plain_surface(SIZE)
     ground.prepare(how, terrain(), camera, rect or camera.view_rect())
-    ground.fill_outside(surface)
     if blitter == "pygame":
         ground.draw_fblits(surface)
     else:
         ground.calls(workers, frame_of(surface))[0].run()
+    ground.draw_edge(surface)
     return frame_of(surface).copy()
 
 
@@ -157,6 +157,17 @@ def test_walls_that_change_are_seen(tile_set):
     map_.version += 1
     ground.prepare("grid", map_, camera, camera.view_rect())
     assert not np.array_equal(before, paving_of(ground).number)
+
+
+def test_another_view_of_the_same_terrain_is_prepared(tile_set):
+    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
+    for x, zoom, how in ((90, 1.0, "grid"), (90, 1.0, "off"), (60, 1.0, "off"), (60, 2.0, "off")):
+        camera.look_at(x, 70, zoom)
+        fresh = grounds.TileLayer(tile_set, marks=True)
+        for layer in (ground, fresh):
+            layer.prepare(how, map_, camera, camera.view_rect())
+        assert ground.counters == fresh.counters
+        assert np.array_equal(paving_of(ground).xs, paving_of(fresh).xs)
 
 
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
