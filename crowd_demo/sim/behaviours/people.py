@@ -143,8 +143,25 @@ class CheckSight(Stage):
         return (call(check_sight, workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
 
 
+class LookForCrowds(Stage):
+    """Now and then everybody is counted, so that ways lead around crowds; fields become outdated in turn."""
+
+    name = "paths"
+
+    def wanted(self, world: World) -> bool:
+        return world.crowding.active
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        columns = world.agents.columns
+        return world.crowding.calls(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
+
+    def commit(self, world: World) -> None:
+        world.crowding.keep()
+        world.flow_fields.forget(world.crowding.outdated(world.tick))
+
+
 class MakeFlowFields(Stage):
-    """Make the flow fields that are read in this step for the first time."""
+    """Make the flow fields that are read in this step, and are not there or outdated."""
 
     name = "paths"
 
@@ -159,7 +176,7 @@ class MakeFlowFields(Stage):
         workers = min(world.workers, fields.asked.shape[0])
         self.places.refreshed()
         return (call(ask_for_fields, workers, agents.columns, agents.count, world.tick, period, fields.asked),
-                *fields.calls(world.terrain, workers))
+                *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
 
     def commit(self, world: World) -> None:
         world.flow_fields.keep()
@@ -234,12 +251,12 @@ class People(Behaviour):
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
-                           paths=True)
+                           paths=True, detour=settings.detour, detour_s=settings.detour_s)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (Exits(places, self.settings, self.seed), CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places),
-                Walk(places), *contact_passes(index, self.settings.body))
+        return (Exits(places, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(places),
+                TakeHeadings(), Admit(places), Walk(places), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
