@@ -73,7 +73,8 @@ def test_fields_go_by_the_prices_of_their_turn() -> None:
 
 def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
     """A wall with two doors: the crowd stands in the nearer one."""
-    rows = ["....T....", "....T....", "....T...0", "....T....", ".........", "....T....", "....T....", ".........", "....T...."]
+    wall, door = "....T....", "........."
+    rows = [wall, wall, "....T...0", wall, door, wall, wall, door, wall]
     (tmp_path / "doors.map").write_text("\n".join(["type octile", "height 9", "width 9", "map", *rows, ""]))
     turns = {}
     for detour in (0, 1):
