@@ -83,7 +83,8 @@ def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
         columns.x[:], columns.y[:] = 180, 180  # the upper door is from 160 to 200
         columns.x[0], columns.y[0] = 140, 220  # this one stands beside it, a bit below
         sim.step()
-        turns[detour] = np.sign(sim.agents.by_id().heading_y[0])
+        moved: Any = sim.agents.by_id()
+        turns[detour] = np.sign(moved.heading_y[0])
     assert turns == {0: -1, 1: 1}
 
 
