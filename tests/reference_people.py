@@ -186,3 +186,14 @@ def _walk(a: dict[str, Any], rules: Any, ground: Any) -> None:
         a["state"] = STUCK
     elif stuck and a["timer"] <= 0:
         a["state"] = WALKING
+
+
+def people_prices(x: Any, y: Any, walls: Any, detour: float) -> Any:
+    """What it costs to step into each tile, by how many people are on it, uint8[H, W]."""
+    rows, columns = walls.blocked.shape
+    counts = np.zeros((rows, columns), int)
+    for across, down in zip(x, y, strict=True):
+        counts[min(int(down * walls.inv_tile), rows - 1), min(int(across * walls.inv_tile), columns - 1)] += 1
+    q = (26 / float(walls.tile)) * (26 / float(walls.tile))
+    dearer, most = F(8 * detour * (q * q)), F(min(255, (2**31 - 1) // (7 * rows * columns)) - 8)
+    return np.array([[8 + int(min(F(n) * F(n) * dearer, most)) for n in row] for row in counts], np.uint8)

@@ -86,20 +86,24 @@ def _is_beside(column: int, row: int, side: int, a: Point, b: Point) -> bool:
     return False
 
 
-def reference_ways(blocked: NDArray[np.uint8], sources: list[Point]) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
-    """(distance, direction) by Dijkstra's algorithm with a heap; sources are (row, column)."""
+def reference_ways(blocked: NDArray[np.uint8], sources: list[Point],
+                   prices: NDArray[np.uint8] | None = None) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+    """(distance, direction) by Dijkstra's algorithm with a heap; sources are (row, column). Without prices all are 1."""
     moves = ((0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1), (-1, 0), (-1, 1))
     rows, columns = blocked.shape
 
     def steps(row: int, column: int) -> list[tuple[int, Point, int]]:
-        """(number, tile, cost) of each possible step."""
+        """(number, tile, cost) of each possible step, the cost for one price."""
         found = []
         for number, (down, right) in enumerate(moves):
             to = row + down, column + right
             if 0 <= to[0] < rows and 0 <= to[1] < columns and not (blocked[to] or blocked[row, column]
                                                                    or blocked[row, to[1]] or blocked[to[0], column]):
-                found.append((number, to, 14 if down and right else 10))
+                found.append((number, to, 7 if down and right else 5))
         return found
+
+    def price(tile: Point) -> int:
+        return 1 if prices is None else int(prices[tile])
 
     best: dict[Point, int] = {}
     heap = [(0, source) for source in sources if not blocked[source]]
@@ -108,11 +112,11 @@ def reference_ways(blocked: NDArray[np.uint8], sources: list[Point]) -> tuple[ND
         if tile not in best:
             best[tile] = distance
             for _, near, cost in steps(*tile):
-                heapq.heappush(heap, (distance + cost, near))
+                heapq.heappush(heap, (distance + cost * price(tile), near))
     distances, directions = np.full(blocked.shape, -1, np.int32), np.full(blocked.shape, 9, np.uint8)
     for tile, distance in best.items():
         distances[tile] = distance
-        choices = [(best[near] + cost, number) for number, near, cost in steps(*tile)]
+        choices = [(best[near] + cost * price(near), number) for number, near, cost in steps(*tile)]
         directions[tile] = 8 if distance == 0 else min(choices)[1]
     return distances, directions
 

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 from crowd_demo.compute.jit import run
 from crowd_demo.config.map_data import FLOOR, WALL, MapData
 from crowd_demo.config.maps import parse_octile
+from crowd_demo.sim.terrain.crowding import Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, DIAGONAL, STEP_COLUMN, STEP_ROW, STRAIGHT, UNREACHABLE, FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -31,27 +32,31 @@ def town(*rows: str, width: float = 1000, height: float = 1000) -> Terrain:
     return Terrain(parse_octile((head + "\n".join(rows)).encode(), Path("town.map")), width, height)
 
 
-def make_fields(fields: FlowFields, terrain: Terrain, *goals: int) -> FlowFields:
-    """Make the fields of these destinations, or of all."""
+def make_fields(fields: FlowFields, terrain: Terrain, *goals: int, prices: Prices | None = None) -> FlowFields:
+    """Make the fields of these destinations, or of all; without prices, as long as nobody is there."""
     fields.forget_outdated(terrain)
     fields.asked[-1, list(goals) if goals else slice(None)] = 1
-    run(fields.calls(terrain, fields.asked.shape[0]))
+    run(fields.calls(terrain, prices or Crowding(terrain).prices(0), fields.asked.shape[0]))
     fields.keep()
     return fields
 
 
-def all_fields(terrain: Terrain, workers: int = 1) -> FlowFields:
-    return make_fields(FlowFields(terrain, workers), terrain)
+def all_fields(terrain: Terrain, workers: int = 1, prices: Prices | None = None) -> FlowFields:
+    return make_fields(FlowFields(terrain, workers), terrain, prices=prices)
 
 
-def way_costs(direction: np.ndarray) -> np.ndarray:
-    """What it costs to follow a flow field from each tile to an arrival, int32[H, W]; -1 where it leads nowhere."""
+def way_costs(direction: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:
+    """What it costs to follow a flow field from each tile to an arrival, int32[H, W]; -1 where it leads nowhere.
+
+    Without prices all tiles cost 1.
+    """
+    price = np.ones(direction.size, int) if prices is None else prices.reshape(-1).astype(int)
     rows, columns = np.indices(direction.shape)
     step = np.minimum(direction, 7)
     moving = direction < ARRIVED
     to = (rows + np.where(moving, np.array(STEP_ROW)[step], 0)) * direction.shape[1]
     to = (to + columns + np.where(moving, np.array(STEP_COLUMN)[step], 0)).reshape(-1)
-    cost = np.where(moving, np.where(step % 2, DIAGONAL, STRAIGHT), 0).reshape(-1).astype(np.int32)
+    cost = np.where(moving.reshape(-1), np.where(step % 2, DIAGONAL, STRAIGHT).reshape(-1) * price[to], 0).astype(np.int32)
     for _ in range(direction.size.bit_length()):  # each time twice as many steps at once
         cost, to = cost + cost[to], to[to]
     ends = direction.reshape(-1)[to]

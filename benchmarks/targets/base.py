@@ -22,7 +22,8 @@ Overrides = Mapping[str, object]
 OLD_FLOCK: Overrides = {"flock.separate_by": "offset", "flock.blind": 0}  # the rules of commit 1fe08e2
 OLD_CROWD: Overrides = {
     "optimizations.avoidance": "push", "optimizations.contact": 0, "crowd.speed_min": 40, "crowd.speed_max": 120,
-    "crowd.speed_draws": 1, "crowd.wiggle": 40, "crowd.response": 6, "crowd.wait_s": 1, "crowd.room": 0}
+    "crowd.speed_draws": 1, "crowd.wiggle": 40, "crowd.response": 6, "crowd.wait_s": 1, "crowd.room": 0,
+    "crowd.detour": 0}
 
 
 class SkippedError(Exception):

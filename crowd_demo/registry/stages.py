@@ -34,7 +34,7 @@ _KNOWN = (
     StageText("see", "step", "each agent that is due looks at its candidates, and adds up the push of its neighbours"),
     StageText("links", "step", "pulls at agents that are tied to each other by springs"),
     StageText("sight", "step", "people who are due look whether their goal is in sight"),
-    StageText("paths", "step", "people who are due take a new heading; flow fields are made when they are first needed"),
+    StageText("paths", "step", "people who are due take a new heading; flow fields are made, and again around crowds"),
     StageText("admit", "step", "destinations count who is there and who queues, and decide whom they let in"),
     StageText("hunt", "step", "predators look for the densest cell of prey in sight"),
     StageText("move", "step", "each agent takes its next velocity and position, and stays out of walls"),

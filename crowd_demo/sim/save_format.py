@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 MAGIC = b"crowd-demo save\n"
-FORMAT = 1
+FORMAT = 2
 _HEAD = struct.Struct("<16sII")  # magic, format, bytes of the header
 CHECKSUM_BYTES = 32
 MOST_TICKS = 1 << 27  # of the schedule (neighbours/schedule.py)
-ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.uint8, 2), "link_ends": (np.int32, 2),
-          "link_generations": (np.int32, 2), "population": (np.int32, 1)}
+ARRAYS = {"columns": (np.int32, 2), "generations": (np.int32, 1), "kinds": (np.uint8, 2), "crowding": (np.uint8, 3),
+          "link_ends": (np.int32, 2), "link_generations": (np.int32, 2), "population": (np.int32, 1)}
 """Name -> (type, number of axes), in their order in a file."""
 
 
@@ -107,6 +107,7 @@ def check(snapshot: Snapshot, sim: Simulation) -> None:
     _require(snapshot.names == sim.agents.names, f"the columns are not those of {sim.config.behaviour}")
     _require(snapshot.map_digest == sim.terrain.map_digest, f"the map {sim.config.map} has changed since")
     _require(sim.terrain.allows(snapshot.kinds), "there are tiles that no wall makes")
+    _require(sim.world.crowding.allows(snapshot.crowding), "crowding: not the prices of these tiles")
     _require(sim.links.active or not len(snapshot.link_ends), "there are links, but the configuration has none")
     walls = sim.terrain.walls
     last_x, last_y = (float(np.nextafter(side, np.float32(0))) for side in (walls.width, walls.height))
@@ -132,6 +133,7 @@ def _header(data: bytes) -> tuple[Header, int]:
     _require(len(data) >= _HEAD.size + CHECKSUM_BYTES, "is damaged: it ends too early")
     _, version, size = _HEAD.unpack_from(data)
     _require(version <= FORMAT, f"has format {version}, newer than this program reads ({FORMAT}); a newer crowd-demo wrote it")
+    _require(version != 1, "has format 1, of an older crowd-demo whose people walked in another way")
     _require(version == FORMAT, f"has format {version}, which no crowd-demo has written")
     right = hashlib.blake2b(memoryview(data)[:-CHECKSUM_BYTES], digest_size=CHECKSUM_BYTES).digest()
     _require(data[-CHECKSUM_BYTES:] == right, "is damaged: its checksum is wrong")

@@ -284,8 +284,9 @@ class Simulation:
         return Snapshot(
             config=self.config, techniques={path: self.optimizations.get(path) for path in BY_PATH}, tick=self.tick,
             names=agents.names, columns=agents.front[:, :agents.count], generations=shared.generations,
-            kinds=shared.kinds, map_digest=self.terrain.map_digest, link_ends=self.links.ends,
-            link_generations=self.links.generations, sorts=drift.sorts, steps_since_sort=drift.steps, drift=drift.units,
+            kinds=shared.kinds, map_digest=self.terrain.map_digest, crowding=self.world.crowding.state,
+            link_ends=self.links.ends, link_generations=self.links.generations, sorts=drift.sorts,
+            steps_since_sort=drift.steps, drift=drift.units,
             population=self.population, history=tuple(self.history))
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -306,6 +307,7 @@ class Simulation:
         self.terrain.set_kinds(snapshot.kinds)
         if self.terrain.version != version:
             world.read_terrain()
+        world.restore_crowding(snapshot.crowding)
         self.agents.restore(snapshot.columns, snapshot.generations)
         self._shared = Shared(snapshot.generations, self.agents.handles.deaths, snapshot.kinds, self.terrain.version)
         if self.links.ends is not snapshot.link_ends:

@@ -37,6 +37,7 @@ class Snapshot(NamedTuple):
     generations: Ints  # [limit]: how often each id was given up; `limit` is one above the highest id ever used
     kinds: Bytes  # [H, W]: tiles, with the walls that were built
     map_digest: str  # of what walls cannot change (terrain/tiles.py)
+    crowding: Bytes  # [2, H, W]: prices of the tiles (terrain/crowding.py), or [0, H, W]
     link_ends: Ints  # [links, 2]: ids
     link_generations: Ints  # [links, 2]
     sorts: int  # so far, and since the last one:
@@ -52,7 +53,8 @@ class Snapshot(NamedTuple):
     @property
     def parts(self) -> Iterator[Ints | Bytes]:
         """The arrays, some of which other snapshots may share."""
-        yield from (self.columns, self.generations, self.kinds, self.link_ends, self.link_generations, self.population)
+        yield from (self.columns, self.generations, self.kinds, self.crowding, self.link_ends, self.link_generations,
+                    self.population)
 
     @property
     def nbytes(self) -> int:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats
+from crowd_demo.compute.arrays import Bytes, Floats
 from crowd_demo.compute.jit import max_threads
 from crowd_demo.compute.simd import LANES
 from crowd_demo.config.maps import read_map
@@ -28,6 +28,7 @@ from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.store.reorder import Drift
+from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, ground_of
 from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
@@ -50,6 +51,8 @@ class Needs(NamedTuple):
     margin: float = 0.0  # distance from walls at which turning away begins
     destinations: int = 0  # to draw where the map marks none
     paths: bool = False  # flow fields to them
+    detour: float = 0.0  # how much farther these lead around crowds
+    detour_s: float = 1.0  # after so many seconds crowds are looked for again
     nearest: int = 0  # gather so many neighbours and solve (interaction/nearest.py); 0: add up over all
 
 
@@ -77,15 +80,15 @@ class World:
         self.rules: object = None
         self.measured_speed: Callable[[], float] | None = None  # set by springs, which have no bound of the speed
         self.terrain: Terrain
-        self.flow_fields: FlowFields
         self.wall_field: WallField
         if like:
-            self.terrain, self.flow_fields, self.wall_field = like.terrain, like.flow_fields, like.wall_field
+            self.terrain, self.wall_field = like.terrain, like.wall_field
         else:
             data = read_map(find_map(config.map)) if config.map else None
             self.terrain = Terrain(data, config.world.width, config.world.height, needs.destinations, config.seed)
-            self.flow_fields = FlowFields(self.terrain, max_threads())
             self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
+        self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
+        self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
         self.agents: Agents[Columns] = Agents(needs.columns, room)
         self.sizes: Sizes | None = None
         self.grid: Grid
@@ -182,3 +185,9 @@ class World:
         self.ground = ground_of(self.terrain, self.needs.body, self.wall_field.away)
         if self.needs.paths:
             self.flow_fields.forget_outdated(self.terrain)
+
+    def restore_crowding(self, state: Bytes) -> None:
+        """Have the crowding of a snapshot; the fields may have been made for another one."""
+        self.crowding.state = state
+        if self.crowding.active:
+            self.flow_fields.made[:] = 0

@@ -131,6 +131,15 @@ def test_a_crowd_with_exits_is_one_crowd() -> None:
     assert len({run(model, steps=240, **way).state_hash() for way in ways}) == 1
 
 
+def test_a_crowd_that_goes_around_crowds_is_one_crowd() -> None:
+    """Counts of people by tiles are no matter of order, and fields none of who makes them."""
+    model: Settings = {"name": "1k", "agents": 2000, "map": "maze", "crowd__detour": 9, "crowd__detour_s": 0.1}
+    ways: list[Settings] = [
+        {"neighbours": "kd_tree", "simd": "false", "threads": 1}, *({"neighbours": name, "threads": 2} for name in EXACT[1:]),
+        {"threads": 5, "reorder__every": 3}, {"reorder__when": "off"}]
+    assert len({run(model, **way).state_hash() for way in ways}) == 1 and EXACT[0] == "none"
+
+
 def test_two_simulations_do_not_touch_each_other(crowd: Settings, plain: str) -> None:
     one, other = simulation(**crowd), simulation(**{**crowd, "seed": 9})
     for _ in range(STEPS):

@@ -34,7 +34,7 @@ from crowd_demo.sim.behaviours.exits import Exits
 from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
 from crowd_demo.sim.behaviours.walking import PeopleRules, walk_lanes, walk_scalar
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, MakeFlowFields, TakeHeadings, people_of
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, people_of
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
@@ -141,12 +141,12 @@ class People(Behaviour):
         top_speed = settings.speed_max * max(settings.cap, settings.stuck_cap)
         self.needs = Needs(PeopleColumns, settings.radius, settings.radius, BAND_RADII * settings.radius, top_speed,
                            body=settings.body, shift=SHIFT_PARTS * settings.body, destinations=settings.destinations,
-                           paths=True)
+                           paths=True, detour=settings.detour, detour_s=settings.detour_s)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (Exits(places, self.settings, self.seed), CheckSight(), MakeFlowFields(places), TakeHeadings(), Admit(places),
-                Walk(places), *contact_passes(index, self.settings.body))
+        return (Exits(places, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(places),
+                TakeHeadings(), Admit(places), Walk(places), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""

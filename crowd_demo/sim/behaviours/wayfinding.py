@@ -131,8 +131,25 @@ class CheckSight(Stage):
                      id_turn(world.tick, period), self._lists.of(workers)),)
 
 
+class LookForCrowds(Stage):
+    """Now and then everybody is counted, so that ways lead around crowds; fields become outdated in turn."""
+
+    name = "paths"
+
+    def wanted(self, world: World) -> bool:
+        return world.crowding.active
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        columns = world.agents.columns
+        return world.crowding.calls(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
+
+    def commit(self, world: World) -> None:
+        world.crowding.keep()
+        world.flow_fields.forget(world.crowding.outdated(world.tick))
+
+
 class MakeFlowFields(Stage):
-    """Make the flow fields that are read in this step for the first time."""
+    """Make the flow fields that are read in this step, and are not there or outdated."""
 
     name = "paths"
 
@@ -147,7 +164,7 @@ class MakeFlowFields(Stage):
         workers = min(world.workers, fields.asked.shape[0])
         self.places.refreshed()
         return (call(ask_for_fields, workers, agents.columns, agents.count, id_turn(world.tick, period), fields.asked),
-                *fields.calls(world.terrain, workers))
+                *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
 
     def commit(self, world: World) -> None:
         world.flow_fields.keep()

@@ -123,6 +123,8 @@ LIES: dict[str, tuple[Callable[[Snapshot], bytes], str]] = {
     "state": (lambda s: with_column(s, "state", 4), "column state has a value outside 0 to 3"),
     "kind": (lambda s: changed(s, kinds=np.full_like(s.kinds, 9)), "tiles that no wall makes"),
     "tiles": (lambda s: changed(s, kinds=s.kinds[1:]), "tiles that no wall makes"),
+    "prices": (lambda s: changed(s, crowding=s.crowding - 8), "crowding: not the prices of these tiles"),
+    "no prices": (lambda s: changed(s, crowding=s.crowding[:0]), "crowding: not the prices of these tiles"),
     "map": (lambda s: changed(s, map_digest="0"), "the map doorway has changed since"),
     "names": (lambda s: changed(s, names=s.names[:-1]), "columns and their names differ"),
     "other names": (lambda s: changed(s, names=(*s.names[:-1], "z")), "the columns are not those of crowd"),
@@ -146,7 +148,8 @@ def test_what_contradicts_itself_is_named(people: Simulation, lie: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "value", "said"), [
-    (len(MAGIC), 2, "has format 2, newer than this program reads (1)"), (len(MAGIC), 0, "has format 0, which no crowd-demo"),
+    (len(MAGIC), 3, "has format 3, newer than this program reads (2)"),
+    (len(MAGIC), 1, "has format 1, of an older crowd-demo"), (len(MAGIC), 0, "has format 0, which no crowd-demo"),
     (0, 65, "is no save file of crowd-demo"), (HEAD - 1, 255, "its header is too long"), (HEAD, 0, "is damaged: header"),
 ])
 def test_other_files_are_told_apart(people: Simulation, place: int, value: int, said: str) -> None:

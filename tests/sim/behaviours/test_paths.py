@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from crowds import CROWD, simulation
+from reference_people import people_prices
+from reference_terrain import reference_ways
 from terrains import make_fields
 
 from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
@@ -31,8 +34,9 @@ def test_a_step_makes_the_fields_that_are_read_and_no_others(threads: int) -> No
     made: set[int] = set()
     for _ in range(12):
         least, most = readers(sim)
+        before = made - set(np.flatnonzero(sim.world.crowding.outdated(sim.tick)).tolist())
         sim.step()
-        before, made = made, set(np.flatnonzero(sim.world.flow_fields.made).tolist())
+        made = set(np.flatnonzero(sim.world.flow_fields.made).tolist())
         assert before | least <= made <= before | most
     assert 1 < len(made) < 64
 
@@ -47,6 +51,41 @@ def test_it_does_not_matter_when_fields_are_made() -> None:
             each.step()
     assert sim.world.flow_fields.made.any()
     assert sim.state_hash() == early.state_hash() == again.state_hash()
+
+
+def test_fields_go_by_the_prices_of_their_turn() -> None:
+    """Each field that is there, after each step, against the prices that the page names for it."""
+    sim = simulation("1k", map="plaza", agents=1500, crowd__detour_s=0.25)
+    counts: dict[int, Any] = {-15: np.full(sim.terrain.blocked.shape, 8, np.uint8)}
+    for tick in range(40):
+        columns: Any = sim.agents.by_id()
+        if tick % 15 == 0:  # where people stand before the step
+            counts[tick] = people_prices(columns.x, columns.y, sim.terrain.walls, sim.config.crowd.detour)
+        sim.step()
+        fields = sim.world.flow_fields
+        for goal in np.flatnonzero(fields.made).tolist() if tick % 4 == 0 else ():
+            last = tick // 15 * 15
+            prices = counts[last if tick - last >= goal * 15 // 10 else last - 15]
+            sources = [(row, column) for row, column in np.argwhere(fields.targets == goal).tolist()]
+            assert np.array_equal(fields.fields.direction[goal], reference_ways(sim.terrain.blocked, sources, prices)[1])
+    assert fields.made.any() and not np.array_equal(counts[15], counts[30])
+
+
+def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
+    """A wall with two doors: the crowd stands in the nearer one."""
+    wall, door = "....T....", "........."
+    rows = [wall, wall, "....T...0", wall, door, wall, wall, door, wall]
+    (tmp_path / "doors.map").write_text("\n".join(["type octile", "height 9", "width 9", "map", *rows, ""]))
+    turns = {}
+    for detour in (0, 1):
+        sim = simulation(agents=50, map=tmp_path / "doors.map", world__width=360, world__height=360, crowd__detour=detour)
+        columns: Any = sim.agents.columns
+        columns.x[:], columns.y[:] = 180, 180  # the upper door is from 160 to 200
+        columns.x[0], columns.y[0] = 140, 220  # this one stands beside it, a bit below
+        sim.step()
+        moved: Any = sim.agents.by_id()
+        turns[detour] = np.sign(moved.heading_y[0])
+    assert turns == {0: -1, 1: 1}
 
 
 def test_when_all_fields_are_made_nobody_is_asked_any_more() -> None:

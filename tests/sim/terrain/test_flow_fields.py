@@ -6,23 +6,26 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from reference_terrain import reference_ways
 from terrains import REAL_MAPS, all_fields, grids, make_fields, town, way_costs
 
 from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.config.map_data import FLOOR, WALL, MapData
 from crowd_demo.config.maps import read_map
+from crowd_demo.sim.terrain.crowding import DEAREST, PLAIN, Crowding, Prices
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields, heading
 from crowd_demo.sim.terrain.tiles import Terrain, tile_at
 
 F = np.float32
 
 
-def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields) -> None:
+def assert_ways_are_shortest(terrain: Terrain, fields: FlowFields, prices: Prices | None = None) -> None:
     for goal in range(len(terrain.destinations)):
         sources = [(row, column) for row, column in np.argwhere(terrain.marks == goal).tolist()]
-        distance, direction = reference_ways(terrain.blocked, sources)
-        assert np.array_equal(way_costs(fields.fields.direction[goal]), distance)
+        price = prices.tiles[prices.chosen[goal]] if prices else None
+        distance, direction = reference_ways(terrain.blocked, sources, price)
+        assert np.array_equal(way_costs(fields.fields.direction[goal], price), distance)
         assert np.array_equal(fields.fields.direction[goal], direction)
 
 
@@ -52,6 +55,10 @@ def test_ways_are_the_shortest_and_their_first_steps_the_lowest(blocked: np.ndar
     terrain = Terrain(MapData(np.where(blocked, WALL, FLOOR).astype(np.uint8), marks, ""), 100, 100)
     fields = all_fields(terrain, workers=data.draw(st.integers(1, 4)))
     assert_ways_are_shortest(terrain, fields)
+    tiles = data.draw(hnp.arrays(np.uint8, (2, *blocked.shape), elements=st.integers(PLAIN, DEAREST)))
+    chosen = data.draw(hnp.arrays(np.uint8, len(terrain.destinations), elements=st.integers(0, 1)))
+    prices = Prices(tiles, chosen)
+    assert_ways_are_shortest(terrain, all_fields(terrain, data.draw(st.integers(1, 4)), prices), prices)
 
 
 @pytest.mark.skipif(not REAL_MAPS.is_dir(), reason="the maps of the MovingAI benchmark are not beside the repository")
@@ -60,6 +67,9 @@ def test_ways_are_the_shortest_on_real_maps(name: str) -> None:
     terrain = Terrain(read_map(REAL_MAPS / f"{name}.map"), 4000, 4000, count=2)
     fields = all_fields(terrain, workers=2)
     assert_ways_are_shortest(terrain, fields)
+    tiles = np.random.default_rng(5).integers(PLAIN, DEAREST, (2, *terrain.blocked.shape), np.uint8, endpoint=True)
+    prices = Prices(tiles, np.array([1, 0], np.uint8))
+    assert_ways_are_shortest(terrain, all_fields(terrain, 2, prices), prices)
     assert np.array_equal(fields.fields.direction[0] != UNREACHABLE, terrain.labels == 0)
 
 
@@ -98,10 +108,29 @@ def test_the_heading_points_to_the_middle_of_the_next_tile_or_to_the_goal() -> N
 
 
 @pytest.mark.quick
+def test_ways_that_are_rounded_off_lead_to_where_the_next_tile_is_left() -> None:
+    terrain = town("....", "@@..", "0...", width=40, height=30)
+    fields = make_fields(FlowFields(terrain, rounds=True), terrain)
+
+    def leads_to(x: float, y: float, to_x: float, to_y: float) -> bool:
+        right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
+        length = np.sqrt(F(to_x - x) ** 2 + F(to_y - y) ** 2)
+        return (right, down) == (F(to_x - x) / length, F(to_y - y) / length)
+
+    assert way_costs(fields.fields.direction[0]).tolist() == [[30, 25, 20, 22], [-1, -1, 15, 17], [0, 5, 10, 15]]
+    assert leads_to(3, 4, 20, 5)  # the middle of its right side
+    assert leads_to(12, 3, 25, 10)  # of its lower side
+    assert leads_to(37, 2, 30, 20)  # its lower left corner
+    assert leads_to(31, 12, 20, 25)
+    assert leads_to(12, 24, 5, 25)  # the next one belongs to the destination: its middle
+    assert leads_to(3, 22, 5, 25)
+
+
+@pytest.mark.quick
 def test_ways_do_not_cut_corners_and_ties_go_to_the_lowest_step() -> None:
     terrain = town("..@", "@0.", "...")
     fields = all_fields(terrain)
-    assert way_costs(fields.fields.direction[0]).tolist() == [[20, 10, -1], [-1, 0, 10], [20, 10, 14]]
+    assert way_costs(fields.fields.direction[0]).tolist() == [[10, 5, -1], [-1, 0, 5], [10, 5, 7]]
     directions = fields.fields.direction[0].tolist()
     assert directions == [[0, 2, UNREACHABLE], [UNREACHABLE, ARRIVED, 4], [0, 6, 5]]
     assert [(STEP_COLUMN[step], STEP_ROW[step]) for step in (0, 2, 4, 6)] == [(1, 0), (0, 1), (-1, 0), (0, -1)]
@@ -113,10 +142,10 @@ def test_fields_are_made_again_when_walls_have_changed_and_only_then() -> None:
     fields = all_fields(terrain, workers=3)
     view = fields.fields
     assert not fields.forget_outdated(terrain) and fields.complete
-    assert way_costs(view.direction[0])[2, 0] == 60
+    assert way_costs(view.direction[0])[2, 0] == 30
     terrain.set_wall(0, 1, False)
     assert fields.forget_outdated(terrain) and not fields.complete
-    assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 20
+    assert way_costs(make_fields(fields, terrain).fields.direction[0])[2, 0] == 10
     terrain.set_wall(0, 0, True)  # the destination itself
     assert fields.forget_outdated(terrain)
     assert (make_fields(fields, terrain).fields.direction == UNREACHABLE).all()
@@ -161,6 +190,6 @@ def test_a_world_without_destinations_has_no_fields() -> None:
 
 def test_the_kernels_can_be_compiled_ahead() -> None:
     terrain = Terrain(None, 100, 100)
-    calls = FlowFields(terrain).calls(terrain, 1) + terrain.calls()
+    calls = FlowFields(terrain).calls(terrain, Crowding(terrain).prices(0), 1) + terrain.calls()
     compile_calls(calls)
     assert all(is_compiled(call) for call in calls)

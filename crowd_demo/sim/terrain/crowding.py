@@ -1,0 +1,96 @@
+"""Crowding: what it costs to step into a tile, by how many people are on it; so ways to a destination lead around crowds.
+
+Now and then everybody is counted by tiles, which makes a new set of prices, and the one before is kept. Fields change over to
+the new set in turn, spread over the time until the next count, so no single step has to make them all. Which set a field goes
+by follows from the tick. So the two sets are all that a crowd has to remember: a snapshot has them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bools, Bytes, Floats, Ints
+from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.config.metres import UNITS_A_METRE
+from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
+
+PLAIN = 8  # the price of an empty tile
+DEAREST = 255
+LONGEST = 7 * DEAREST  # the most that a step costs (flow_fields.py)
+TILES_A_STEP = 8192  # of flow fields: so many are made again in a step, on the mean
+OLD, NEW = range(2)
+
+
+class Prices(NamedTuple):
+    """What flow fields go by, for kernels."""
+
+    tiles: Bytes  # [2, H, W]: of the count before the last one, and of the last one
+    chosen: Bytes  # [D]: OLD or NEW
+
+
+class Crowding:
+    """The prices of a terrain's tiles. In each step, run `calls`, then `keep`."""
+
+    def __init__(self, terrain: Terrain, detour: float = 0.0, every: int = 1) -> None:
+        """`detour` is for one person to a square metre; `every` is in steps, and longer where the fields are large."""
+        fields, tiles, walls = len(terrain.destinations), terrain.blocked.size, terrain.walls
+        self.active = detour > 0
+        self.every = max(every, math.ceil(fields * tiles / TILES_A_STEP), 1)
+        self._turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
+        density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
+        self._dearer = np.float32(PLAIN * detour * (density * density))
+        self._most = np.float32(min(DEAREST, (2**31 - 1) // (7 * tiles)) - PLAIN)  # no way costs 2^31
+        self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
+        self._counts = np.zeros(tiles if self.active else 0, np.int32)
+
+    @property
+    def state(self) -> Bytes:
+        """What later steps depend on; nobody writes into it."""
+        return self._tiles if self.active else self._tiles[:0]
+
+    @state.setter
+    def state(self, tiles: Bytes) -> None:
+        if self.active:
+            self._tiles = self._next = np.require(tiles, requirements="W")  # kernels are compiled for such arrays
+
+    def allows(self, state: Bytes) -> bool:
+        """Can this be the state?"""
+        return state.shape == self.state.shape and bool((state >= PLAIN).all())
+
+    def prices(self, tick: int) -> Prices:
+        return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
+
+    def outdated(self, tick: int) -> Bools:
+        """Which fields change over to the new prices in this step."""
+        changes: Bools = self._turns == tick % self.every
+        return changes
+
+    def calls(self, tick: int, x: Floats, y: Floats, agents: int, walls: Walls) -> tuple[Call, ...]:
+        """Return the function that counts and sets new prices, when it is time."""
+        due = tick % self.every == 0
+        if due:
+            self._next = np.stack([self._tiles[NEW], self._tiles[NEW]])
+        return (call(set_prices, due, x, y, agents, walls, self._dearer, self._most, self._counts, self._next),)
+
+    def keep(self) -> None:
+        """Call after it has run."""
+        self._tiles = self._next
+
+
+@device
+def set_prices(due: bool, x: Floats, y: Floats, agents: int, walls: Walls, dearer: np.float32, most: np.float32, counts: Ints,
+               tiles: Bytes) -> None:
+    """Set the new prices, tiles[NEW], if it is due; counts int32[H * W] is 0 before and after."""
+    if not due:
+        return
+    columns, prices = tiles.shape[2], tiles[NEW].reshape(-1)
+    for slot in range(agents):
+        column, row = tile_at(walls, x[slot], y[slot])
+        counts[row * columns + column] += 1
+    for tile in range(counts.size):
+        people = np.float32(counts[tile])
+        prices[tile] = PLAIN + int(min(people * people * dearer, most))
+        counts[tile] = 0
