@@ -16,6 +16,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Int, Words
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import LANES, i32v
 
 # isort: split
 from llvmlite import ir
@@ -155,6 +156,19 @@ def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
         b.store(b.call(add, (under, b.bitcast(args[2], four))), where).align = 8
         return context.get_dummy_value()
     return types.void(target, types.uintp, types.uint64), code
+
+
+@intrinsic
+def load_words(context, words, at):
+    """The low and the high halves of words[at:at + 16], two registers of int32; a flat array of uint64."""
+    def code(context, b, call, args):
+        data = cgutils.create_struct_proxy(call.args[0])(context, b, args[0]).data
+        pairs = b.load(b.bitcast(b.gep(data, [args[1]]), ir.VectorType(ir.IntType(32), 2 * LANES).as_pointer()))
+        pairs.align = 8
+        nothing, numbers = ir.Constant(pairs.type, ir.Undefined), ir.VectorType(ir.IntType(32), LANES)
+        halves = [b.shuffle_vector(pairs, nothing, ir.Constant(numbers, list(range(first, 2 * LANES, 2)))) for first in (0, 1)]
+        return context.make_tuple(b, call.return_type, halves)
+    return types.UniTuple(i32v, 2)(words, types.uintp), code
 
 
 @device
