@@ -15,7 +15,7 @@ from crowd_demo.compute.arrays import Float, Int, Ints, Keys
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, bits, to_float, to_int
 from crowd_demo.compute.simd_memory import load, pick, store
-from crowd_demo.render.pixels import load_words
+from crowd_demo.render.pixels import add_words
 
 UNIT = 255  # what an agent adds to the amount of light; to blue, green and red it adds its colour
 PARTS, AMOUNT = 4, 3  # blue, green, red and the amount are 16 bits each of a word, the first the lowest
@@ -32,13 +32,12 @@ class Rows(NamedTuple):
 
     line: Keys  # [workers, width]: a row of light
     words: Keys  # [workers, 3, width]
-    sums: Keys  # [workers, width]: three rows of words, blurred along y
     parts: Ints  # [workers, 3, PARTS, width]
 
 
 def rows_for(workers: int, width: int) -> Rows:
     return Rows(np.zeros((workers, width), np.uint64), np.zeros((workers, 3, width), np.uint64),
-                np.zeros((workers, width), np.uint64), np.zeros((workers, 3, PARTS, width), np.int32))
+                np.zeros((workers, 3, PARTS, width), np.int32))
 
 
 @device
@@ -110,13 +109,6 @@ def _split(words: Keys, blurred: Ints) -> None:
 
 
 @device
-def _add_words(words: Keys, middle: int, sums: Keys) -> None:
-    """Blur three rows along y."""
-    for i in range(sums.shape[0]):
-        sums[i] = words[0, i] + words[1, i] + words[2, i] + words[middle, i]
-
-
-@device
 def _blurred(rows: Ints, middle: int, part: int, at: int, like: Int) -> Int:
     """That part of the light in one pixel, or in sixteen, from three rows, of which the middle one counts twice."""
     return (pick(rows[0, part], at, like) + pick(rows[1, part], at, like) + pick(rows[2, part], at, like)
@@ -167,13 +159,13 @@ def _expose_parts(picture: Ints, rows: Ints, middle: int, area: np.float32) -> N
 
 
 @device
-def _expose_words(picture: Ints, words: Keys, area: np.float32) -> None:
+def _expose_words(picture: Ints, words: Keys, middle: int, area: np.float32) -> None:
     width = picture.shape[0]
     for at in range(0, width - LANES + 1, LANES):
-        low, high = load_words(words, at)
+        low, high = add_words(words, middle, at)
         store(picture, at, _under_words(load(picture, at), low, high, area))
     for at in range(width - width % LANES, width):
-        word = words[np.uintp(at)]
+        word = words[0, at] + words[1, at] + words[2, at] + words[middle, at]
         picture[at] = _under_words(picture[at], np.int32(word & LOW), np.int32(word >> WIDE), area)
 
 
@@ -185,7 +177,7 @@ def expose(worker: int, workers: int, picture: Ints, layers: Keys, reached: Ints
     """
     height, stride = picture.shape[0], layers.shape[2]
     first, last = height * worker // workers, height * (worker + 1) // workers
-    line, words, sums, parts = rows.line[worker], rows.words[worker], rows.sums[worker], rows.parts[worker]
+    line, words, parts = rows.line[worker], rows.words[worker], rows.parts[worker]
     lit = bright = split = 0  # a bit for each of the last three rows: there is light, it is bright, its parts are known
     for row in range(first, last + 2 * (last > first)):
         found = _blur_along(layers, reached, workers, row, line, words[row % 3], parts[row % 3])
@@ -203,8 +195,7 @@ def expose(worker: int, workers: int, picture: Ints, layers: Keys, reached: Ints
             split = 7
             _expose_parts(picture[row - 2], parts, (row - 1) % 3, area)
         else:
-            _add_words(words, (row - 1) % 3, sums)
-            _expose_words(picture[row - 2], sums, area)
+            _expose_words(picture[row - 2], words, (row - 1) % 3, area)
 
 
 @kernel

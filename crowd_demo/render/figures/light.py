@@ -14,6 +14,7 @@ its share of the agents on a layer of its own, which is a pixel larger than the 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -41,14 +42,31 @@ class Shades(NamedTuple):
 NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
+@lru_cache(16)
+def _dimmed(palette: bytes, light: int) -> Words:
+    red, green, blue = (channels_of(np.frombuffer(palette, np.uint32)) * np.uint32(light) // np.uint32(255)).T
+    dimmed: Words = red << np.uint32(16) | green << np.uint32(8) | blue
+    return dimmed
+
+
+def dimmed(palette: Words, light: int) -> Words:
+    """The colours with `light`/255 of their light; not to be written into."""
+    return _dimmed(palette.tobytes(), light)
+
+
 def channels_of(palette: Words) -> Words:
     """Red, green and blue of each colour: uint32[n, 3]."""
     return palette[:, None] >> np.array([16, 8, 0], np.uint32) & np.uint32(255)
 
 
 def light_of(palette: Words) -> Keys:
-    """What an agent of each colour adds to a pixel, uint64."""
-    red, green, blue = channels_of(palette).astype(np.uint64).T
+    """What an agent of each colour adds to a pixel, uint64; not to be written into."""
+    return _light_of(palette.tobytes())
+
+
+@lru_cache(16)  # each frame asks for it, mostly with the same colours
+def _light_of(palette: bytes) -> Keys:
+    red, green, blue = channels_of(np.frombuffer(palette, np.uint32)).astype(np.uint64).T
     return blue | green << np.uint64(16) | red << np.uint64(32) | np.uint64(UNIT << 48)
 
 
