@@ -36,6 +36,8 @@ CROWDS: dict[str, Settings] = {
     "flock by nearest": NEAREST, "hunt by nearest": HUNT}
 ROPE: Settings = {"name": "rope", "agents": 160, "links__length": 16, **open_world(700, 500)}
 BIRTHS_AND_DEATHS: Settings = {"life__births_per_s": 500, "life__deaths_per_s": 400, "life__causes": 3}
+PLACES: Settings = {"measure__areas__middle": "[100, 80, 360, 300]", "measure__areas__corner": "[0, 0, 60, 60]",
+                    "measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]"}
 
 
 def simulation(name: str = "1k", **settings: Any) -> Simulation:

@@ -32,6 +32,10 @@ class BehaviourSettings(Section):
     cap_scanned: Whole = number(48, 0, 65_536, "agents", "cap first: scan at most so many others")
     cap_neighbours: Whole = number(10, 0, 64, "neighbours", "cap first and nearest: keep at most so many")
 
+    def flow_fields(self, marked: int) -> int:
+        """How many flow fields it follows on a map with so many marked destinations."""
+        return 0
+
 
 class Paced(BehaviourSettings):
     """A behaviour whose agents draw a preferred speed between two bounds."""
@@ -74,6 +78,9 @@ class PeopleSettings(Paced):
                          "what one person takes at a destination: who finds no room there queues")
     exits: Whole = number(0, 0, 64, "destinations",
                           "the first so many are exits: who arrives there leaves, and another comes in")
+
+    def flow_fields(self, marked: int) -> int:
+        return marked or self.destinations
 
     @model_validator(mode="after")
     def _exits_have_areas(self) -> Self:

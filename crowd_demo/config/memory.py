@@ -38,7 +38,7 @@ def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[
     """Bytes by the key that asks for them, without the program itself; a map without marks has 0 destinations."""
     key = "map" if map_tiles else "world"
     tiles = map_tiles or int((config.world.width / OPEN_TILE + 1) * (config.world.height / OPEN_TILE + 1))
-    fields = (map_destinations or config.crowd.destinations) if config.behaviour == "crowd" else 0
+    fields = config.behaviour_settings.flow_fields(map_destinations)
     workers = os.cpu_count() or 1
     making = min(workers * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
     return {"agents": config.agents * AGENT, key: tiles * (TILE + fields * FIELD_TILE) + making,

@@ -108,7 +108,7 @@ class BehaviourEntry(NamedTuple):
 
     name: str
     about: str  # one to three words
-    settings: str  # "module:name" of a `config.section.Section`
+    settings: str  # "module:name" of a `config.behaviours.BehaviourSettings`
     code: str  # "module:name" of a `sim.behaviours.base.Behaviour`
     figures: str  # "module:name" of a `render.figures.base.Figures`
 

@@ -1,31 +1,24 @@
-"""What is measured about a run, against slow and obvious ways, and against PedPy on the same trajectory."""
+"""What is measured about a run, against slow and obvious ways."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
 import pytest
-from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, simulation
+from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, PLACES, simulation
 
 from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
 from crowd_demo.ensemble.measures.people import Speed, densest, overlap, queuing, stuck, waiting
 from crowd_demo.ensemble.measures.places import Flow, density
 from crowd_demo.ensemble.sampling import FOLD, Sampler
-from crowd_demo.measure.trajectories.flow import steps_across
-from crowd_demo.measure.trajectories.table import Line
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column
 from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
-
-METRE = 26.0
-PLACES = {"measure__areas__middle": "[100, 80, 360, 300]", "measure__areas__corner": "[0, 0, 60, 60]",
-          "measure__lines__down": "[250, 0, 250, 400]", "measure__lines__slope": "[100, 100, 300, 250]"}
 
 
 @pytest.fixture(scope="module")
@@ -129,52 +122,3 @@ def test_what_does_not_apply_has_no_number() -> None:
     sim.step(1)
     sampler.look()
     assert sampler.folded() == {"stuck": None, "population": 500.0}
-
-
-def test_density_and_flow_agree_with_pedpy_on_the_same_trajectory() -> None:
-    pedpy = pytest.importorskip("pedpy", reason="PedPy is no dependency")
-    import pandas
-    from pedpy.methods.method_utils import compute_crossing_frames
-
-    sim = simulation(**{**CROWD, "agents": 120, **PLACES})
-    every, frames, densities, flow, flows, speed, speeds = 5, [], [], Flow(sim), [], Speed(sim), []
-
-    def record(frame: int) -> None:
-        now: Any = sim.agents.by_id()
-        frames.append(pandas.DataFrame({"id": now.id, "frame": frame, "x": now.x / METRE, "y": now.y / METRE,
-                                        "speed": now.speed / METRE, "waits": np.isin(now.state, (WAITING, QUEUING))}))
-
-    record(0)
-    for frame in range(1, 41):
-        sim.step(every)
-        record(frame)
-        densities.append(density(sim))
-        flows.append(flow(sim) or {})
-        if frame % 2 == 0:
-            speeds.append(speed(sim))
-    data = pedpy.TrajectoryData(pandas.concat(frames), frame_rate=1 / (every * sim.dt))
-    for name, (left, top, right, bottom) in sim.config.measure.areas.items():
-        corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
-        area = pedpy.MeasurementArea([(x / METRE, y / METRE) for x, y in corners])
-        theirs = pedpy.compute_classic_density(traj_data=data, measurement_area=area).reset_index().set_index("frame").density
-        assert [each[name] for each in densities] == pytest.approx(theirs.loc[1:].tolist())
-    for name, (x, y, to_x, to_y) in sim.config.measure.lines.items():
-        line = pedpy.MeasurementLine([(x / METRE, y / METRE), (to_x / METRE, to_y / METRE)])
-        theirs = compute_crossing_frames(traj_data=data, measurement_line=line)
-        ours = set()  # (id, frame in which the step ends)
-        for frame, (before, after) in enumerate(pairwise(frames), 1):
-            was_x, was_y, is_x, is_y = (np.asarray(column, float) for column in (before.x, before.y, after.x, after.y))
-            across = steps_across(was_x, was_y, is_x, is_y, Line(x / METRE, y / METRE, to_x / METRE, to_y / METRE))
-            who = np.flatnonzero(across)
-            ours |= {(int(one), frame) for one in who}
-            assert flows[frame - 1][name] == pytest.approx(len(who) / (every * sim.dt))
-        but_the_last = {each for each in ours if each[1] < 40}  # which PedPy leaves out
-        assert but_the_last == set(zip(theirs.id.tolist(), theirs.frame.tolist(), strict=True)) and len(but_the_last) >= 5
-    theirs = pedpy.compute_individual_speed(
-        traj_data=data, frame_step=1, speed_calculation=pedpy.SpeedCalculation.BORDER_EXCLUDE).set_index(["frame", "id"])
-    for number, mean in enumerate(speeds):
-        before, after = frames[2 * number], frames[2 * number + 2]
-        walks = ~before.waits & ~after.waits
-        part = (theirs.speed.loc[2 * number + 1] / after.set_index("id").speed)[walks.to_numpy()].mean()
-        assert mean == pytest.approx(part) if walks.any() else mean is None
-    assert len([mean for mean in speeds if mean]) > 15

@@ -98,6 +98,16 @@ def test_field_is_one_crowd_too(crowd: Settings, plain: str) -> None:
     assert len(hashes) == 1 and (hashes == {plain}) != flock
 
 
+@pytest.mark.parametrize("behaviour", [{"name": "1k", "optimizations__contact": 2}, {"name": "1k", "behaviour": "flock"}],
+                         ids=["people", "birds"])
+def test_workers_that_share_a_crowded_cell(behaviour: dict[str, Any]) -> None:
+    pile: Settings = {"agents": 500, **open_world(900, 700), **behaviour, "spawn__pattern": "point"}
+    ways: list[Settings] = [{"neighbours": "none", "simd": "false", "threads": 1},
+                            *({"simd": simd, "threads": threads, "reorder__every": 3} for simd in ("true", "false")
+                              for threads in (1, 2, 3))]
+    assert len({run(pile, steps=10, **way).state_hash() for way in ways}) == 1
+
+
 @pytest.mark.parametrize("avoidance, contact, place", [("push", 2, 400), ("anticipate", 0, 400), ("anticipate", 3, 9000)])
 def test_every_model_of_people_is_one_crowd(avoidance: str, contact: int, place: float) -> None:
     """All other tests have the default, a push without contact; with large places there are queues."""

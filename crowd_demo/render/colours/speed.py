@@ -47,5 +47,4 @@ class SpeedColours:
 
 def fastest(sim: Simulation) -> float:
     """The fastest preferred speed, or the top speed where there is none, in units/s."""
-    settings = getattr(sim.config, sim.config.behaviour, None)
-    return max(float(getattr(settings, "speed_max", sim.world.needs.top_speed)), 1e-3)
+    return max(float(getattr(sim.config.behaviour_settings, "speed_max", sim.world.needs.top_speed)), 1e-3)

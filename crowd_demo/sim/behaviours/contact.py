@@ -27,6 +27,7 @@ from crowd_demo.compute.simd_memory import load, store
 from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
 from crowd_demo.sim.behaviours.contact_rules import ContactRules
 from crowd_demo.sim.behaviours.steering import SCALAR_NS
+from crowd_demo.sim.interaction.blocks import Blocks
 from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, everybody_due, turn
@@ -89,7 +90,7 @@ class Contact:
         self.near: Near
         self.memory: Memory
         self.close: Close | None = None
-        self.blocks: Ints | None = None
+        self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
 

@@ -17,6 +17,7 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, any_set, to_int
 from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.behaviours.contact_rules import ContactRules, touches
+from crowd_demo.sim.interaction.blocks import Blocks, part
 from crowd_demo.sim.interaction.pairwise import (
     Seen,
     Strip,
@@ -91,11 +92,12 @@ def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int
 
 
 @device
-def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, strip: Strip, base: int, listed: Ints,
-               shifts: Floats) -> None:
+def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
+               base: int, listed: Ints, shifts: Floats) -> None:
+    """Move order[begin:end], agents of one row, apart from whom they touch."""
     cell = row * cells.columns
-    left, end = cell, cells.start[cell + cells.columns]
-    for k in range(cells.start[cell], end, LANES):
+    left = cell
+    for k in range(begin, end, LANES):
         size = min(LANES, end - k)
         while cells.start[left + 1] <= k:
             left += 1
@@ -115,17 +117,17 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 
 
 @kernel
-def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Ints,
+def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
                strips: Strips, close: Close) -> None:
-    """Block b is the rows [blocks[b], blocks[b + 1])."""
     strip = (strips.floats[worker], strips.ints[worker])
     block = take_block(strips.queue, 1)
-    while block < blocks.shape[0] - 1:
-        first, last = blocks[block], blocks[block + 1]
+    while block < blocks.first.shape[0]:
+        first, last = blocks.first[block], blocks.last[block]
         base = cells.start[max(first - cells.reach, 0) * cells.columns]
         stop = cells.start[min(last + cells.reach, cells.rows) * cells.columns]
         fill(rules, columns, cells.order, base, stop, base, strip, strips.counters[worker])
         _place(strip, stop - base)
         for row in range(first, last):
-            _touch_row(cells, columns, rules, row, strip, base, close.listed[worker], close.shifts[worker])
+            begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
+            _touch_row(cells, columns, rules, row, begin, end, strip, base, close.listed[worker], close.shifts[worker])
         block = take_block(strips.queue, 1)

@@ -115,5 +115,6 @@ def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, r
         top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
         _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
         cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
-        see_block(cells, columns, rules, first - top, last - top, turn, waiting, strip, members, counters)
+        begin, end = start[(first - top) * lists.columns], start[(last - top) * lists.columns]
+        see_block(cells, columns, rules, first - top, last - top, begin, end, turn, waiting, strip, members, counters)
         first = take_block(strips.queue, BLOCK)

@@ -1,8 +1,8 @@
 """See for candidates in rows of cells: each row is a run of the order, so the candidates of an agent are a few runs.
 
-Workers take a block of rows at a time, a single row where it is crowded. The SIMD kernel copies these rows and those within
-reach to the worker's strip, and processes each row sixteen agents at a time; the copy costs (BLOCK + 2 reach) / BLOCK of the
-block's agents.
+Workers take a block of rows at a time, or a part of a row where that is crowded (blocks.py). The SIMD kernel copies these rows
+and those within reach to the worker's strip, and processes each row sixteen agents at a time; the copy costs
+(BLOCK + 2 reach) / BLOCK of the block's agents.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers
 from crowd_demo.compute.simd_memory import gather, load, take_block
+from crowd_demo.sim.interaction.blocks import Blocks, part
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     Seen,
@@ -53,11 +54,11 @@ def _see_one(cells: Cells, columns: Columns, rules: Rules, row: int, column: int
 
 
 @device
-def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
-    """Interaction of the agents that are due, found sixteen at a time: most rows have few or none."""
+def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, begin: int, end: int, turn: Turn,
+                        counters: Longs) -> None:
+    """Interaction of those of order[begin:end], agents of one row, that are due; most rows have few or none."""
     cell = row * cells.columns
-    end = cells.start[cell + cells.columns]
-    for first in range(cells.start[cell], end, LANES):
+    for first in range(begin, end, LANES):
         if due_of_sixteen(columns, cells.order, first, end, turn) == 0:
             continue
         for k in range(first, min(first + LANES, end)):
@@ -97,12 +98,11 @@ def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int,
 
 
 @device
-def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, waiting: int, turn: Turn, strip: Strip,
-                          base: int, members: Ints, counters: Longs) -> None:
-    """Interaction of a row by registers: of contiguous agents where nearly all are due, else packed from those that are."""
+def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, k: int, end: int, waiting: int, turn: Turn,
+                          strip: Strip, base: int, members: Ints, counters: Longs) -> None:
+    """The same for order[k:end] by registers: of contiguous agents where nearly all are due, else of those that are."""
     first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
     last_cell = first_cell + cells.columns - 1
-    k, end = cells.start[first_cell], cells.start[first_cell + cells.columns]
     agents = end - k
     whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
     left = first_cell
@@ -129,12 +129,12 @@ def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int
 
 
 @device
-def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, turn: Turn, waiting: Longs, strip: Strip,
-              members: Ints, counters: Longs) -> None:
-    """SIMD interaction of the rows [first, last), at most BLOCK."""
+def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, begin: int, end: int, turn: Turn,
+              waiting: Longs, strip: Strip, members: Ints, counters: Longs) -> None:
+    """SIMD interaction of order[begin:end], agents of the rows [first, last), at most BLOCK."""
     top, bottom = last, first
     for row in range(first, last):
-        start, stop = cells.start[row * cells.columns], cells.start[(row + 1) * cells.columns]
+        start, stop = part(cells, row, begin, end)
         waiting[row - first] = due_among(columns, cells.order, start, stop, turn)
         if worth_registers(waiting[row - first], stop - start):
             top, bottom = min(top, row), row + 1
@@ -143,33 +143,34 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
         stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
         fill(rules, columns, cells.order, base, stop, base, strip, counters)
     for row in range(first, last):
-        agents = cells.start[(row + 1) * cells.columns] - cells.start[row * cells.columns]
+        start, stop = part(cells, row, begin, end)
         count = waiting[row - first]
-        if worth_registers(count, agents):
-            _see_row_by_registers(cells, columns, rules, row, count, turn, strip, base, members, counters)
+        if worth_registers(count, stop - start):
+            _see_row_by_registers(cells, columns, rules, row, start, stop, count, turn, strip, base, members, counters)
         elif count > 0:
-            _see_row_one_by_one(cells, columns, rules, row, turn, counters)
+            _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, counters)
 
 
 # --- the kernels -----------------------------------------------------------------------------------------------------
 
 @kernel
-def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints,
+def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
                strips: Strips) -> None:
     block = take_block(strips.queue, 1)
-    while block < blocks.shape[0] - 1:
-        for row in range(blocks[block], blocks[block + 1]):
-            _see_row_one_by_one(cells, columns, rules, row, turn, strips.counters[worker])
+    while block < blocks.first.shape[0]:
+        for row in range(blocks.first[block], blocks.last[block]):
+            start, stop = part(cells, row, blocks.start[block], blocks.start[block + 1])
+            _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, strips.counters[worker])
         block = take_block(strips.queue, 1)
 
 
 @kernel
-def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Ints,
+def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
               strips: Strips) -> None:
-    """Block b is the rows [blocks[b], blocks[b + 1]), at most BLOCK of them."""
     strip = (strips.floats[worker], strips.ints[worker])
     members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     block = take_block(strips.queue, 1)
-    while block < blocks.shape[0] - 1:
-        see_block(cells, columns, rules, blocks[block], blocks[block + 1], turn, waiting, strip, members, counters)
+    while block < blocks.first.shape[0]:
+        see_block(cells, columns, rules, blocks.first[block], blocks.last[block], blocks.start[block], blocks.start[block + 1],
+                  turn, waiting, strip, members, counters)
         block = take_block(strips.queue, 1)

@@ -6,17 +6,13 @@ A step allocates only when the crowd has grown or condensed: strips then grow by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 
-import numpy as np
-
-from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
+from crowd_demo.sim.interaction.blocks import Blocks, blocks_of, largest
 from crowd_demo.sim.interaction.capped import Caps, Few, Kept, cap_counters, kept_of, see_few
 from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, rows_of, see_lists_lanes, see_lists_scalar
 from crowd_demo.sim.interaction.pairwise import (
-    BLOCK,
     CANDIDATES,
     COPIES,
     DUE,
@@ -38,8 +34,6 @@ from crowd_demo.sim.world import Sizes, World
 
 LANES_NS, SCALAR_NS = 40.0, 150.0  # what the interaction takes an agent that is due, with a structure
 PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and what one candidate takes, without one
-SHARES, LEAST_BLOCK = 2, 2  # a block has at most so small a part of a worker's share of what is left, and so many rows
-HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows
 
 
 class Interact(Stage):
@@ -171,8 +165,8 @@ class Memory:
             layout = self._layout = layout_of_lists(lists, self.capacity, self.most_workers)
         return (call(see_lists_lanes, self.workers, lists, columns, rules, turn, layout, self.strips),)
 
-    def row_blocks(self, cells: Cells) -> Ints:
-        """Return where each block of rows begins, and the end; make room for the largest."""
+    def row_blocks(self, cells: Cells) -> Blocks:
+        """Return the blocks that the workers share, and make room for the largest."""
         blocks = blocks_of(cells, self.workers)
         self._make_room(largest(blocks, cells))
         return blocks
@@ -191,36 +185,3 @@ class Memory:
 def imbalance(work: Sequence[int]) -> float:
     """Return the largest work of a worker over the mean: 1 when they share it evenly."""
     return max(work) * len(work) / sum(work) if any(work) else 1.0
-
-
-def blocks_of(cells: Cells, workers: int) -> Ints:
-    """Return where each block of rows begins, and the end: BLOCK rows or fewer, one where a block holds too many agents."""
-    blocks = _blocks(cells.rows, workers)
-    before = cells.start[blocks * cells.columns]  # agents before each block
-    agents = before[1:] - before[:-1]
-    heavy = agents * (HEAVY * workers) > before[-1]
-    if workers == 1 or not heavy.any():
-        return blocks
-    begins = np.zeros(cells.rows + 1, bool)
-    begins[blocks] = True
-    for block, end in zip(blocks[:-1][heavy], blocks[1:][heavy], strict=True):
-        begins[block:end] = True
-    return np.flatnonzero(begins).astype(np.int32)
-
-
-@lru_cache(maxsize=8)
-def _blocks(rows: int, workers: int) -> Ints:
-    """Blocks of BLOCK rows; smaller ones towards the end, so that all workers are ready at about the same time."""
-    begins = [0]
-    while begins[-1] < rows:
-        left = rows - begins[-1]
-        fair = BLOCK if workers == 1 else max(left // (SHARES * workers), LEAST_BLOCK)
-        begins.append(begins[-1] + min(left, BLOCK, fair))
-    return np.array(begins, np.int32)
-
-
-def largest(blocks: Ints, cells: Cells) -> int:
-    """Return the most agents in a block of rows and the rows within its reach."""
-    top = np.maximum(blocks[:-1] - cells.reach, 0) * cells.columns
-    bottom = np.minimum(blocks[1:] + cells.reach, cells.rows) * cells.columns
-    return int((cells.start[bottom] - cells.start[top]).max())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from crowds import F, open_world, refresh_rules, run_through, shuffle, simulatio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.interaction.blocks import HEAVY, LEAST_PART, blocks_of
 from crowd_demo.sim.interaction.pairwise import BLOCK, NEIGHBOURS
-from crowd_demo.sim.interaction.stage import HEAVY, blocks_of
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
@@ -159,19 +158,29 @@ def test_shorter_period_takes_hold_at_once(simd: bool) -> None:
 @pytest.mark.quick
 @settings(deadline=None)
 @given(rows=st.lists(st.integers(0, 30) | st.integers(500, 900), min_size=1, max_size=60), workers=st.integers(1, 5))
-def test_blocks_are_eight_rows_or_fewer_and_single_ones_where_many_stand(rows: list[int], workers: int) -> None:
+def test_blocks_hold_everybody_once_and_less_where_many_stand(rows: list[int], workers: int) -> None:
     start = np.concatenate(([0], np.cumsum(rows))).astype(np.int32)
     blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, len(rows), 1), workers)
-    assert blocks[0] == 0 and blocks[-1] == len(rows)
-    assert all(1 <= last - first <= BLOCK for first, last in itertools.pairwise(blocks))
-    for first, last in itertools.pairwise(blocks):
-        assert workers == 1 or last - first == 1 or sum(rows[first:last]) * HEAVY * workers <= sum(rows)
+    assert blocks.start[0] == 0 and blocks.start[-1] == start[-1]
+    for begin, end, first, last in zip(blocks.start, blocks.start[1:], blocks.first, blocks.last, strict=False):
+        assert 1 <= last - first <= BLOCK
+        assert start[first] <= begin <= end <= start[last]
+        assert workers == 1 or (end - begin) * HEAVY * workers <= start[-1] or end - begin <= LEAST_PART
+        assert last - first == 1 or (begin == start[first] and end == start[last])
     if workers == 1:
-        assert np.array_equal(blocks, [*range(0, len(rows), BLOCK), len(rows)])
+        assert np.array_equal(blocks.first, range(0, len(rows), BLOCK))
+
+
+def test_workers_share_a_cell_in_which_all_stand() -> None:
+    start = np.array([0, 0, 0, 20_000, 20_000], np.int32)  # two rows of two cells
+    blocks = blocks_of(Cells(np.arange(20_000, dtype=np.int32), start, 2, 2, 1), 2)
+    sizes = np.diff(blocks.start)
+    assert len(sizes) >= 32 and sizes.max() <= 640
+    assert {*blocks.first} == {1} and {*blocks.last} == {2}
 
 
 def test_blocks_get_smaller_towards_the_end() -> None:
     start = np.arange(66, dtype=np.int32) * 10
     blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, 65, 1), 2)
-    sizes = np.diff(blocks)
+    sizes = blocks.last - blocks.first
     assert sizes[0] == BLOCK and sizes[-1] <= 2 and np.all(np.diff(sizes) <= 0)

@@ -1,0 +1,26 @@
+"""The crowd whose techniques are switched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import pytest
+from watched import Watched
+
+from crowd_demo.app.card import proving
+from crowd_demo.app.screen.window import close_window
+
+
+@pytest.fixture(autouse=True)
+def fast_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No step is longer than a frame."""
+    monkeypatch.setattr(proving, "FRAME_MS", math.inf)
+
+
+@pytest.fixture
+def watched() -> Iterator[Watched]:
+    driven = Watched()
+    driven.frames(130)
+    yield driven
+    close_window()

@@ -1,0 +1,161 @@
+"""What ends a card or what it measures: time, other crowds, the view, another switch."""
+
+from __future__ import annotations
+
+import weakref
+
+import pytest
+from watched import Watched
+
+from crowd_demo.app.input.commands import Zoom
+from crowd_demo.sim.actions import Populate, SetWalls
+from crowd_demo.sim.simulation import Simulation
+
+ZOOM = Zoom(320, 180, 1.3)
+
+
+def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) -> None:
+    watched.press("i")
+    assert watched.program.status().notices == ["no technique was switched yet"] and not watched.has_card
+    watched.switch("simd", False)
+    assert watched.has_card and watched.card.left == 1
+    watched.last()
+    assert not watched.has_card
+    watched.press("i")
+    assert watched.card.left == 0 and watched.card.proof.kind == "same"
+    watched.press("i")
+    assert not watched.has_card
+    watched.press("i")
+    watched.switch("simd", True)
+    assert watched.card.change == "off -> on" and watched.card.left == 1
+    watched.press("i")
+    assert not watched.has_card
+
+
+@pytest.mark.parametrize(("action", "why"), [(Populate(150), "the number of agents changed"),
+                                             (SetWalls((1, 1, 2, 2), True), "the walls changed")])
+def test_what_changes_the_crowd_ends_the_measurement(watched: Watched, action, why: str) -> None:
+    watched.switch("simd", False)
+    watched.frames(200)
+    watched.program.crowd.apply(action)
+    watched.frames()
+    card = watched.card
+    assert card.state.endswith(f", until {why}") and card.proof.kind == "same"
+    watched.frames(100)
+    assert watched.card._replace(left=card.left) == card, "nothing is measured any more"
+    watched.switch("simd", True)
+    watched.frames(200)
+    assert 90 <= int(watched.card.state.split()[0]) <= 102, "what was before the change is not compared"
+
+
+@pytest.mark.parametrize(("keys", "why"), [(("r",), "another crowd began"), (("backspace",), "it went to another time")])
+def test_another_crowd_or_time_ends_it(watched: Watched, keys: tuple[str, ...], why: str) -> None:
+    watched.switch("simd", False)
+    watched.frames(60)
+    for key in keys:
+        watched.press(key)
+    assert watched.card.state.endswith(f", until {why}")
+
+
+def test_an_early_end_is_no_proof(watched: Watched) -> None:
+    watched.switch("simd", False)
+    watched.program.crowd.apply(Populate(150))
+    watched.frames()
+    assert watched.card.proof == ("running", "not compared: the number of agents changed")
+
+
+def test_a_moving_view_ends_the_frames_and_not_the_steps(watched: Watched) -> None:
+    watched.switch("simd", False)
+    watched.frames(100)
+    watched.program.perform(ZOOM)
+    watched.frames(40)
+    step, frame = watched.card.spans[1:]
+    watched.frames(100)
+    later = watched.card.spans
+    assert later[2] == frame and later[1] != step
+
+
+def test_a_moving_view_ends_what_drawing_is_compared_in(watched: Watched) -> None:
+    watched.switch("cull", "off")
+    watched.frames(100)
+    watched.program.perform(ZOOM)
+    watched.frames()
+    assert watched.card.state.endswith(", until the view changed")
+
+
+def test_a_pause_stops_the_clock_of_a_step_and_not_that_of_drawing(watched: Watched) -> None:
+    watched.press("space")
+    watched.frames(130)
+    watched.switch("simd", False)
+    watched.frames(60)
+    assert watched.card.left == 1 and watched.card.state == "waits until the crowd moves again"
+    watched.press("space")
+    watched.frames(100)
+    assert watched.card.left < 1 and watched.card.proof.kind == "same"
+    watched.press("space")
+    watched.frames(130)
+    watched.switch("blitter", "pygame")
+    watched.frames(100)
+    assert watched.card.left < 1 and watched.card.spans[0].name == "draw"
+    assert watched.card.spans[0].before_ms > 0 < watched.card.spans[0].after_ms
+
+
+def test_a_second_switch_begins_a_new_card(watched: Watched) -> None:
+    watched.switch("simd", False)
+    watched.frames(100)
+    watched.switch("reorder.when", "off")
+    assert (watched.card.title, watched.card.change, watched.card.left) == ("reorder", "every -> off", 1)
+    watched.frames(100)
+    assert 40 <= int(watched.card.state.split()[0]) <= 100
+
+
+def test_two_quick_switches_are_one(watched: Watched) -> None:
+    """One who steps through choices wants to compare the last with the first."""
+    watched.switch("neighbours", "z_grid")
+    watched.switch("neighbours", "kd_tree")
+    assert watched.card.change == "sorted -> kd_tree"
+    watched.switch("simd", False)
+    assert (watched.card.title, watched.card.change) == ("neighbours, SIMD lanes", "sorted -> kd_tree, on -> off")
+    watched.frames(60)
+    assert int(watched.card.state.split()[0]) > 100 and watched.card.proof.kind == "same"
+    watched.switch("simd", True)
+    watched.switch("cull", "off")
+    watched.frames(60)
+    assert watched.card.title == "SIMD lanes, culling" and watched.card.proof.kind == "same"
+    assert [span.name for span in watched.card.spans] == ["see", "step", "frame"], "what changes steps is the larger claim"
+    watched.frames(60)
+    watched.switch("simd", False)
+    watched.switch("simd", True)
+    assert not watched.has_card, "nothing was switched after all"
+
+
+def test_a_value_that_stays_is_no_switch(watched: Watched) -> None:
+    watched.switch("simd", True)
+    assert not watched.has_card
+
+
+def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    twins = []
+    make = Simulation.twin
+
+    def twin(sim: Simulation) -> Simulation:
+        made = make(sim)
+        twins.append(weakref.ref(made))
+        return made
+    monkeypatch.setattr(Simulation, "twin", twin)
+    watched.switch("simd", False)
+    watched.frames(100)
+    assert len(twins) == 2 and all(twin() for twin in twins)
+    watched.program.crowd.apply(Populate(150))
+    watched.frames()
+    assert not any(twin() for twin in twins)
+
+
+def test_no_card_while_the_hud_is_off(watched: Watched) -> None:
+    watched.switch("simd", False)
+    watched.press("tab")
+    assert watched.has_card
+    watched.press("tab")
+    watched.switch("simd", True)
+    assert watched.card.change == "on -> off" and watched.card.state.endswith("until the HUD was hidden")
+    assert "proof" not in watched.program.sim.profile.records(1)[0].notes

@@ -1,0 +1,80 @@
+"""What a card proves, in a program that runs: same crowd, same picture, same answers, or not."""
+
+from __future__ import annotations
+
+import pytest
+from driven import Driven
+from watched import Watched
+
+from crowd_demo.app.card import proving
+from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.actions import Switch
+from crowd_demo.sim.neighbours.linked import Linked
+from crowd_demo.sim.neighbours.structures import STRUCTURES
+from crowd_demo.sim.simulation import Simulation
+
+
+@pytest.fixture
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wrong structure, which forgets all cells but an agent's own."""
+    class Forgetful(Linked):
+        def candidates(self):
+            return super().candidates()._replace(reach=0)
+    monkeypatch.setitem(STRUCTURES, "linked", Forgetful)
+
+
+def test_the_running_crowd_is_what_it_is_without_cards(watched: Watched) -> None:
+    plain = Driven()
+    for driven, frames in ((watched, 0), (plain, 130)):
+        driven.frames(frames)
+        for path, value in (("simd", False), ("stagger.avoidance", 1), ("cull", "off")):
+            driven.program.crowd.apply(Switch(path, value))
+            driven.frames(100)
+    assert watched.has_card and not plain.program.cards.card()
+    assert watched.program.sim.tick == plain.program.sim.tick
+    assert watched.program.sim.state_hash() == plain.program.sim.state_hash()
+
+
+def test_drawing_is_proved_by_pictures(watched: Watched) -> None:
+    watched.switch("cull", "off")
+    watched.frames(150)
+    card = watched.card
+    assert card.proof.kind == "same" and card.proof.text.startswith("same picture: ")
+    assert [span.name for span in card.spans] == ["draw", "step", "frame"]
+    assert "cells visited by culling" in [count.name for count in card.counts]
+
+
+def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
+    watched.switch("neighbours", "linked")
+    watched.frames(200)
+    assert watched.card.proof.kind == "differs" and watched.card.proof.text.startswith("THE CROWDS DIFFER at step ")
+
+
+def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(sim: Simulation) -> Simulation:
+        raise MemoryError
+    monkeypatch.setattr(Simulation, "twin", full)
+    watched.switch("simd", False)
+    watched.frames(200)
+    assert watched.card.proof == ("running", "not compared: there is no memory for copies of the crowd")
+    assert watched.card.spans[0].outcome != "unknown"
+
+
+def test_an_approximate_technique_says_how_far_the_crowds_are_apart(watched: Watched) -> None:
+    watched.switch("stagger.avoidance", 8)
+    watched.frames(300)
+    assert not watched.card.exact and watched.card.proof.kind == "apart"
+
+
+@pytest.mark.parametrize("bound", ["FRAME_MS", "MOST_BYTES"])
+def test_where_steps_are_long_or_crowds_large_a_sample_is_asked(
+        watched: Watched, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    monkeypatch.setattr(proving, bound, 0)
+    watched.switch("neighbours", "none")
+    watched.frames(200)
+    assert watched.card.proof == ("sample", "same answers: sample of 200")
+
+
+def test_every_technique_of_a_frame_has_a_stage_that_is_drawn() -> None:
+    drawn = {path for path, technique in BY_PATH.items() if proving.is_drawn(technique)}
+    assert drawn == {"cull", "depth", "blitter"}

@@ -1,0 +1,47 @@
+"""The command line without the program behind it, and what a mistake prints."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from crowd_demo.cli import main
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Calls of the program proper, which is replaced by one that returns 0 at once."""
+    calls = []
+    program = SimpleNamespace(run=lambda config, options: calls.append((config, options)) or 0)
+    monkeypatch.setitem(sys.modules, "crowd_demo.app.main", program)
+    return calls
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Make the program proper end in some way."""
+    def fails(with_what):
+        def run(config, options):
+            if isinstance(with_what, int):
+                return with_what
+            raise with_what
+
+        monkeypatch.setitem(sys.modules, "crowd_demo.app.main", SimpleNamespace(run=run))
+
+    return fails
+
+
+@pytest.fixture
+def errors_of(capsys):
+    """Lines on stderr of a run that ends with exit code 2 and prints nothing else."""
+    def errors_of(*args):
+        code: object
+        try:
+            code = main(args)
+        except SystemExit as leaving:
+            code = leaving.code
+        out, err = capsys.readouterr()
+        assert (code, out) == (2, "")
+        return err.splitlines()
+
+    return errors_of
