@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+from numba.core.caching import NullCache
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
@@ -72,8 +73,12 @@ class Inlined(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
                  targetoptions: Mapping[str, object] | None = None) -> None:
         super().__init__(py_func, locals or {}, dict(targetoptions or {}), Compiler)
-        if self.targetoptions.get("forceinline"):  # else it is the body of a kernel, which nobody else calls
-            cache.keep_intermediate(py_func, self)
+
+    def compile(self, signature: object) -> object:
+        """Look on disk first. Where that is takes long to find, and a start that compiles nothing need not know."""
+        if self.targetoptions.get("forceinline") and isinstance(self._cache, NullCache):  # nobody else calls a kernel's body
+            cache.keep_intermediate(self.py_func, self)
+        return super().compile(signature)
 
     def add_overload(self, compiled: Any) -> None:
         """Keep what was compiled, but not where Python would look for it."""
