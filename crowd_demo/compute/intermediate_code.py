@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import zlib
 from typing import TYPE_CHECKING
 
 from llvmlite import binding
@@ -38,13 +37,13 @@ class IntermediateCode(JITCodeLibrary):  # type: ignore[misc]
 
 
 class IntermediateCodes(MachineCodes):
-    """Keeps that code instead, compressed to a quarter."""
+    """Keeps that code instead."""
 
     def code(self, library: CodeLibrary) -> bytes:
-        return zlib.compress(library._final_module.as_bitcode(), 1)
+        return bytes(library._final_module.as_bitcode())
 
     def restored(self, target_context: BaseContext, kept: Kept) -> tuple[CodeLibrary, object]:
         library = IntermediateCode(target_context.codegen(), kept.name)
-        library._final_module = binding.parse_bitcode(zlib.decompress(kept.code))
+        library._final_module = binding.parse_bitcode(kept.code)
         library._finalize_final_module()
         return library, object()
