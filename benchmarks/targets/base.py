@@ -24,6 +24,9 @@ OLD_CROWD: Overrides = {
     "optimizations.avoidance": "push", "optimizations.contact": 0, "crowd.speed_min": 40, "crowd.speed_max": 120,
     "crowd.speed_draws": 1, "crowd.wiggle": 40, "crowd.response": 6, "crowd.wait_s": 1, "crowd.room": 0,
     "crowd.detour": 0}
+OLD_RULES: Mapping[str, Overrides] = {  # by configuration; with its picture, where a configuration shows something else today
+    "20k": OLD_CROWD, "100k": {**OLD_CROWD, "scene.ground": "stone", "scene.colours": "looks", "camera.zoom": None},
+    "20k-flock": OLD_FLOCK, "1m-flock": {**OLD_FLOCK, "scene.colours": "looks"}}
 
 
 class SkippedError(Exception):
@@ -70,8 +73,7 @@ class Session:
     def frames(self, config: str) -> Compared:
         """Frames and stages of a configuration against those of the other commit. Raises ArmError and InstallError."""
         if config not in self._frames:
-            self._frames[config] = self._compared(config, OLD_FLOCK if "flock" in config else
-                                                  OLD_CROWD if config in ("20k", "100k") else {})
+            self._frames[config] = self._compared(config, OLD_RULES.get(config, {}))
         return self._frames[config]
 
     def _compared(self, config: str, own: Overrides) -> Compared:

@@ -21,6 +21,7 @@ HEADING = GOAL  # of birds, which have no goals
 SIZE = SPEED  # of crates, which have no speed of their own
 PLACES, DESTINATIONS = 64, 65  # of the terrain
 MASK = 0xFFFFFFFF
+ROUNDS = (16, 0x7FEB352D), (15, 0x846CA68B)  # shift and factor
 
 
 def lowbias32(value: T, xor: Callable[[T, T], T], shift_right: Callable[[T, int], T], times: Callable[[T, int], T]) -> T:
@@ -28,7 +29,7 @@ def lowbias32(value: T, xor: Callable[[T, T], T], shift_right: Callable[[T, int]
 
     The caller supplies the operations, modulo 2**32: on arrays, on numbers or on LLVM registers.
     """
-    for shift, factor in ((16, 0x7FEB352D), (15, 0x846CA68B)):
+    for shift, factor in ROUNDS:
         value = times(xor(value, shift_right(value, shift)), factor)
     return xor(value, shift_right(value, 16))
 
@@ -39,8 +40,10 @@ def scramble(value: Words) -> Words:
 
 
 def _scramble_word(value: int) -> int:
-    """The same for one number, without arrays: a step makes several keys, and each would cost 40 us."""
-    return lowbias32(value, int.__xor__, int.__rshift__, lambda h, n: h * n & MASK)
+    """The same for one number, without arrays or calls: a step makes several keys, and each would cost 40 us."""
+    for shift, factor in ROUNDS:
+        value = (value ^ value >> shift) * factor & MASK
+    return value ^ value >> 16
 
 
 def _as_int32(h: int) -> np.int32:

@@ -11,7 +11,7 @@ import pytest
 import table
 from child_arm import ArmError, Timed
 from targets import TARGETS
-from targets.base import OLD_CROWD, OLD_FLOCK, Found, Overrides, Session, SkippedError, Target, median
+from targets.base import OLD_RULES, Found, Overrides, Session, SkippedError, Target, median
 from targets.sorts import frame_times, unevenness
 
 from crowd_demo.config.loader import load_config
@@ -71,7 +71,7 @@ def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, ca
     assert table.main(["two"]) == 0
 
 
-@pytest.mark.parametrize(("name", "rules"), [("20k", OLD_CROWD), ("20k-flock", OLD_FLOCK)])
+@pytest.mark.parametrize(("name", "rules"), OLD_RULES.items())
 def test_the_rules_of_the_old_commit_are_settings_of_today(name: str, rules: Overrides) -> None:
     load_config(name, rules)
 

@@ -14,8 +14,8 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -116,16 +116,10 @@ class TracedProfile(Profile):
         """Return an empty one that writes into the same trace."""
         return TracedProfile(self.trace)
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
-        """Time what runs in this context, as `Profile` does, and write it as a span."""
-        start_ns = time.perf_counter_ns()
-        try:
-            yield
-        finally:
-            end_ns = time.perf_counter_ns()
-            self.add(name, (end_ns - start_ns) / 1e6)
-            self.trace.span(name, start_ns, end_ns)
+    def ran(self, name: str, start_ns: int, end_ns: int) -> None:
+        """Add the time to that of the stage, as `Profile` does, and write it as a span."""
+        super().ran(name, start_ns, end_ns)
+        self.trace.span(name, start_ns, end_ns)
 
     def note(self, text: str) -> None:
         super().note(text)

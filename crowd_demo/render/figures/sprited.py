@@ -22,7 +22,7 @@ from crowd_demo.render.figures.blit import draw_calls, draw_fblits
 from crowd_demo.render.figures.fade import fade, fade_plain
 from crowd_demo.render.figures.light import Light, Shades, dimmed, draw_plain
 from crowd_demo.render.figures.pose import Cell, Manner, Poses
-from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites
+from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
 from crowd_demo.render.numbering import Mode, numbering
 from crowd_demo.render.pixels import Frame, frame_of
 
@@ -91,6 +91,7 @@ class Sprited(ABC):
     def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
         no_slots, atlas = np.zeros(0, np.int32), self._sprites.at(shot.camera.zoom * self._units_a_pixel)
         yield self._pose(shot, no_slots, atlas, None)
+        yield call(next_missing, no_slots, atlas.ready, 0)
         yield self._number_call(shot, no_slots)
         if shot.options.blitter == "compiled":
             yield from draw_calls(shot.workers, frame, atlas.view, self._poses.draws(0), True)

@@ -19,7 +19,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints, Longs, Occurring, Words
+from crowd_demo.compute.arrays import Bools, Ints, Longs, Words
+from crowd_demo.compute.jit import device
 from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
@@ -164,6 +165,14 @@ def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
     return {state: (red, green, blue) for state in STATES for red, green, blue in (manifest["colours"][state],)}
 
 
+@device
+def next_missing(sprites: Ints, ready: Bools, first: int) -> int:
+    """The first entry from there on whose sprite does not exist yet, or how many entries there are."""
+    while first < sprites.shape[0] and ready[np.uintp(sprites[first])]:
+        first += 1
+    return first
+
+
 def argb(size: tuple[int, int]) -> pygame.Surface:
     """A transparent surface of 0xAARRGGBB."""
     return pygame.Surface(size, pygame.SRCALPHA, 32, (*MASKS, ALPHA))
@@ -181,15 +190,14 @@ class Atlas:
                            np.zeros((count, 4), np.int32), height)
         self._used = 0  # pixels
         self.ready = np.zeros(sheet.sprites, bool)
-        self._occurring = Occurring()
         self._surfaces: dict[int, pygame.Surface] = {}
 
     def ensure(self, sprites: Ints) -> None:
         """Make those of the given sprites that do not exist yet."""
-        if not self.ready.all():
-            asked = self._occurring.among(sprites, self.sheet.sprites)
-            for number in np.flatnonzero(np.greater(asked, self.ready, out=asked)).tolist():
-                self._make(number)
+        at = next_missing(sprites, self.ready, 0)
+        while at < len(sprites):
+            self._make(int(sprites[at]))
+            at = next_missing(sprites, self.ready, at)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
         """The pygame surface of each of the given sprites, which exist, in its tint and cropped as the pixels are."""

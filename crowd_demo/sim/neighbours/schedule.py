@@ -58,9 +58,9 @@ def turn(tick: int, period: int, by: str, width: float, height: float, band: flo
     longest = max(width, height) if by == "tile" else height
     band = max(band, longest / BANDS)
     columns = int(width / band) + 2 if by == "tile" else 1
-    wait = period - (tick + np.arange(period)) % period
+    waits = [period - (tick + phase) % period for phase in range(period)]
     inv_band = np.float32(1 / band)
-    times = ((tick + wait) * LONGEST + wait - 1).astype(np.int32)
+    times = np.array([(tick + wait) * LONGEST + wait - 1 for wait in waits], np.int32)
     next_look = times if by == "id" else times[phases(by, (int(height / band) + 2) * columns, period)]
     return Turn((tick + 1) * LONGEST, (tick + period + 1) * LONGEST - 1, period, -(-(1 << 32) // period),
                 by == "id", inv_band,
