@@ -2,7 +2,8 @@
 
 `off` takes all agents, `agents` tests each of them, `grid` visits only the cells that meet the bounds and tests only
 the agents of the cells on their border. `agents` and `grid` find the same set; `agents` keeps the order of the slots,
-`grid` that of the cells. Each worker collects into a part of `region` that is large enough for all it may find, and
+`grid` that of the cells, unless all cells are surely inside: then it takes all agents as they lie in memory, which is
+the quickest order to read them in. Each worker collects into a part of `region` that is large enough for all it may find, and
 then copies what it found to its part of `slots`. O(candidates); the order is the same for any number of workers;
 nothing is allocated.
 """
@@ -37,6 +38,10 @@ class CellRange(NamedTuple):
     @property
     def cells(self) -> int:
         return (self.row1 - self.row0) * (self.column1 - self.column0)
+
+    @property
+    def inner(self) -> tuple[int, int, int, int]:
+        return self.inner_row0, self.inner_row1, self.inner_column0, self.inner_column1
 
 
 class Found(NamedTuple):
@@ -143,6 +148,7 @@ class Cull:
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
         self.visited: CellRange | None = None  # the cells that were visited last; None if culling does not go by cells
+        self._takes_all = True
         self._reserve(0, 1)
 
     def _reserve(self, agents: int, workers: int) -> None:
@@ -155,7 +161,7 @@ class Cull:
         """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
         if count > len(self.identity) or workers > len(self.found.size):
             self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))
-        self.counters, self.visited = {"tested": 0, "cells_visited": 0}, None
+        self.counters, self.visited, self._takes_all = {"tested": 0, "cells_visited": 0}, None, how == "off"
         if how == "off":
             return ()
         last = call(pack, workers, self.found, self.slots)
@@ -164,11 +170,12 @@ class Cull:
         assert grid, "culling by grid needs one"
         visited = self.visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
         self.counters["cells_visited"] = visited.cells
+        self._takes_all = visited.inner == (0, grid.rows, 0, grid.columns)
         return call(visit_cells, workers, grid.view(), visited, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
         """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""
-        if not calls:
+        if self._takes_all:
             return self.identity[:count]
         run(calls)
         self.counters["tested"] = int(self.found.tested[:workers].sum())

@@ -71,6 +71,18 @@ def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
     b.store(b.sub(b.add(under, above), lost), where).align = 4
 
 
+def _copy(count: int) -> Callable[..., None]:
+    @_intrinsic
+    def copy(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
+        def code(context: Any, b: Any, call: Any, args: Any) -> Any:
+            pixels = b.load(_pixels_at(context, b, call, args, 2, count))
+            pixels.align = 4
+            b.store(pixels, _pixels_at(context, b, call, args, 0, count)).align = 4
+            return context.get_dummy_value()
+        return types.void(target, types.uintp, source, types.uintp), code
+    return copy
+
+
 def _over(count: int) -> Callable[..., None]:
     @_intrinsic
     def over(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
@@ -104,6 +116,8 @@ def _over_tinted(count: int) -> Callable[..., None]:
     return over
 
 
+# target[at:at + 16] = source[start:start + 16], and the same for eight; flat arrays of uint32
+copy_row, copy_half_row = _copy(ROW), _copy(HALF_ROW)
 # target[at:at + 16] = source[start:start + 16] over target, and the same for eight; flat arrays of uint32
 over_row, over_half_row = _over(ROW), _over(HALF_ROW)
 # the same with each channel of the source times that of a tint: `channel * (tint + 1) >> 8`

@@ -182,11 +182,11 @@ class Scene:
     def _draw_ground(self, target: pygame.Surface, shot: Shot) -> None:
         options = self.sim.optimizations
         self._ground.prepare(options.cull, self.sim.terrain, shot.camera, shot.rect)
-        self._ground.fill_outside(target)
         if options.blitter == "pygame":
             self._ground.draw_fblits(target)
         else:
             run(self._ground.calls(shot.workers, frame_of(target)))
+        self._ground.draw_edge(target)
 
     def _line_calls(self, shot: Shot, frame: Frame) -> tuple[Call, ...]:
         """A kernel with either blitter: those differ in how figures and ground are drawn."""

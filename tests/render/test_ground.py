@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render import ground as grounds
-from crowd_demo.render import tiles
+from crowd_demo.render import paving, tiles
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -38,11 +38,11 @@ def cameras(draw):
 def picture(ground, how, blitter, camera, rect=None, workers=2):
     surface = plain_surface(SIZE)
     ground.prepare(how, terrain(), camera, rect or camera.view_rect())
-    ground.fill_outside(surface)
     if blitter == "pygame":
         ground.draw_fblits(surface)
     else:
         ground.calls(workers, frame_of(surface))[0].run()
+    ground.draw_edge(surface)
     return frame_of(surface).copy()
 
 
@@ -58,9 +58,9 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     ground, frame = grounds.TileLayer(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
     paved = picture(ground, how, blitter, camera)
     left, top, _, _ = camera.view_rect()
-    red, green, blue = grounds.OUTSIDE
-    paving = paving_of(ground)
-    reference.ground(frame, paving.number, paving.pictures, TILE, left, top, camera.zoom, red << 16 | green << 8 | blue)
+    red, green, blue = paving.OUTSIDE
+    drawn = paving_of(ground)
+    reference.ground(frame, drawn.number, drawn.pictures, TILE, left, top, camera.zoom, red << 16 | green << 8 | blue)
     reference.edge(frame, COLUMNS * TILE, ROWS * TILE, left, top, camera.zoom, grounds.SLAB,
                    (grounds.RIM, grounds.FACE, grounds.FOOT))
     assert np.array_equal(paved, frame), "and the top byte is 0, below every dot"
@@ -157,6 +157,17 @@ def test_walls_that_change_are_seen(tile_set):
     map_.version += 1
     ground.prepare("grid", map_, camera, camera.view_rect())
     assert not np.array_equal(before, paving_of(ground).number)
+
+
+def test_another_view_of_the_same_terrain_is_prepared(tile_set):
+    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
+    for x, zoom, how in ((90, 1.0, "grid"), (90, 1.0, "off"), (60, 1.0, "off"), (60, 2.0, "off")):
+        camera.look_at(x, 70, zoom)
+        fresh = grounds.TileLayer(tile_set, marks=True)
+        for layer in (ground, fresh):
+            layer.prepare(how, map_, camera, camera.view_rect())
+        assert ground.counters == fresh.counters
+        assert np.array_equal(paving_of(ground).xs, paving_of(fresh).xs)
 
 
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):

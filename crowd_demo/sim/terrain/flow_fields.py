@@ -23,8 +23,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Marks
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Marks
 from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.simd import root, select, splat, to_float
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
@@ -33,6 +35,7 @@ STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
 STEP_ROW = (0, 1, 1, 1, 0, -1, -1, -1)
 STRAIGHT, DIAGONAL = 10, 14
 ARRIVED, UNREACHABLE = 8, 9
+STEPS = np.array([(*STEP_COLUMN, 0, 0), (*STEP_ROW, 0, 0)], np.int32)  # for kernels, by direction
 
 
 class FlowField(NamedTuple):
@@ -64,7 +67,7 @@ class FlowFields:
     def __init__(self, terrain: Terrain, workers: int = 1) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
         points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
-        self.fields = FlowField(np.empty((count, rows, columns), np.uint8), points[:, 0].copy(), points[:, 1].copy())
+        self.fields = FlowField(np.zeros((count, rows, columns), np.uint8), points[:, 0].copy(), points[:, 1].copy())
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)
         self.version = -1  # of the terrain that the fields are made for
@@ -100,21 +103,22 @@ class FlowFields:
 
 
 @device
-def heading(fields: FlowField, walls: Walls, goal: int, x: Float, y: Float) -> tuple[Float, Float]:
-    """Return the unit vector to the centre of the next tile on the path, on arrival to the goal's point, else (0, 0)."""
+def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> tuple[Float, Float]:
+    """Return the unit vector to the centre of the next tile on the path, on arrival to the goal's point, else (0, 0).
+
+    Of one agent, or of sixteen.
+    """
+    rows, columns = walls.blocked.shape
     column, row = tile_at(walls, x, y)
-    step = fields.direction[goal, row, column]
-    if step == UNREACHABLE:
-        return np.float32(0), np.float32(0)
-    to_x, to_y = fields.goal_x[goal], fields.goal_y[goal]
-    if step < ARRIVED:
-        to_x = (np.float32(column + STEP_COLUMN[step]) + np.float32(0.5)) * walls.tile
-        to_y = (np.float32(row + STEP_ROW[step]) + np.float32(0.5)) * walls.tile
-    dx, dy = to_x - x, to_y - y
-    length = np.sqrt(dx * dx + dy * dy)
-    if length == 0:
-        return np.float32(0), np.float32(0)
-    return dx / length, dy / length
+    step = gather(fields.direction.reshape(-1), (goal * rows + row) * columns + column)
+    to_x = (to_float(column + gather(STEPS[0], step)) + np.float32(0.5)) * walls.tile
+    to_y = (to_float(row + gather(STEPS[1], step)) + np.float32(0.5)) * walls.tile
+    arrived, none = step == ARRIVED, splat(np.float32(0), x)
+    dx = select(arrived, gather(fields.goal_x, goal), to_x) - x
+    dy = select(arrived, gather(fields.goal_y, goal), to_y) - y
+    length = root(dx * dx + dy * dy)
+    no_way = (step == UNREACHABLE) | (length <= none)
+    return select(no_way, none, dx / length), select(no_way, none, dy / length)
 
 
 @device

@@ -10,7 +10,7 @@ import pytest
 from crowds import CROWD, simulation
 from terrains import make_fields
 
-from crowd_demo.sim.behaviours.people import MakeFlowFields
+from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 
 MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}
