@@ -161,7 +161,7 @@ class Spy(Sketch):
         super().areas(left, top, right, bottom, inks)
 
     def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
-              shadow: bool = False) -> None:
+              shadow: int = 0) -> None:
         self.joined.append((x0, y0, x1, y1, inks))
         super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
 
