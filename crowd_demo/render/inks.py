@@ -17,13 +17,15 @@ VERMILION: RGB = (200, 70, 0)
 GREEN: RGB = (0, 158, 115)
 GREY: RGB = (176, 180, 186)
 SCALE: tuple[RGB, ...] = ((255, 240, 120), (250, 160, 30), (205, 50, 40), (90, 0, 80))  # ever darker
-SHADOW = 96  # how opaque what lies under a line is, of 255
 
 
 def ink(colour: RGB, alpha: int = 255) -> int:
     """A colour as kernels blend it: premultiplied 0xAARRGGBB."""
     red, green, blue = (round(channel * alpha / 255) for channel in colour)
     return alpha << 24 | red << 16 | green << 8 | blue
+
+
+SHADOW = ink(BLACK, 96)  # of lines
 
 
 def scale_colour(share: float) -> RGB:

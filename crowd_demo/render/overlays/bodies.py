@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.render.inks import ORANGE, WHITE, ink
+from crowd_demo.render.inks import ORANGE, SHADOW, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
@@ -21,14 +21,14 @@ def draw_bodies(sketch: Sketch, looking: Looking) -> None:
     x, y = looking.places(slots)
     if len(half):
         side = half[slots].astype(np.float64)
-        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE), shadow=True)
+        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE), shadow=SHADOW)
         sketch.tell(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
         return
     keys = []
     if needs.body > 0:
-        sketch.circles(x, y, needs.body, ink(ORANGE), width=2, shadow=True)
+        sketch.circles(x, y, needs.body, ink(ORANGE), width=2, shadow=SHADOW)
         keys.append(Key(ORANGE, f"kept clear of walls, {needs.body:g} units {how_many}"))
     few, how_few = looking.some(in_view, FEW)  # not of those few, whose hashes already are alike
     x, y = looking.places(few)
-    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5, shadow=True)
+    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5, shadow=SHADOW)
     sketch.tell("", *keys, Key(WHITE, f"neighbours are nearer, {needs.radius:g} units {how_few}", dashed=True))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs
-from crowd_demo.render.inks import SCALE, scale_inks
+from crowd_demo.render.inks import SCALE, SHADOW, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
 from crowd_demo.render.overlays.sketch import Sketch
@@ -63,7 +63,7 @@ def _join(sketch: Sketch, place: Longs, x: NDArray[np.floating], y: NDArray[np.f
     place, x, y = place[order], x[order], y[order]
     follows = np.flatnonzero(np.diff(place) == 1)
     sketch.lines(x[follows], y[follows], x[follows + 1], y[follows + 1], scale_inks(place[follows] / max(last, 1), 255, 255),
-                 width=2, shadow=True)
+                 width=2, shadow=SHADOW)
 
 
 # --- where the order comes from --------------------------------------------------------------------------------------
@@ -129,6 +129,6 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
     view, step = sketch.rect, cell * (1 << level)
     row = np.arange(max(int(view.top // step) - 1, 0), min(int(view.bottom // step) + 2, -(-rows >> level)))
     y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
-    sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=True)
+    sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
     sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
     sketch.tell("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)

@@ -10,7 +10,7 @@ from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 
-LEAST_PX = 14.0  # from arrow to arrow
+LEAST_PX = 22.0  # from arrow to arrow
 ACROSS, DOWN = np.array(STEP_COLUMN), np.array(STEP_ROW)
 
 
@@ -41,9 +41,8 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
     way = ACROSS[step[leads]], DOWN[step[leads]]
     length = 0.36 * every * tile / np.hypot(*way)
     x, y = (column[leads] + 0.5) * tile, (row[leads] + 0.5) * tile
-    arrow = x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length
-    sketch.arrows(*arrow, ink(WHITE, 150), width=3)
-    sketch.arrows(*arrow, ink(BLUE))
+    sketch.arrows(x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length, ink(BLUE),
+                  shadow=ink(WHITE, 150))
     there = free & (step == ARRIVED)
     sketch.boxes(column[there] * tile + 2, row[there] * tile + 2, (column[there] + 1) * tile - 2, (row[there] + 1) * tile - 2,
                  ink(BLACK, 220), width=2)

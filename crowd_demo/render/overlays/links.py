@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.render.inks import SCALE, scale_inks
+from crowd_demo.render.inks import SCALE, SHADOW, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
@@ -28,6 +28,6 @@ def draw_links(sketch: Sketch, looking: Looking) -> None:
     shown = shown[::every or 1]
     rest = looking.sim.config.links.rest
     stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
-    sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], scale_inks(stretch / FULL, 255, 255), width=2, shadow=True)
+    sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], scale_inks(stretch / FULL, 255, 255), width=2, shadow=SHADOW)
     sketch.tell(f"{len(a):,} links" + (f"; 1 in {every} is drawn" if every > 1 else ""), Key(SCALE[0], "at rest"),
                 Key(SCALE[-1], "twice as long, or longer"))

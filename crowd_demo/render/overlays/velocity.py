@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowd_demo.render.inks import WHITE, ink
+from crowd_demo.render.inks import SHADOW, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
@@ -17,5 +17,5 @@ def draw_velocity(sketch: Sketch, looking: Looking) -> None:
     x, y = looking.places(slots)
     agents = looking.used.shot.agents
     to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
-    sketch.arrows(x, y, to_x, to_y, ink(WHITE), shadow=True)
+    sketch.arrows(x, y, to_x, to_y, ink(WHITE), shadow=SHADOW)
     sketch.tell(f"arrows {how_many}", Key(WHITE, f"the way in {AHEAD_S:g} s at the present velocity"))

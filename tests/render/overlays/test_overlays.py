@@ -161,7 +161,7 @@ class Spy(Sketch):
         super().areas(left, top, right, bottom, inks)
 
     def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
-              shadow: bool = False) -> None:
+              shadow: int = 0) -> None:
         self.joined.append((x0, y0, x1, y1, inks))
         super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
 
@@ -252,11 +252,11 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
 
     sim = simulation("1k", optimizations__stagger__paths=1)
     sim.step(3)
-    spy = spied(sim, draw_flow, 0.5)
+    spy = spied(sim, draw_flow, 0.6)
     text = spy.told[0].text
     goal = int(text.split()[2].rstrip(","))
     assert sim.world.flow_fields.made[goal] and "cursor" in text
-    x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[1])
+    x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
     arrows, tile, checked = len(x0) // 3, float(sim.terrain.walls.tile), 0
     direction = sim.world.flow_fields.fields.direction[goal]
     for a, b, c, d in zip(x0[:arrows], y0[:arrows], x1[:arrows], y1[:arrows], strict=True):

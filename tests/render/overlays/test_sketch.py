@@ -7,7 +7,7 @@ import pytest
 from eyes import EYES, distance, lab
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SKY, WHITE, ink, scale_colour, scale_inks
+from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.overlays.marks import Areas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 
@@ -111,9 +111,9 @@ def test_a_dashed_line_has_gaps_and_a_shadow_lies_beside_its_line() -> None:
     row = drawn(sketch)[24]
     assert (row == 0xFF0000).sum() == 21 and (row[12:16] == 0xFF0000).all() and (row[16:20] == GROUND).all()
     sketch = Sketch(camera())
-    sketch.lines(480, 500, 520, 500, RED, shadow=True)
+    sketch.lines(480, 500, 520, 500, RED, shadow=SHADOW)
     frame = drawn(sketch)
-    assert frame[24, 30] == 0xFF0000 and frame[23, 30] == frame[25, 30] == blended(GROUND, ink(BLACK, 96))
+    assert frame[24, 30] == 0xFF0000 and frame[23, 30] == frame[25, 30] == blended(GROUND, SHADOW)
 
 
 def test_circles_and_arrows_have_the_size_that_they_say() -> None:
@@ -131,7 +131,7 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
 @pytest.mark.parametrize("radius, corners", [(0.5, 4), (4, 7), (8, 9), (40, 12)])
 def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
     sketch = Sketch(camera())
-    sketch.circles([495, 505], 500, radius, RED, shadow=True)
+    sketch.circles([495, 505], 500, radius, RED, shadow=SHADOW)
     strokes = sum(len(part.ends) for part in sketch._strokes)
     assert strokes == 2 * 2 * corners if radius < 20 else strokes < 2 * 2 * corners  # what is off the screen is cut
 
