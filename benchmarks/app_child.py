@@ -2,6 +2,8 @@
 
     python app_child.py arrays CONFIG FRAMES [KEY.PATH=VALUE]...    which arrays steady frames make
     python app_child.py frames CONFIG FRAMES [KEY.PATH=VALUE]...    milliseconds of the frames
+    python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      the same, and milliseconds from a press of F1, at a
+                                                                    random moment, until the help is shown or hidden
 """
 
 from __future__ import annotations
@@ -9,12 +11,14 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.loop import Loop
@@ -26,6 +30,7 @@ from crowd_demo.config.loader import load_config
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
 WATCHED_FRAMES, WATCHED_S = 200, 2.0
+LONGEST_PAUSE_S = 0.1  # from one key to the next
 
 
 def opened(config_name: str, overrides: Sequence[str]) -> Loop:
@@ -61,9 +66,44 @@ def frame_times(loop: Loop, frames: int) -> dict[str, Any]:
     return {"frame_ms": profile.frame_ms(frames).tolist(), "no_stage_ms": float(np.median(profile.other_ms(frames)))}
 
 
+class HelpKey:
+    """Presses F1 again and again, a random while after the last one was answered; `waited_ms` until the window showed it."""
+
+    def __init__(self, program: Program) -> None:
+        self.waited_ms: list[float] = []
+        self._program = program
+        self._answered = threading.Event()
+        self._pressed: tuple[float, bool] | None = None  # when, and whether the help was shown then
+        self._flip = pygame.display.flip
+        pygame.display.flip = self._shown
+        threading.Thread(target=self._press, daemon=True).start()
+
+    def _press(self) -> None:
+        rng = np.random.default_rng(0)
+        while True:
+            time.sleep(rng.uniform(0.01, LONGEST_PAUSE_S))
+            self._answered.clear()
+            self._pressed = time.perf_counter(), self._program.help_shown
+            pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F1, mod=0))
+            self._answered.wait()
+
+    def _shown(self) -> None:
+        self._flip()
+        if self._pressed and self._program.help_shown != self._pressed[1]:
+            self.waited_ms.append((time.perf_counter() - self._pressed[0]) * 1e3)
+            self._pressed = None
+            self._answered.set()
+
+
+def key_waits(loop: Loop, frames: int) -> dict[str, Any]:
+    loop.frame()
+    key = HelpKey(loop.program)
+    return {**frame_times(loop, frames), "waited_ms": key.waited_ms}
+
+
 def main() -> None:
     what, config, frames, *overrides = sys.argv[1:]
-    found = {"arrays": arrays, "frames": frame_times}[what](opened(config, overrides), int(frames))
+    found = {"arrays": arrays, "frames": frame_times, "keys": key_waits}[what](opened(config, overrides), int(frames))
     print(json.dumps(found), flush=True)
     os._exit(0)  # without waiting for the worker's thread
 

@@ -31,7 +31,7 @@ from crowd_demo.config.model import Config
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
-ANSWER_S = 0.05  # in a frame that takes longer events are read before it ends, and keys are said to be noted
+ANSWER_S = 0.03  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
 LONG_S = 0.15  # the title tells of a frame that takes longer
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
@@ -231,7 +231,7 @@ class Loop:
     # --- frames that take long ---------------------------------------------------------------------------------------
 
     def _await(self, job: Future[None]) -> None:
-        """Wait until the worker is done; if it takes long, quit if the user insists and keep other events for later."""
+        """Wait until the worker is done, or somebody wants to quit; if it takes long, answer keys meanwhile."""
         with suppress(TimeoutError):  # `wait` would take twice as long to begin
             job.exception(ANSWER_S)
         if not job.done():
@@ -243,17 +243,17 @@ class Loop:
 
     def _wait_long(self, job: Future[None]) -> None:
         title_at = time.perf_counter() + LONG_S - ANSWER_S
-        answered = len(self.events.waiting) if self.options.render else 0
+        to_answer = self.options.render and self.events.pressed
         while self.program.running and not wait((job,), timeout=ANSWER_EVERY_S).done:
             if time.perf_counter() >= title_at:
                 self._set_title("a step takes long")
                 title_at = math.inf
             if self.options.render:
-                self.events.keep()
-                if len(self.events.waiting) > answered and self._drawing.acquire(blocking=False):
-                    answered = len(self.events.waiting)
-                    self.presenter.show_noted(self.events.keys_waiting())
+                to_answer |= self.events.read_at_once()
+                if to_answer and self._drawing.acquire(blocking=False):
+                    self.presenter.answer(self.events.keys_waiting())
                     self._drawing.release()
+                    to_answer = False
         if not job.done():
             self._set_title("leaving")
             wait((job,), timeout=max(self.program.quitting.left_s(GRACE_S), 0))

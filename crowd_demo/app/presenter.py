@@ -1,4 +1,8 @@
-"""What the main thread adds to the picture of the crowd (HUD, help, notices), and the window that shows it."""
+"""What the main thread adds to the picture of the crowd (HUD, help, notices), and the window that shows it.
+
+After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of the
+window alone is drawn over that.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ from crowd_demo.render.hud.hud import Hud, draw_notices
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
 
+LONG_FRAME_MS = 50.0
+
 
 class Presenter:
     """Draws over what the worker's thread has drawn, and presents it."""
@@ -32,6 +38,7 @@ class Presenter:
         program.menus.sections = self.hud.sections
         program.camera.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
+        self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.set_title()
 
     def show_keys(self, keyboard: Keyboard) -> None:
@@ -43,24 +50,34 @@ class Presenter:
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""
-        program, profile, picture = self.program, self.program.sim.profile, screen()
+        profile = self.program.sim.profile
         with profile.stage("hud"):
-            status = program.status(hovered)
-            self.hud.draw(picture, program.sim, status, time.perf_counter())
-            if program.help_shown:
-                self.help.draw(picture, self.hud.scale)
+            self._picture = screen().copy() if profile.frame_ms(1).max(initial=0) > LONG_FRAME_MS else None
+            notices = self._draw_hud(hovered)
         self.save_asked()
         with profile.stage("hud"):
-            draw_notices(picture, status.notices, self.pen, self.hud.scale, self.hud.taken_px)
+            draw_notices(screen(), notices, self.pen, self.hud.scale, self.hud.taken_px)
         with profile.stage("flip"):
             pygame.display.flip()
 
-    def show_noted(self, keys: Sequence[str]) -> None:
-        """While a step takes long, say over the last picture which keys come next; shown again for each further one."""
+    def answer(self, keys: Sequence[str]) -> None:
+        """While a step takes long, show over the last picture what was asked for at once, and say which keys come next."""
+        self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
+        screen().blit(self._picture, (0, 0))
+        notices = list(self._draw_hud(None))
         if keys:
-            notice = f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it"
-            draw_notices(screen(), [notice], self.pen, self.hud.scale, self.hud.taken_px)
-            pygame.display.flip()
+            notices.append(f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it")
+        draw_notices(screen(), notices, self.pen, self.hud.scale, self.hud.taken_px)
+        pygame.display.flip()
+
+    def _draw_hud(self, hovered: Hovered | None) -> Sequence[str]:
+        """Draw the HUD and what is open; return the notices."""
+        program, picture = self.program, screen()
+        status = program.status(hovered)
+        self.hud.draw(picture, program.sim, status, time.perf_counter())
+        if program.help_shown:
+            self.help.draw(picture, self.hud.scale)
+        return status.notices
 
     def save_asked(self) -> None:
         """Save the picture that somebody has asked for since the last frame."""

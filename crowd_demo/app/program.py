@@ -106,15 +106,18 @@ class Program:
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
+        self.at_once = frozenset(name for name, action in self._actions.items() if action.at_once)
 
     def _own_actions(self) -> KeyActions:
         """The actions that the program itself offers, because they need more than one part, or none."""
         return {
-            "scenarios": KeyAction(self.open_scenarios, changes=True), "tour": KeyAction(self.open_tours, changes=True),
-            **{name: KeyAction(partial(self._toggle, flag)) for name, flag in FLAGS.items()},
-            "card": KeyAction(self.show_card), "screenshot": KeyAction(self.ask_picture),
+            "scenarios": KeyAction(self.open_scenarios, changes=True, at_once=True),
+            "tour": KeyAction(self.open_tours, changes=True),
+            **{name: KeyAction(partial(self._toggle, flag), at_once=True) for name, flag in FLAGS.items()},
+            "card": KeyAction(self.show_card, at_once=True), "screenshot": KeyAction(self.ask_picture),
             "slow_frames": KeyAction(self.save_slow_frames),
-            "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)), "quit": KeyAction(self.close_or_quit)}
+            "copy_command": KeyAction(self.copy, partial(self.copy, as_yaml=True)),
+            "quit": KeyAction(self.close_or_quit, at_once=True)}
 
     @property
     def switchers(self) -> tuple[Switcher, ...]:

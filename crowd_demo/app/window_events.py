@@ -1,4 +1,7 @@
-"""The events of the window: in each frame they become commands; while a step takes long they wait for the next frame."""
+"""The events of the window: in each frame they become commands.
+
+While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in order.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ from crowd_demo.render.hud.canvas import Target
 
 
 class WindowEvents:
-    """`waiting` are the events that were kept."""
+    """`waiting` are the events that were kept. Was a key `pressed` before this frame whose answer is not on the screen yet?"""
 
     def __init__(self, keys: Keys, program: Program, presenter: Presenter) -> None:
         self.waiting: list[pygame.Event] = []
+        self.pressed = False
         self.input = Input(bindings(keys), pygame.display.get_window_size())
         self.pointer = Pointer(self._target_at, presenter.hud.mapped_at)
         self._program, self._presenter = program, presenter
@@ -29,10 +33,9 @@ class WindowEvents:
         """Carry out what the events of this frame ask for, so long after the last one."""
         events, self.waiting = [*self.waiting, *pygame.event.get()], []
         self._program.overlays.cursor = pygame.mouse.get_pos() if pygame.mouse.get_focused() else None
+        self.pressed = any(event.type == pygame.KEYDOWN for event in events)
         for event in events:
-            self.input.dialog_open = self._program.dialogs.top is not None
-            self.input.wanted = self._program.guide.wanted
-            self._perform(self.input.read(event))
+            self._read(event)
         for command in self.input.held(elapsed_s):
             self._program.perform(command)
         self._program.seeing.glide(elapsed_s)
@@ -44,26 +47,37 @@ class WindowEvents:
         """What is drawn at a pixel: a part of the HUD, the line between two crowds or their values, or nothing."""
         return self._presenter.hud.target_at(x, y) or self._program.split.target_at(x, y)
 
-    def keep(self) -> None:
-        """Keep events for the next frame. The first Esc asks a question that cannot be shown yet; so a second one leaves."""
-        self.waiting += [event for event in pygame.event.get() if not self._scrubs(event)]
-        asked = sum(self.input.quits(event) for event in self.waiting)
-        is_closed = any(event.type == pygame.QUIT for event in self.waiting)
-        if is_closed or asked + self._program.is_asking + self._program.leaves_at_once >= 2:
-            self._program.quitting.ask()
-        elif asked:
-            self._presenter.set_title("a step takes long: Esc again leaves")
+    def read_at_once(self) -> bool:
+        """Carry out what need not wait for the next frame, and keep the rest; return whether a key was pressed."""
+        pressed = False
+        for event in pygame.event.get():
+            pressed |= event.type == pygame.KEYDOWN
+            if self._is_for_now(event):
+                self._read(event)
+            else:
+                self.waiting.append(event)
+        return pressed
 
     def keys_waiting(self) -> list[str]:
         """The names of the keys that were pressed and wait for the next frame."""
         return [pygame.key.name(event.key).capitalize() for event in self.waiting if event.type == pygame.KEYDOWN]
 
-    def _scrubs(self, event: pygame.Event) -> bool:
-        """If the event moves along the timeline, let what is sought at present follow it at once."""
-        if not (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
-            return False
+    def _is_for_now(self, event: pygame.Event) -> bool:
+        """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""
+        self._tell_input()
+        if self.input.quits(event) or (self.pointer.scrubbing and event.type in (pygame.MOUSEMOTION, pygame.MOUSEBUTTONUP)):
+            return True
+        in_turn = not any(before.type in (pygame.KEYDOWN, pygame.MOUSEBUTTONDOWN) for before in self.waiting)
+        return in_turn and self.input.is_among(event, self._program.at_once)
+
+    def _read(self, event: pygame.Event) -> None:
+        self._tell_input()
         self._perform(self.input.read(event))
-        return True
+
+    def _tell_input(self) -> None:
+        """Tell it who gets the keys."""
+        self.input.dialog_open = self._program.dialogs.top is not None
+        self.input.wanted = self._program.guide.wanted
 
     def _perform(self, commands: Iterable[Command]) -> None:
         for command in commands:

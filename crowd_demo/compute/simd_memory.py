@@ -39,7 +39,10 @@ def _scattered(c, b, s, a):
     for lane in range(LANES):
         number = ir.Constant(I32, lane)
         at = b.load(b.gep(index, [number])) if index else b.extract_element(a[1], number)
-        value = b.insert_element(value, b.load(b.gep(data, [b.sext(at, ir.IntType(64))])), number)
+        element = b.load(b.gep(data, [b.sext(at, ir.IntType(64))]))
+        if s.args[0].dtype == types.uint8:
+            element = b.zext(element, I32)
+        value = b.insert_element(value, element, number)
     return value
 
 

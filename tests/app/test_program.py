@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
 from pathlib import Path
 
 import pygame
@@ -12,10 +10,9 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd import fewer, more
-from crowd_demo.app.crowd.pace import CATCH_UP_S
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import PANS
-from crowd_demo.app.screen.window import close_window, screen
+from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
@@ -167,39 +164,6 @@ def test_one_agent_and_none(driven: Driven) -> None:
         assert driven.program.sim.agents.count == count
 
 
-def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
-        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
-    may_go_on = threading.Event()
-    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
-    threading.Timer(0.3, lambda: pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_TAB, mod=0))).start()
-    threading.Timer(0.8, lambda: pygame.event.post(pygame.Event(pygame.QUIT))).start()
-    driven.frames()
-    assert driven.loop.abandoned and not driven.program.running
-    may_go_on.set()
-    driven.frames()
-    assert driven.program.looks.now.hud != "full"
-
-
-def test_while_a_step_takes_long_a_key_is_said_to_be_noted(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    driven.frames()
-    before, during = screen().copy(), []
-
-    def step() -> None:
-        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_TAB, mod=0))
-        time.sleep(0.3)
-        during.append(screen().copy())
-    monkeypatch.setattr(driven.program.sim, "step", step)
-    monkeypatch.setattr("crowd_demo.app.loop.LONG_S", 5.0)
-    driven.frames()
-    changed = (pygame.surfarray.array2d(before) != pygame.surfarray.array2d(during[0])).any(axis=0).nonzero()[0]
-    assert len(changed) and changed.min() > before.get_height() // 2, "near the lower edge, over the last picture"
-    assert changed.max() - changed.min() < 40
-    monkeypatch.setattr(driven.program.sim, "step", lambda: None)
-    driven.frames()
-    assert driven.program.looks.now.hud != "full", "and then it is carried out"
-
-
 def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
         driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -209,27 +173,6 @@ def test_a_picture_asked_for_in_the_frame_of_quitting_is_still_saved(
     driven.post(pygame.QUIT)
     assert [path.name for path in tmp_path.iterdir()] == ["crowd-0001.png"]
     assert driven.program.sim.tick == tick
-
-
-def test_a_slow_frame_is_told_in_the_title_while_it_lasts(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    titles = []
-    monkeypatch.setattr(driven.program.sim, "step", lambda: titles.append(seen_after(0.4)))
-    driven.frames()
-    assert titles == [f"{driven.config.window.title} - a step takes long"]
-    assert pygame.display.get_caption()[0] == driven.config.window.title
-
-
-def seen_after(seconds: float) -> str:
-    time.sleep(seconds)
-    return pygame.display.get_caption()[0]
-
-
-def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
-    steps: list[str] = []
-    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
-    driven.program.time.steps_asked = 5
-    driven.frames()
-    assert len(steps) == 1
 
 
 def test_restarts_and_switches_leave_no_memory_behind() -> None:

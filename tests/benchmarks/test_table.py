@@ -12,7 +12,6 @@ import table
 from child_arm import ArmError, Timed
 from targets import TARGETS
 from targets.base import OLD_CROWD, OLD_FLOCK, Found, Overrides, Session, SkippedError, Target, median
-from targets.one_cell import waits
 from targets.sorts import frame_times, unevenness
 
 from crowd_demo.config.loader import load_config
@@ -32,12 +31,6 @@ def target(name: str, *founds: Found, error: Exception | None = None) -> Target:
 def test_a_bound_is_an_upper_one_unless_it_says_otherwise() -> None:
     assert [Found("", value, 1.0).verdict for value in (0.9, 1.0, 1.1, math.nan)] == ["met", "met", "missed", "unknown"]
     assert [Found("", value, 1.0, at_least=True).verdict for value in (0.9, 1.0)] == ["missed", "met"]
-
-
-def test_a_key_waits_to_the_end_of_the_next_frame() -> None:
-    assert waits([10.0] * 100, share=100) == pytest.approx(20, abs=0.1)
-    assert waits([10.0] * 100, share=50) == pytest.approx(15, abs=0.3)
-    assert waits([1.0] * 50 + [200.0] + [1.0] * 50, share=100) == pytest.approx(201, abs=1)
 
 
 def test_frames_with_a_sort_are_told_by_the_stage() -> None:

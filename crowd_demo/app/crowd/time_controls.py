@@ -30,8 +30,10 @@ class TimeControls:
 
     @property
     def actions(self) -> KeyActions:
-        return {"pause": KeyAction(self.pause), "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
-                "slower": KeyAction(partial(self.change_speed, -1)), "faster": KeyAction(partial(self.change_speed, 1))}
+        return {"pause": KeyAction(self.pause, at_once=True),
+                "step": KeyAction(self.step_once), "step_back": KeyAction(self.step_back),
+                "slower": KeyAction(partial(self.change_speed, -1), at_once=True),
+                "faster": KeyAction(partial(self.change_speed, 1), at_once=True)}
 
     def pause(self) -> None:
         self.paused = not self.paused

@@ -36,7 +36,7 @@ class Menus:
 
     @property
     def actions(self) -> KeyActions:
-        return {"menu": KeyAction(self.open_main), "overlays": KeyAction(self.open_overlays)}
+        return {"menu": KeyAction(self.open_main, at_once=True), "overlays": KeyAction(self.open_overlays, at_once=True)}
 
     def open_main(self) -> None:
         """Everything that can be done, by name."""

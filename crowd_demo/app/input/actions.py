@@ -7,11 +7,15 @@ from typing import NamedTuple
 
 
 class KeyAction(NamedTuple):
-    """`shifted` is what it does with Shift, where that is something else; a replay takes none that `changes` the crowd."""
+    """`shifted` is what it does with Shift, where that is something else; a replay takes none that `changes` the crowd.
+
+    One that concerns the window alone is done `at_once`, in the middle of a step that takes long.
+    """
 
     do: Callable[[], object]
     shifted: Callable[[], object] | None = None
     changes: bool = False
+    at_once: bool = False
 
 
 KeyActions = Mapping[str, KeyAction]

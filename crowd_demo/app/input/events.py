@@ -21,6 +21,7 @@ REPEAT_AFTER_S = 0.35
 REPEAT_EVERY_S = {  # actions that are repeated while their key is held; slowly where a few steps lead far
     **dict.fromkeys(("lower", "higher", "step", "step_back", "zoom_in", "zoom_out"), 0.06),
     **dict.fromkeys(("fewer", "more", "slower", "faster", "larger", "smaller"), 0.2)}
+THROUGH_DIALOG = ("up", "down", "page up", "page down", "home", "end")  # keys that go through a list and choose nothing
 DIALOG_REPEATS = ("up", "down", "left", "right", "page up", "page down")
 DIALOG_EVERY_S = 0.06
 MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
@@ -95,8 +96,17 @@ class Input:
             yield from self._moved(event)
 
     def quits(self, event: pygame.Event) -> bool:
-        """Would this event end the program? For use while the program cannot carry out other commands."""
+        """Does this event end the program, or begin to?"""
         return event.type == pygame.QUIT or (event.type == pygame.KEYDOWN and self._action(event) == Do("quit"))
+
+    def is_among(self, event: pygame.Event, actions: Set[str]) -> bool:
+        """Is it a key for one of these actions, or one that goes through what is open?"""
+        if event.type != pygame.KEYDOWN:
+            return False
+        do = self._action(event)
+        if self._dialog_open or self._dialog_name(event, do) in self.wanted:
+            return self._dialog_open and self._dialog_name(event, do) in THROUGH_DIALOG
+        return do is not None and do.action in actions
 
     def held(self, elapsed_s: float) -> Iterator[Command]:
         """Yield the commands of held keys after `elapsed_s` seconds; each at most once a call, so none pile up."""

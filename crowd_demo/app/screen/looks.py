@@ -24,11 +24,11 @@ class HudLooks:
 
     @property
     def actions(self) -> KeyActions:
-        return {"hud": KeyAction(self.next_mode, partial(self.next_mode, backwards=True)),
-                "larger": KeyAction(partial(self.resize, 1)), "smaller": KeyAction(partial(self.resize, -1)),
-                "normal_size": KeyAction(partial(self.resize, 0)),
-                "theme": KeyAction(self.next_theme), "units": KeyAction(self.next_units),
-                "fit_graph": KeyAction(self.fit_graph)}
+        return {"hud": KeyAction(self.next_mode, partial(self.next_mode, backwards=True), at_once=True),
+                **{name: KeyAction(do, at_once=True) for name, do in (
+                    ("larger", partial(self.resize, 1)), ("smaller", partial(self.resize, -1)),
+                    ("normal_size", partial(self.resize, 0)), ("theme", self.next_theme), ("units", self.next_units),
+                    ("fit_graph", self.fit_graph))}}
 
     def next_mode(self, backwards: bool = False) -> None:
         self._change(hud=_next(MODES, self.now.hud, backwards))

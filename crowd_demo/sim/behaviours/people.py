@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.anticipate import AnticipateRules
@@ -34,19 +34,16 @@ from crowd_demo.sim.behaviours.exits import Exits
 from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
 from crowd_demo.sim.behaviours.walking import PeopleRules, walk_lanes, walk_scalar
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, people_of
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
-from crowd_demo.sim.neighbours.schedule import BAND_RADII, due_by_id
+from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
-from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.terrain.flow_fields import FlowField, heading
-from crowd_demo.sim.terrain.line_of_sight import sees
-from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import LIGHT_NS, Needs, World
 
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
-SIGHT_NS, HEADING_NS = 170.0, 60.0  # what these two take an agent that is due
 COUNT_NS = 2.0
 FIXED = 4096  # steps of 1 in the sums of avoidance
 
@@ -90,109 +87,7 @@ def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     return distance_sq < rules.radius_sq, distance_sq
 
 
-# --- sight and paths -------------------------------------------------------------------------------------------------
-
-@kernel
-def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, any_solid: bool, tick: int,
-                period: int) -> None:
-    """Check for every agent that is due whether its goal is in sight."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if due_by_id(columns.id[slot], tick, period) and columns.state[slot] != WAITING:
-            clear = True
-            if any_solid:
-                clear = sees(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
-            columns.sees[slot] = np.int32(clear)
-
-
-@kernel
-def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, tick: int, period: int,
-                   asked: Bytes) -> None:
-    """Mark the flow fields that `take_headings` will read; asked uint8[workers or more, destinations]."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if due_by_id(columns.id[slot], tick, period) and not columns.sees[slot]:
-            asked[worker, columns.goal[slot]] = 1
-
-
-@kernel
-def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField, tick: int,
-                  period: int) -> None:
-    """Give every agent that is due a new heading: straight at a goal in sight, else along the flow field."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if due_by_id(columns.id[slot], tick, period):
-            x, y = columns.x[slot], columns.y[slot]
-            if columns.sees[slot]:
-                dx, dy = columns.goal_x[slot] - x, columns.goal_y[slot] - y
-                length = root(dx * dx + dy * dy)
-                if length > np.float32(0):
-                    columns.heading_x[slot], columns.heading_y[slot] = dx / length, dy / length
-            else:
-                columns.heading_x[slot], columns.heading_y[slot] = heading(fields, walls, columns.goal[slot], x, y)
-
-
 # --- its stages ------------------------------------------------------------------------------------------------------
-
-class CheckSight(Stage):
-    """Agents that are due check whether their goal is in sight."""
-
-    name = "sight"
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.sight
-        any_solid = world.ground.any_solid
-        workers = world.workers_for(SIGHT_NS / period)
-        return (call(check_sight, workers, agents.columns, agents.count, walls, any_solid, world.tick, period),)
-
-
-class LookForCrowds(Stage):
-    """Now and then everybody is counted, so that ways lead around crowds; fields become outdated in turn."""
-
-    name = "paths"
-
-    def wanted(self, world: World) -> bool:
-        return world.crowding.active
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        columns = world.agents.columns
-        return world.crowding.calls(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
-
-    def commit(self, world: World) -> None:
-        world.crowding.keep()
-        world.flow_fields.forget(world.crowding.outdated(world.tick))
-
-
-class MakeFlowFields(Stage):
-    """Make the flow fields that are read in this step, and are not there or outdated."""
-
-    name = "paths"
-
-    def __init__(self, places: Places) -> None:
-        self.places = places
-
-    def wanted(self, world: World) -> bool:
-        return not world.flow_fields.complete
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
-        workers = min(world.workers, fields.asked.shape[0])
-        self.places.refreshed()
-        return (call(ask_for_fields, workers, agents.columns, agents.count, world.tick, period, fields.asked),
-                *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
-
-    def commit(self, world: World) -> None:
-        world.flow_fields.keep()
-
-
-class TakeHeadings(Stage):
-    """Agents that are due take a new heading."""
-
-    name = "paths"
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        agents, walls, period = people_of(world), world.terrain.walls, world.options.stagger.paths
-        fields = world.flow_fields.fields
-        workers = world.workers_for(HEADING_NS / period)
-        return (call(take_headings, workers, agents.columns, agents.count, walls, fields, world.tick, period),)
-
 
 class Admit(Stage):
     """Decide for every destination whom it lets in."""
@@ -224,11 +119,6 @@ class Walk(Move):
         agents = people_of(world)
         return call(walk, workers, agents.columns, agents.count, PeopleRules(*rules_of(world)), self.places.refreshed(),
                     world.ground, world.terrain.walls, world.farthest_sq)
-
-
-def people_of(world: World) -> Agents[PeopleColumns]:
-    """Return the agents of a world of people, with the type of their columns."""
-    return cast(Agents[PeopleColumns], world.agents)
 
 
 def rules_of(world: World) -> PeopleRules:

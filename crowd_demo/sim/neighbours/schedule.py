@@ -100,9 +100,21 @@ def next_looks(turn: Turn, columns: Columns, slots: Int, x: Float, y: Float, wan
     return gather(turn.next_look, select(wanted, place, nowhere))
 
 
+class IdTurn(NamedTuple):
+    """The schedule of one step by id: agents with (tick + id) % period == 0 are due."""
+
+    period: int
+    inv_period: int  # 2^32 / period, rounded up
+    phase: int  # of the ids that are due
+
+
+def id_turn(tick: int, period: int) -> IdTurn:
+    return IdTurn(period, -(-(1 << 32) // period), -tick % period)
+
+
 @device
-def due_by_id(identity: int, tick: int, period: int) -> bool:
-    return (tick + identity) % period == 0
+def due_by_id(identity: Int, turn: IdTurn) -> Mask:
+    return modulo(identity, turn.period, turn.inv_period) == turn.phase
 
 
 @device

@@ -12,7 +12,7 @@ in a field depends on walls and prices alone, and which fields exist on the stat
 
 Dijkstra's algorithm with buckets (Dial, "Shortest-path forest with topological ordering", 1969) instead of a heap: tiles that
 wait to be settled are in a list for each distance, and since no step costs more than LONGEST, as many lists as that serve in
-a circle. O(tiles + distance) a field, about 30 ns a tile; workers take fields in turn. Memory: a byte a tile and field, so at
+a circle. O(tiles + distance) a field, about 35 ns a tile; workers take fields in turn. Memory: a byte a tile and field, so at
 most 256 MB for the 64 destinations of the largest map, and 12 bytes a tile and worker to make them, at most `MAKING_BYTES` if
 there is more than one. The system provides this memory when it is first written to.
 """
@@ -25,6 +25,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Bytes, Float, Floats, Int, Ints, Marks
 from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.compute.simd import root, select, splat, to_float
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
 from crowd_demo.sim.terrain.crowding import LONGEST, Prices
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
@@ -34,6 +36,7 @@ STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
 STEP_ROW = (0, 1, 1, 1, 0, -1, -1, -1)
 STRAIGHT, DIAGONAL = 5, 7  # times the price
 ARRIVED, UNREACHABLE = 8, 9
+STEPS = np.array([(*STEP_COLUMN, 0, 0), (*STEP_ROW, 0, 0)], np.int32)  # for kernels, by direction
 CIRCLE = 1 << LONGEST.bit_length()  # lists, more than the longest step
 NONE = -1
 
@@ -70,7 +73,8 @@ class FlowFields:
     def __init__(self, terrain: Terrain, workers: int = 1, rounds: bool = False) -> None:
         count, rows, columns = len(terrain.destinations), terrain.rows, terrain.columns
         points = np.array([(one.x, one.y) for one in terrain.destinations], np.float32).reshape(count, 2)
-        directions = np.empty((count, rows, columns), np.uint8)
+        # One more than there are: who looks up the way from the last tile of a field that was not made looks beyond it.
+        directions = np.zeros(count * rows * columns + 1, np.uint8)[:-1].reshape(count, rows, columns)
         self.fields = FlowField(directions, points[:, 0].copy(), points[:, 1].copy(), rounds)
         self.asked = np.zeros((workers, count), np.uint8)  # 1 where a worker has found somebody who needs the field
         self.made = np.zeros(count, np.uint8)
@@ -112,29 +116,30 @@ class FlowFields:
 
 
 @device
-def heading(fields: FlowField, walls: Walls, goal: int, x: Float, y: Float) -> tuple[Float, Float]:
+def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> tuple[Float, Float]:
     """Return the unit vector to the middle of the next tile on the path, on arrival to the goal's point, else (0, 0).
 
-    Where ways are rounded off it leads to where the next tile is left: to the middle of its side, or to its corner.
+    Where ways are rounded off it leads to where the next tile is left: to the middle of its side, or to its corner. Of one
+    agent, or of sixteen.
     """
+    rows, columns = walls.blocked.shape
     column, row = tile_at(walls, x, y)
-    step = fields.direction[goal, row, column]
-    if step == UNREACHABLE:
-        return np.float32(0), np.float32(0)
-    to_x, to_y = fields.goal_x[goal], fields.goal_y[goal]
-    if step < ARRIVED:
-        column, row = column + STEP_COLUMN[step], row + STEP_ROW[step]
-        half_x = half_y = np.float32(0)
-        then = fields.direction[goal, row, column]
-        if fields.rounds and then < ARRIVED:
-            half_x, half_y = np.float32(STEP_COLUMN[then]) * np.float32(0.5), np.float32(STEP_ROW[then]) * np.float32(0.5)
-        to_x = (np.float32(column) + np.float32(0.5) + half_x) * walls.tile
-        to_y = (np.float32(row) + np.float32(0.5) + half_y) * walls.tile
-    dx, dy = to_x - x, to_y - y
-    length = np.sqrt(dx * dx + dy * dy)
-    if length == 0:
-        return np.float32(0), np.float32(0)
-    return dx / length, dy / length
+    directions = fields.direction.reshape(-1)
+    step = gather(directions, (goal * rows + row) * columns + column)
+    column, row = column + gather(STEPS[0], step), row + gather(STEPS[1], step)
+    arrived, none = step == ARRIVED, splat(np.float32(0), x)
+    half_x, half_y = none, none
+    if fields.rounds:
+        then = gather(directions, (goal * rows + row) * columns + column)
+        half_x = to_float(gather(STEPS[0], then)) * np.float32(0.5)
+        half_y = to_float(gather(STEPS[1], then)) * np.float32(0.5)
+    to_x = (to_float(column) + np.float32(0.5) + half_x) * walls.tile
+    to_y = (to_float(row) + np.float32(0.5) + half_y) * walls.tile
+    dx = select(arrived, gather(fields.goal_x, goal), to_x) - x
+    dy = select(arrived, gather(fields.goal_y, goal), to_y) - y
+    length = root(dx * dx + dy * dy)
+    no_way = (step == UNREACHABLE) | (length <= none)
+    return select(no_way, none, dx / length), select(no_way, none, dy / length)
 
 
 @device

@@ -35,7 +35,8 @@ class Ground(NamedTuple):
 
 
 @device
-def _between(value: Float, low: Float, high: Float) -> Float:
+def between(value: Float, low: Float, high: Float) -> Float:
+    """The value, or the nearer end of [low, high]."""
     low, high = splat(low, value), splat(high, value)
     value = select(value > low, value, low)  # in this order a NaN becomes `low`
     return select(value < high, value, high)
@@ -56,14 +57,14 @@ def is_solid(ground: Ground, x: Float, y: Float) -> Mask:
 def slide(ground: Ground, x: Float, y: Float, dx: Float, dy: Float) -> tuple[Float, Float]:
     """Return (x, y) after trying to move by (dx, dy)."""
     zero = np.float32(0)
-    dx, dy = _between(dx, -ground.longest, ground.longest), _between(dy, -ground.longest, ground.longest)
-    to_x, to_y = _between(x + dx, zero, ground.limit_x), _between(y + dy, zero, ground.limit_y)
+    dx, dy = between(dx, -ground.longest, ground.longest), between(dy, -ground.longest, ground.longest)
+    to_x, to_y = between(x + dx, zero, ground.limit_x), between(y + dy, zero, ground.limit_y)
     if not ground.any_solid:
         return to_x, to_y
     body, back = splat(ground.body, x), splat(-ground.body, x)
-    edge_x = _between(to_x + select(dx < zero, back, body), zero, ground.limit_x)
+    edge_x = between(to_x + select(dx < zero, back, body), zero, ground.limit_x)
     to_x = select(is_solid(ground, edge_x, y), x, to_x)
-    edge_y = _between(to_y + select(dy < zero, back, body), zero, ground.limit_y)
+    edge_y = between(to_y + select(dy < zero, back, body), zero, ground.limit_y)
     to_y = select(is_solid(ground, to_x, edge_y), y, to_y)
     return to_x, to_y
 

@@ -6,15 +6,26 @@ border of a column and of a row, as cross products instead of fractions. Where i
 tiles, the two tiles beside the corner have to be free too: there is no sight through a diagonal gap. A point on a border
 belongs to the tile right of it or below. `sees(a, b)` equals `sees(b, a)`. O(tiles crossed), no memory; products stay below
 2**50.
+
+`surely_hidden` looks at a few points of the segment in float32. One that lies in a blocked tile, farther from its borders than
+all rounding can move it, proves that there is no sight; nothing else proves anything.
 """
 
 from __future__ import annotations
 
 import math
 
-from crowd_demo.compute.arrays import Bytes, Float
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Float, Mask
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import select, splat, to_float, to_int
+from crowd_demo.compute.simd_memory import gather
+from crowd_demo.sim.terrain.ground import Ground, between
 from crowd_demo.sim.terrain.tiles import TILE_STEPS, Walls
+
+POINTS = 16  # that `surely_hidden` looks at
+CLEAR = np.float32(0.125)  # units from a border: 1/256 by which end points are rounded, 5/256 of rounding in a world of 65536
 
 
 @device
@@ -45,6 +56,29 @@ def sees(walls: Walls, ax: Float, ay: Float, bx: Float, by: Float) -> bool:
         if walls.blocked[row, column]:
             return False
     return True
+
+
+@device
+def surely_hidden(ground: Ground, ax: Float, ay: Float, bx: Float, by: Float) -> Mask:
+    """Return whether `sees` is certainly false for two points in the world, or for sixteen pairs; quicker than `sees`."""
+    none = splat(np.int32(0), ax)
+    found, zero = none, np.float32(0)
+    if ground.any_solid:
+        for number in range(POINTS):
+            part = (np.float32(number) + np.float32(0.5)) * np.float32(1 / POINTS)
+            x = between(ax + (bx - ax) * part, zero, ground.limit_x) * ground.inv_tile
+            y = between(ay + (by - ay) * part, zero, ground.limit_y) * ground.inv_tile
+            column, row = to_int(x), to_int(y)
+            inside = _is_inside(ground, x - to_float(column)) & _is_inside(ground, y - to_float(row))
+            found = found + select(inside, gather(ground.solid, row * ground.columns + column), none)
+    return found > 0
+
+
+@device
+def _is_inside(ground: Ground, part: Float) -> Mask:
+    """Is a coordinate, as a part of a tile, surely in that tile?"""
+    border = CLEAR * ground.inv_tile
+    return (part > border) & (part < np.float32(1) - border)
 
 
 @device

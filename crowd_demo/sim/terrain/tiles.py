@@ -18,8 +18,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Ints, Longs, Marks
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Marks
 from crowd_demo.compute.jit import Call, call, device
+from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.config.map_data import FLOOR, WALL, WATER, MapData
 
 TILE_STEPS = 256  # a tile's side is a whole number of 1/256 unit
@@ -228,10 +229,17 @@ def _claim(blocked: Bytes, labels: Ints, row: int, column: int, label: int) -> b
 
 
 @device
-def tile_at(walls: Walls, x: Float, y: Float) -> tuple[int, int]:
-    """Return (column, row) of the tile under a point; the nearest one for points outside the world."""
+def tile_at(walls: Walls, x: Float, y: Float) -> tuple[Int, Int]:
+    """Return (column, row) of the tile under a point, or of each of sixteen; the nearest one for points outside the world."""
     rows, columns = walls.blocked.shape
-    return min(max(int(x * walls.inv_tile), 0), columns - 1), min(max(int(y * walls.inv_tile), 0), rows - 1)
+    return _below_count(to_int(x * walls.inv_tile), columns), _below_count(to_int(y * walls.inv_tile), rows)
+
+
+@device
+def _below_count(number: Int, count: int) -> Int:
+    last, none = splat(np.int32(count - 1), number), splat(np.int32(0), number)
+    number = select(number < last, number, last)
+    return select(number > none, number, none)
 
 
 def _below(size: int, ids: Longs, key: np.int32) -> Longs:

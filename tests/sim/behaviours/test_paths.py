@@ -13,7 +13,7 @@ from reference_people import people_prices
 from reference_terrain import reference_ways
 from terrains import make_fields
 
-from crowd_demo.sim.behaviours.people import MakeFlowFields
+from crowd_demo.sim.behaviours.wayfinding import MakeFlowFields
 from crowd_demo.sim.simulation import Simulation
 
 MANY = {**CROWD, "agents": 40, "crowd__destinations": 64}

@@ -35,7 +35,7 @@ def follow(terrain: Terrain, fields: FlowFields, goal: int, x: F, y: F) -> int:
     while True:
         column, row = tile_at(terrain.walls, x, y)
         assert not terrain.blocked[row, column]
-        step, distance = fields.fields.direction[goal, row, column], distances[row, column]
+        step, distance = fields.fields.direction[goal, row, column], int(distances[row, column])
         assert distance <= left
         if step >= ARRIVED:
             return int(step)

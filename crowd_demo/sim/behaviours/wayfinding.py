@@ -1,0 +1,190 @@
+"""Sight and paths: whether people see their goal, and which way they head. Each is due by id, every few steps.
+
+Those of a worker's share who are due are listed first and then taken sixteen at a time: one in eight has a turn, so a
+branch for each would be foreseen badly. Most people do not see their goal, and sixteen at a time that is found out by
+looking at a few points in between; who is not sure after that walks from tile to tile.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, lane_numbers, root, select, splat
+from crowd_demo.compute.simd_memory import gather, load, onward, put
+from crowd_demo.sim.behaviours.destinations import Places
+from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.neighbours.schedule import IdTurn, due_by_id, id_turn
+from crowd_demo.sim.stage import Stage
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.terrain.flow_fields import FlowField, heading
+from crowd_demo.sim.terrain.ground import Ground
+from crowd_demo.sim.terrain.line_of_sight import sees, surely_hidden
+from crowd_demo.sim.terrain.tiles import Walls
+from crowd_demo.sim.world import World
+
+LISTED = 1024  # slots that are looked through at a time
+SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # what looking through takes an agent, and the two one that is due
+
+
+@device
+def _list_due(ids: Ints, first: int, last: int, turn: IdTurn, due: Ints) -> int:
+    """List the slots of [first, last) that are due and return how many; the last one is repeated to fill a register."""
+    count = 0
+    for slot in range(first, last):
+        due[np.uintp(count)] = slot
+        count += due_by_id(ids[np.uintp(slot)], turn)
+    for lane in range(LANES):
+        due[count + lane] = due[max(count - 1, 0)]
+    return count
+
+
+@device
+def _look(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, ground: Ground) -> None:
+    """Whether the goal is in sight, of due[k:k + 16] or fewer."""
+    slots, last = onward(due, k), min(k + LANES, count)
+    x, y = gather(columns.x, slots), gather(columns.y, slots)
+    hidden = surely_hidden(ground, x, y, gather(columns.goal_x, slots), gather(columns.goal_y, slots))
+    looks = (lane_numbers() < last - k) & (gather(columns.state, slots) != WAITING)
+    put(columns.sees, load(due, k), looks, select(hidden, splat(np.int32(0), x), splat(np.int32(1), x)))
+    for member in range(k, last if ground.any_solid else k):
+        slot = due[member]
+        if columns.sees[slot] and columns.state[slot] != WAITING:
+            columns.sees[slot] = sees(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot], columns.goal_y[slot])
+
+
+@kernel
+def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, ground: Ground, turn: IdTurn,
+                listed: Ints) -> None:
+    """Check for every agent that is due whether its goal is in sight; listed int32[workers or more, LISTED + 16]."""
+    due, end = listed[worker], agents * (worker + 1) // workers
+    for first in range(agents * worker // workers, end, LISTED):
+        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        for k in range(0, count, LANES):
+            _look(columns, due, k, count, walls, ground)
+
+
+@kernel
+def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, turn: IdTurn, asked: Bytes) -> None:
+    """Mark the flow fields that `take_headings` will read; asked uint8[workers or more, destinations]."""
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        if due_by_id(columns.id[slot], turn) and not columns.sees[slot]:
+            asked[worker, columns.goal[slot]] = 1
+
+
+@device
+def _head(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
+    """The headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
+    slots = onward(due, k)
+    x, y, sees = gather(columns.x, slots), gather(columns.y, slots), gather(columns.sees, slots) != 0
+    path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)
+    dx, dy = gather(columns.goal_x, slots) - x, gather(columns.goal_y, slots) - y
+    length = root(dx * dx + dy * dy)
+    at_goal = length <= splat(np.float32(0), x)  # keeps its heading
+    straight_x = select(at_goal, gather(columns.heading_x, slots), dx / length)
+    straight_y = select(at_goal, gather(columns.heading_y, slots), dy / length)
+    turns = lane_numbers() < count - k
+    put(columns.heading_x, load(due, k), turns, select(sees, straight_x, path_x))
+    put(columns.heading_y, load(due, k), turns, select(sees, straight_y, path_y))
+
+
+@kernel
+def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField,
+                  turn: IdTurn, listed: Ints) -> None:
+    """Give every agent that is due a new heading; listed int32[workers or more, LISTED + 16]."""
+    due, end = listed[worker], agents * (worker + 1) // workers
+    for first in range(agents * worker // workers, end, LISTED):
+        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        for k in range(0, count, LANES):
+            _head(columns, due, k, count, walls, fields)
+
+
+# --- the stages ------------------------------------------------------------------------------------------------------
+
+class Lists:
+    """Memory for each worker's list of those who are due."""
+
+    def __init__(self) -> None:
+        self._slots = np.zeros((0, LISTED + LANES), np.int32)
+
+    def of(self, workers: int) -> Ints:
+        if workers > len(self._slots):
+            self._slots = np.zeros((workers, LISTED + LANES), np.int32)
+        return self._slots
+
+
+class CheckSight(Stage):
+    """Agents that are due check whether their goal is in sight."""
+
+    name = "sight"
+
+    def __init__(self) -> None:
+        self._lists = Lists()
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, period = people_of(world), world.options.stagger.sight
+        workers = world.workers_for(SCAN_NS + SIGHT_NS / period)
+        return (call(check_sight, workers, agents.columns, agents.count, world.terrain.walls, world.ground,
+                     id_turn(world.tick, period), self._lists.of(workers)),)
+
+
+class LookForCrowds(Stage):
+    """Now and then everybody is counted, so that ways lead around crowds; fields become outdated in turn."""
+
+    name = "paths"
+
+    def wanted(self, world: World) -> bool:
+        return world.crowding.active
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        columns = world.agents.columns
+        return world.crowding.calls(world.tick, columns.x, columns.y, world.agents.count, world.terrain.walls)
+
+    def commit(self, world: World) -> None:
+        world.crowding.keep()
+        world.flow_fields.forget(world.crowding.outdated(world.tick))
+
+
+class MakeFlowFields(Stage):
+    """Make the flow fields that are read in this step, and are not there or outdated."""
+
+    name = "paths"
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def wanted(self, world: World) -> bool:
+        return not world.flow_fields.complete
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
+        workers = min(world.workers, fields.asked.shape[0])
+        self.places.refreshed()
+        return (call(ask_for_fields, workers, agents.columns, agents.count, id_turn(world.tick, period), fields.asked),
+                *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
+
+    def commit(self, world: World) -> None:
+        world.flow_fields.keep()
+
+
+class TakeHeadings(Stage):
+    """Agents that are due take a new heading."""
+
+    name = "paths"
+
+    def __init__(self) -> None:
+        self._lists = Lists()
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, period = people_of(world), world.options.stagger.paths
+        workers = world.workers_for(SCAN_NS + HEADING_NS / period)
+        return (call(take_headings, workers, agents.columns, agents.count, world.terrain.walls, world.flow_fields.fields,
+                     id_turn(world.tick, period), self._lists.of(workers)),)
+
+
+def people_of(world: World) -> Agents[PeopleColumns]:
+    """Return the agents of a world of people, with the type of their columns."""
+    return cast(Agents[PeopleColumns], world.agents)

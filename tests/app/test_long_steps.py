@@ -1,0 +1,113 @@
+"""What the window does while a step takes long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pygame
+import pytest
+from driven import Driven
+
+from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.screen.window import screen
+
+
+def test_while_a_step_takes_long_keys_are_kept_and_quitting_is_obeyed(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("crowd_demo.app.loop.GRACE_S", 0.1)
+    may_go_on = threading.Event()
+    monkeypatch.setattr(driven.program.sim, "step", lambda: may_go_on.wait(10))
+    threading.Timer(0.3, lambda: pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F12, mod=0))).start()
+    threading.Timer(0.8, lambda: pygame.event.post(pygame.Event(pygame.QUIT))).start()
+    driven.frames()
+    assert driven.loop.abandoned and not driven.program.running
+    may_go_on.set()
+    driven.frames()
+    assert driven.program.picture_asked or list(tmp_path.iterdir())
+
+
+class Slow:
+    """Makes steps take long. `seen` is what the window shows at the end of each, pressed are `keys` at its beginning."""
+
+    def __init__(self, driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.seen: list[pygame.Surface] = []
+        self.keys: list[int] = []
+        monkeypatch.setattr(driven.program.sim, "step", self.step)
+        monkeypatch.setattr("crowd_demo.render.hud.hud.REFRESH_HZ", 1e-3)
+
+    def step(self) -> None:
+        for key in self.keys:
+            pygame.event.post(pygame.Event(pygame.KEYDOWN, key=key, mod=0))
+        time.sleep(0.3)
+        self.seen.append(screen().copy())
+
+
+def changed_rows(before: pygame.Surface, after: pygame.Surface) -> Any:
+    """The rows of pixels that differ."""
+    return (pygame.surfarray.array2d(before) != pygame.surfarray.array2d(after)).any(axis=0).nonzero()[0]
+
+
+def test_while_a_step_takes_long_a_key_for_the_crowd_is_said_to_be_noted(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.press("tab")
+    driven.press("tab")
+    assert driven.program.looks.now.hud == "off"
+    before, agents, slow = screen().copy(), driven.program.sim.agents.count, Slow(driven, monkeypatch)
+    slow.keys = [pygame.K_MINUS, pygame.K_F1]
+    driven.frames()
+    changed = changed_rows(before, slow.seen[0])
+    assert len(changed) and changed.min() > before.get_height() // 2, "near the lower edge, over the last picture"
+    assert changed.max() - changed.min() < 40 and not driven.program.help_shown, "a key after it waits for its turn"
+    slow.keys = []
+    driven.frames(2)
+    assert driven.program.sim.agents.count < agents and driven.program.help_shown, "and then both are carried out"
+
+
+def test_while_a_step_takes_long_the_window_obeys_at_once(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    driven.frames()
+    plain, slow = screen().copy(), Slow(driven, monkeypatch)
+    driven.frames()
+    assert not len(changed_rows(plain, slow.seen.pop()))
+    slow.keys = [pygame.K_SPACE, pygame.K_RETURN, pygame.K_DOWN]
+    driven.frames()
+    assert driven.program.time.paused
+    menu: Any = driven.program.dialogs.top
+    assert menu.title == "Menu" and menu.selected == 1
+    assert len(changed_rows(plain, slow.seen[0])) > plain.get_height() // 2, "the menu is shown in the middle of the step"
+    driven.program.time.steps_asked, slow.keys = 1, []
+    driven.press("escape")
+    assert not driven.program.dialogs.top
+    assert len(changed_rows(slow.seen[0], slow.seen[1])) > plain.get_height() // 2, "pressed before the step, as well"
+    driven.press("return")
+    menu = driven.program.dialogs.top
+    driven.program.time.steps_asked, slow.keys = 1, [pygame.K_RETURN]
+    driven.frames()
+    assert driven.program.dialogs.top is menu, "what it would do may concern the crowd, so it waits"
+    driven.program.time.steps_asked, slow.keys = 0, []
+    driven.frames()
+    assert driven.program.dialogs.top is not menu
+
+
+def test_a_slow_frame_is_told_in_the_title_while_it_lasts(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    titles = []
+    monkeypatch.setattr(driven.program.sim, "step", lambda: titles.append(seen_after(0.4)))
+    driven.frames()
+    assert titles == [f"{driven.config.window.title} - a step takes long"]
+    assert pygame.display.get_caption()[0] == driven.config.window.title
+
+
+def seen_after(seconds: float) -> str:
+    time.sleep(seconds)
+    return pygame.display.get_caption()[0]
+
+
+def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr(driven.program.sim, "step", lambda: steps.append(seen_after(CATCH_UP_S * 1.1)))
+    driven.program.time.steps_asked = 5
+    driven.frames()
+    assert len(steps) == 1
