@@ -200,5 +200,9 @@ class Profile:
         frame, ms = self._ran.get(name, (0, 0.0))
         return ms if self.frames - frame < HISTORY else 0.0
 
+    def frames_since(self, name: str) -> int:
+        """Frames since the one in which a stage ran last; 0 if that is not known."""
+        return self.frames - self._ran[name][0] if name in self._ran else 0
+
     def _recent(self, ring: Ring, last: int) -> NDArray[np.float32]:
         return ring.last(min(last, self.frames, HISTORY - 1))

@@ -21,7 +21,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.help import Help, program_entries, technique_entries
-from crowd_demo.render.hud.hud import Hud, draw_notices
+from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
 
@@ -56,7 +56,7 @@ class Presenter:
             notices = self._draw_hud(hovered)
         self.save_asked()
         with profile.stage("hud"):
-            draw_notices(screen(), notices, self.pen, self.hud.scale, self.hud.taken_px)
+            self.hud.draw_notices(screen(), notices)
         with profile.stage("flip"):
             pygame.display.flip()
 
@@ -67,7 +67,7 @@ class Presenter:
         notices = list(self._draw_hud(None))
         if keys:
             notices.append(f"noted: {', '.join(keys)}; a step takes long, and what you asked for comes right after it")
-        draw_notices(screen(), notices, self.pen, self.hud.scale, self.hud.taken_px)
+        self.hud.draw_notices(screen(), notices)
         pygame.display.flip()
 
     def _draw_hud(self, hovered: Hovered | None) -> Sequence[str]:

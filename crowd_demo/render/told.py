@@ -32,9 +32,10 @@ class MemoryStrip(NamedTuple):
 
 
 class Inspection(NamedTuple):
-    """What the inspector's panel says of an agent, or of those in a rectangle."""
+    """What the inspector's panel says of an agent, or of those in a box."""
 
     title: str
     rows: tuple[tuple[str, str], ...]
     strip: MemoryStrip | None = None
-    hint: str = ""
+    is_box: bool = False
+    seen_at: tuple[float, float, float, float] | None = None  # in the window: left, top, width, height in pixels

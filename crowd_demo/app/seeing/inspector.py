@@ -23,6 +23,13 @@ from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
 STRIP = 400  # candidates on the strip of memory
+SPARED_PX = 40.0  # around the agent, where the panel should not be
+
+
+def pixels_of(camera: Camera, box: Rect) -> tuple[float, float, float, float]:
+    """Where the window shows a rectangle: left, top, width and height in pixels."""
+    (left, top), (right, bottom) = camera.world_to_screen(box.left, box.top), camera.world_to_screen(box.right, box.bottom)
+    return left, top, right - left, bottom - top
 
 
 class Inspector:
@@ -74,10 +81,13 @@ class Inspector:
         self.select((0, 0), self._camera.size)
 
     def _go_on(self, way: int) -> None:
-        if self.identity is None:
-            self._inspect_or_stop()
-        else:
+        """Inspect the next one by id; where nobody is inspected, who is nearest to the middle of the box or of the view."""
+        if self.identity is not None:
             self._wanted = [partial(self._take_next, way)]
+            return
+        box = self.box or self._camera.view_rect()
+        self.stop()
+        self._wanted = [partial(self._take_nearest, (box.left + box.right) / 2, (box.top + box.bottom) / 2, np.inf)]
 
     # --- in the worker's thread --------------------------------------------------------------------------------------
 
@@ -89,7 +99,7 @@ class Inspector:
         identity, box = self.identity, self.box  # the main thread may stop meanwhile
         if box:
             self.found = Inspection(f"{box.right - box.left:.0f} x {box.bottom - box.top:.0f} units",
-                                    counts_of(looking.sim, box))
+                                    counts_of(looking.sim, box), is_box=True, seen_at=pixels_of(looking.camera, box))
             draw_box(sketch, box)
         elif identity is not None:
             self._draw_agent(looking, sketch, identity)
@@ -109,7 +119,10 @@ class Inspector:
                      if near.asked else [("candidates", "not looked for"), ("", "nobody there was due")])
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
-        self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares))
+        (x,), (y,) = looking.places(np.array([slot], np.int32))
+        spared = SPARED_PX / looking.camera.zoom
+        self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares),
+                                seen_at=pixels_of(looking.camera, Rect(x - spared, y - spared, x + spared, y + spared)))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

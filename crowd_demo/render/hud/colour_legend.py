@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import DIM, NORMAL, PAD, SMALL
+from crowd_demo.render.hud.theme import DIM, FAINT, NORMAL, PAD, SMALL
 
 HEIGHT, SWATCH, GAP = 26.0, 10.0, 12.0
 RAMP = 150.0  # width of all colours of a ramp
@@ -23,9 +23,11 @@ def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> C
         step = RAMP / len(legend.colours)
         for number, colour in enumerate(legend.colours):
             canvas.rect(colour, (x + number * step, middle - SWATCH / 2, step, SWATCH))
+        canvas.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, RAMP + 2, SWATCH + 2), width=1)
         canvas.left(texts[-1], x + RAMP + GAP / 2, middle, SMALL, DIM)
     else:
         for colour, text in zip(legend.colours, texts, strict=True):
+            canvas.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, SWATCH + 2, SWATCH + 2), radius=2)
             canvas.rect(colour, (x, middle - SWATCH / 2, SWATCH, SWATCH), radius=2)
             x = canvas.left(text, x + SWATCH + 4, middle, SMALL, DIM) + GAP
     canvas.target((0, 0, *canvas.size), "action", "colours")

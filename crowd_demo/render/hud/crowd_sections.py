@@ -96,7 +96,7 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     return [
         _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
         _row("neighbours", work_facts(counters), 4),
-        *([Section("states", FACTS_HEIGHT, 6, partial(draw_states, states=states, colours=colours))] if states else []),
+        *([Section("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
         *_errors(sim, readings),
         *([Section("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim))] if sim.life.active else []),
         *(_row(name, facts, 8) for name, facts in rows.items() if facts),

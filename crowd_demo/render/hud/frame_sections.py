@@ -16,10 +16,11 @@ from crowd_demo.render.hud.status import Status, real_speed_text, speed_text, ti
 from crowd_demo.render.hud.theme import DIM, FAINT, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM
 
 SMOOTHED = 30  # frames in the mean of a stage
-RECENT = 300  # frames in the percentiles
+RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
 GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
+APART = 6.0  # units between two rates at least
 
 
 def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Section]:
@@ -47,21 +48,29 @@ def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> Non
 
 def _draw_rates(on: Canvas, middle: float, mean_ms: float, status: Status) -> None:
     """Draw frames and steps a second and the time of a frame; units stay where they are while numbers change."""
-    rate, time = f"{1e3 / mean_ms if mean_ms else 0.0:.0f}", f"{mean_ms:.2f}"
-    (first, first_unit), (other, other_unit) = ((rate, "FPS"), (time, "ms")) if status.looks.units == "fps" else (
-        (time, "ms"), (rate, "FPS"))
+    steps_unit = STEPS_RIGHT - on.width("steps/s", SMALL)
+    steps_start = on.right(f"{status.clock.steps_per_s:.0f}", steps_unit - 4, middle, NORMAL)
+    on.left("steps/s", steps_unit, middle, SMALL, DIM)
+    on.target((steps_start, middle - 8, STEPS_RIGHT - steps_start, 16), "fact", "steps/s")
+    rate, in_fps = f"{1e3 / mean_ms if mean_ms else 0.0:.0f}", status.looks.units == "fps"
+    first_unit, other_unit = ("FPS", "ms") if in_fps else ("ms", "FPS")
+    end = WIDTH - PAD - 5 - on.width(other_unit)
+    time = (_fitting(mean_ms, end - STEPS_RIGHT - APART, LARGE, on) if in_fps else
+            _fitting(mean_ms, steps_start - APART - on.width(first_unit) - 6 - PAD, HUGE, on))
+    first, other = (rate, time) if in_fps else (time, rate)
     unit = PAD + on.width("0" * max(len(first), 3), HUGE) + 6
     on.left(first, unit - 6 - on.width(first, HUGE), middle - 5, HUGE)
-    on.left(first_unit, unit, middle, NORMAL, DIM)
-    on.target((PAD, middle - 18, unit + 14, 28), "fact", first_unit)
+    unit_end = on.left(first_unit, unit, middle, NORMAL, DIM)
+    on.target((PAD, middle - 18, unit_end - PAD, 28), "fact", first_unit)
     on.right(other_unit, WIDTH - PAD, middle, NORMAL, DIM)
-    end = WIDTH - PAD - 5 - on.width(other_unit)
     start = on.right(other, end, middle - 2, LARGE)
     on.target((start, middle - 18, WIDTH - PAD - start, 28), "fact", other_unit)
-    unit = STEPS_RIGHT - on.width("steps/s", SMALL)
-    start = on.right(f"{status.clock.steps_per_s:,.0f}", unit - 4, middle, NORMAL)
-    on.left("steps/s", unit, middle, SMALL, DIM)
-    on.target((start, middle - 8, STEPS_RIGHT - start, 16), "fact", "steps/s")
+
+
+def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
+    """Milliseconds with two decimals, or as many as there is room for."""
+    texts = [f"{ms:.{decimals}f}" for decimals in (2, 1, 0)]
+    return next((text for text in texts if on.width(text, size) <= room), texts[-1])
 
 
 def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
@@ -88,9 +97,15 @@ def mean_ms(stage: str, profile: Profile) -> float:
     return float(recent.mean()) if len(recent) else 0.0
 
 
+def present_stages(part: str, profile: Profile) -> list[str]:
+    """The stages of a part that ran not long before the others; all of them while the part as a whole does not run."""
+    since = {stage: profile.frames_since(stage) for stage in stages_of(part, [*profile.stages, OTHER])}
+    return [stage for stage, frames in since.items() if frames - min(since.values()) < RECENT]
+
+
 def part_section(part: str, profile: Profile, status: Status) -> Section:
     """The sum of a part of the frame, and its stages in two columns."""
-    stages = stages_of(part, [*profile.stages, OTHER])
+    stages = present_stages(part, profile)
     height = LINE * (1 + -(-len(stages) // 2)) + 3
     return Section(part, height, 2, partial(draw_part, part=part, stages=stages, profile=profile))
 

@@ -28,7 +28,7 @@ from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
 from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
-from crowd_demo.render.hud.theme import PAD, TEXT, THEMES, Colour, scale_for
+from crowd_demo.render.hud.theme import PAD, THEMES, Colour, scale_for
 from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
@@ -40,10 +40,14 @@ REFRESH_HZ = 8.0
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
 OUTER = 10  # units around the panels
-LEGEND_NEEDS = 300  # units
+LEGEND_NEEDS, NOTICE_NEEDS = 300, 150  # units
+NOTICE_LINE = 16  # units
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
+INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
+CORNERS = ("topright", "topleft", "bottomright", "bottomleft")  # where the inspector's panel may be, the usual one first
 COLOUR_LEGEND_ROOM = 520  # units
+LOW = 0.6  # of the window's height: what reaches down to there is in the way of what lies at the lower edge
 
 
 class Placed(NamedTuple):
@@ -89,6 +93,7 @@ class Hud:
         self._minimap, self._minimap_at = Minimap(), (0, 0)
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
+        self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
@@ -116,6 +121,16 @@ class Hud:
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
             on.blit(canvas.surface, at)
+
+    def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
+        """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not."""
+        left, right = self._free_columns(on, NOTICE_NEEDS)
+        bottom = on.get_height() - round(14 * self.scale) - self.taken_px
+        for notice in reversed(notices):
+            surface = text_panel(notice, (right - left) / self.scale, self.pen, self.scale).surface
+            bottom -= surface.get_height()
+            on.blit(surface, ((left + right - surface.get_width()) // 2, bottom))
+            bottom -= round(6 * self.scale)
 
     def target_at(self, x: float, y: float) -> Target | None:
         """What is at a pixel, as it was drawn last; None where the picture is."""
@@ -189,26 +204,41 @@ class Hud:
             self._place_low(on, self._rendered("colours", (legend, width), lambda: draw_colour_legend(
                 legend, room, self.pen, self.scale)), (0, width))
         if told := status.told:
-            left, right = columns = self._free_columns(on)
+            left, right = columns = self._free_columns(on, LEGEND_NEEDS)
             names = tuple(each.name for each in told)
             self._place_low(on, self._rendered("overlays", (names, columns), lambda: draw_legend(
                 told, (right - left) / self.scale, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
 
     def _draw_inspection(self, on: pygame.Surface, found: Inspection, now_s: float) -> None:
-        """Draw the inspector's panel beside the switchboard, at the upper edge."""
+        """Draw the inspector's panel in that corner between the others where it covers least of what is inspected."""
+        hints = self._hints(INSPECTING_BOX if found.is_box else INSPECTING)
         canvas = self._rendered("inspection", found.title, lambda: draw_inspection(
-            found, self._hints(INSPECTING), self.pen, self.scale), now_s, 1 / REFRESH_HZ)
+            found, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
         margin = self._margin(on.get_size())
-        beside = (placed.at[0] for placed in self._placed if placed.at[1] == margin and placed.at[0] > on.get_width() // 2)
-        right = min(beside, default=on.get_width()) - margin
-        self._place(on, canvas, (max(right - canvas.surface.get_width(), margin), margin))
+        left, right = self._between([placed.rect for placed in self._placed if placed.at[1] == margin], on.get_size())
+        room = pygame.Rect(left, margin, right - left, on.get_height() - self.taken_px - 2 * margin)
+        places = {corner: canvas.surface.get_rect(**{corner: getattr(room, corner)}) for corner in CORNERS}
 
-    def _free_columns(self, on: pygame.Surface) -> tuple[int, int]:
-        """Where the panels leave room between them at the lower edge, in pixels; the whole width if that is too little."""
-        width, margin = on.get_width(), self._margin(on.get_size())
-        left = max((placed.rect.right for placed in self._placed if placed.rect.centerx < width // 2), default=0) + margin
-        right = min((placed.rect.left for placed in self._placed if placed.rect.centerx > width // 2), default=width) - margin
-        return (left, right) if right - left > LEGEND_NEEDS * self.scale else (margin, width - margin)
+        def covered(corner: str) -> int:
+            common = places[corner].clip(found.seen_at or (0, 0, 0, 0))
+            return common.width * common.height
+
+        self._inspected_in = min((self._inspected_in, *CORNERS), key=covered)
+        x, y = places[self._inspected_in].topleft
+        self._place(on, canvas, (max(x, margin), max(y, margin)))
+
+    def _between(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> tuple[int, int]:
+        """The columns of pixels that rectangles at both sides leave free."""
+        middle, margin = size[0] // 2, self._margin(size)
+        return (max((rect.right for rect in rects if rect.right <= middle), default=0) + margin,
+                min((rect.left for rect in rects if rect.left >= middle), default=size[0]) - margin)
+
+    def _free_columns(self, on: pygame.Surface, needed: float) -> tuple[int, int]:
+        """Where what lies at both sides leaves room at the lower edge, in pixels; the whole width if that is too little."""
+        (width, height), margin = on.get_size(), self._margin(on.get_size())
+        low = [placed.rect for placed in self._placed if placed.rect.bottom > height * LOW]
+        left, right = self._between(low, (width, height))
+        return (left, right) if right - left > needed * self.scale else (margin, width - margin)
 
     def _draw_tour(self, on: pygame.Surface, view: TourView) -> None:
         """Draw the tour's panel above the timeline."""
@@ -230,14 +260,17 @@ class Hud:
         self._place(on, canvas, rect.topleft)
 
     def _draw_card(self, on: pygame.Surface, card: Card) -> None:
-        """Draw the card in the middle of the upper edge, or of the lower one where it would cover a panel's upper part."""
+        """Draw the card in the middle of the upper edge, or of the lower one, where it covers less."""
         width, margin = on.get_width(), self._margin(on.get_size())
         room, hint = (width - 2 * margin) / self.scale, "   ".join(self._hints(ON_CARD))
         canvas = self._rendered("card", (card, width), lambda: draw_card(card, room, self.pen, self.scale, hint))
-        rect = canvas.surface.get_rect(midtop=(width // 2, margin))
-        if any(rect.colliderect(placed.rect) for placed in self._placed):
-            rect.bottom = on.get_height() - self.taken_px - margin
-        self._place(on, canvas, rect.topleft)
+        places = (canvas.surface.get_rect(midtop=(width // 2, margin)),
+                  canvas.surface.get_rect(midbottom=(width // 2, on.get_height() - self.taken_px - margin)))
+        self._place(on, canvas, min(places, key=self._covered).topleft)
+
+    def _covered(self, rect: pygame.Rect) -> int:
+        """Pixels of what was placed that a rectangle would cover."""
+        return sum(common.width * common.height for common in (rect.clip(placed.rect) for placed in self._placed))
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
         """The keys of these actions, as far as they have one, and what is said of each."""
@@ -277,22 +310,13 @@ class Hud:
         self._placed.append(Placed(canvas, at))
 
 
-def draw_notices(on: pygame.Surface, notices: Sequence[str], pen: Pen, scale: float, above: int = 0) -> None:
-    """Draw the notices `above` the lower edge, the newest lowest; they are shown whether the HUD is or not."""
-    bottom = on.get_height() - round(14 * scale) - above
-    for notice in reversed(notices):
-        canvas = text_panel(notice, on.get_width() / scale - 60, pen, scale)
-        bottom -= canvas.surface.get_height()
-        on.blit(canvas.surface, ((on.get_width() - canvas.surface.get_width()) // 2, bottom))
-        bottom -= round(6 * scale)
-
-
-def text_panel(text: str, room: float, pen: Pen, scale: float, colour: Colour = TEXT) -> Canvas:
-    """A panel around one line of text, which is cut if it is wider than the room."""
+def text_panel(text: str, room: float, pen: Pen, scale: float) -> Canvas:
+    """A panel around a text, in as many lines as it takes for it to be no wider than the room."""
     ruler = Canvas((1, 1), pen, scale, None)
-    fitted = ruler.fitted(text, room)
-    canvas = Canvas((ruler.width(fitted) + 2 * PAD, 26), pen, scale)
-    canvas.left(fitted, PAD, 13, colour=colour)
+    lines = ruler.wrapped(text, room - 2 * PAD)
+    canvas = Canvas((max(map(ruler.width, lines), default=0) + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
+    for number, line in enumerate(lines):
+        canvas.left(line, PAD, 13 + NOTICE_LINE * number)
     return canvas
 
 

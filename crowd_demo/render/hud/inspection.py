@@ -11,22 +11,24 @@ from crowd_demo.render.inks import GREEN, GREY, ORANGE
 from crowd_demo.render.told import Inspection, MemoryStrip
 
 WIDTH, LINE, TITLE, STRIP, FOOT = 292.0, 14.0, 26.0, 30.0, 18.0
-LABELS = 106.0
+LABELS = 101.0
 
 
 def draw_inspection(found: Inspection, keys: Sequence[str], pen: Pen, scale: float) -> Canvas:
     """Draw the panel; `keys` go on to another agent and close it."""
-    high = TITLE + len(found.rows) * LINE + (STRIP if found.strip else 0) + FOOT + 6
+    ruler = Canvas((1, 1), pen, scale, None)
+    rows = [(what, ruler.wrapped(value, WIDTH - 2 * PAD - (LABELS if what else 0), SMALL)) for what, value in found.rows]
+    high = TITLE + sum(len(lines) for _, lines in rows) * LINE + (STRIP if found.strip else 0) + FOOT + 6
     on = Canvas((WIDTH, high), pen, scale)
     on.left(found.title, PAD, 16, LARGE, ACCENT)
     on.right("x", WIDTH - PAD, 16, LARGE, DIM)
     on.target((WIDTH - 30, 0, 30, TITLE), "action", "inspect")
     top = TITLE + 2
-    for what, value in found.rows:
+    for what, lines in rows:
         on.left(what, PAD, top + LINE / 2, SMALL, DIM)
-        left = PAD + (LABELS if what else 0)
-        on.left(on.fitted(value, WIDTH - PAD - left, SMALL), left, top + LINE / 2, SMALL, TEXT)
-        top += LINE
+        for line in lines:
+            on.left(line, PAD + (LABELS if what else 0), top + LINE / 2, SMALL, TEXT)
+            top += LINE
     if found.strip:
         _draw_strip(on, found.strip, top + 4)
     on.left(on.fitted("   ".join(keys), WIDTH - 2 * PAD, SMALL), PAD, high - FOOT / 2 - 3, SMALL, FAINT)

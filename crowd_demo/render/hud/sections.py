@@ -29,16 +29,23 @@ class Section(NamedTuple):
 
 
 def folded_sections(sections: Sequence[Section], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
-    """Names of the sections to fold: those the user has folded, and as many as do not fit, but first those not `opened`."""
+    """Names of the sections to fold: those the user has folded, and as many as do not fit, but first those not `opened`.
+
+    What a larger one that is folded later leaves room for stays unfolded.
+    """
     wanted = [section for section in sections if section.name not in folded or section.rank == ALWAYS]
     used = FOLDED * (len(sections) - len(wanted)) + sum(section.height for section in wanted)
-    found = {section.name for section in sections if section not in wanted}
+    squeezed: list[Section] = []
     for section in sorted(wanted, key=lambda each: (each.name not in opened, each.rank), reverse=True):
         if used <= room or section.rank == ALWAYS:
             break
         used -= section.height - FOLDED
-        found.add(section.name)
-    return found
+        squeezed.append(section)
+    for section in squeezed[::-1]:
+        if used + section.height - FOLDED <= room:
+            used += section.height - FOLDED
+            squeezed.remove(section)
+    return {section.name for section in sections if section not in wanted or section in squeezed}
 
 
 def draw_panel(sections: Sequence[Section], width: float, room: float, folded: Set[str], opened: Sequence[str], pen: Pen,

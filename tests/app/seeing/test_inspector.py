@@ -154,3 +154,16 @@ def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Dri
     driven.press("k")
     driven.settle()
     assert "slot" in rows(driven)
+
+
+def test_the_next_one_after_a_box_is_who_is_nearest_to_its_middle(driven: Driven) -> None:
+    driven.press("space")
+    driven.program.perform(SelectBox((100.0, 100.0), (300.0, 200.0)))
+    assert told(driven).is_box and told(driven).seen_at == pytest.approx((100, 100, 200, 100))
+    columns, camera = driven.program.sim.agents.columns, driven.program.camera
+    x, y = camera.screen_to_world(200.0, 150.0)
+    driven.press(";")
+    assert inspected(driven) == columns.id[np.hypot(columns.x[:200] - x, columns.y[:200] - y).argmin()]
+    left, top, width, height = told(driven).seen_at or (0, 0, 0, 0)
+    slot = int(rows(driven)["slot"].split()[0])
+    assert pixel_of(driven, slot) == pytest.approx((left + width / 2, top + height / 2), abs=2)

@@ -5,6 +5,7 @@ from crowd_demo.render.colours.base import Legend, ramp
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.colour_legend import draw_colour_legend
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import THEMES
 
 pytestmark = pytest.mark.quick
 SIX = Legend("density", ramp(((0, 0, 255), (255, 0, 0)), 6), ("A free", "B", "C", "D", "E", "F jammed"))
@@ -27,6 +28,15 @@ def test_a_legend_is_as_wide_as_its_texts_and_no_wider_than_its_room() -> None:
     assert wide < 520
     narrow = draw_colour_legend(SIX, 280, Pen(), 1.0)
     assert narrow.size[0] <= 280 and set(SIX.colours) <= colours_in(narrow)
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("texts", [("dark", "light"), ("from", "over", "to")])
+def test_colours_like_the_panels_have_an_outline(theme: str, texts: tuple[str, ...]) -> None:
+    pen = Pen(theme=THEMES[theme])
+    panel = pen.colour("panel")[:3]
+    drawn = draw_colour_legend(Legend("", (panel, panel), texts), 520, pen, 1.0)
+    assert pen.colour("faint") in colours_in(drawn)
 
 
 def test_a_click_on_it_goes_on_to_the_next_mode() -> None:

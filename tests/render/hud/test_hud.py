@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hud_spy import KEYS, Crowd, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
+from hud_spy import KEYS, Crowd, Spy, changed, colour_of_text, crowd, drawn, help_of, picture, pixels, texts
 from numpy.typing import NDArray
 
 from crowd_demo.config.optimizations import Optimizations
@@ -15,11 +15,12 @@ from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import Canvas, Target
-from crowd_demo.render.hud.hud import ON_PANEL, Hud, draw_notices
+from crowd_demo.render.hud.hud import ON_PANEL, Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import DARK, LIGHT, THEMES, WARM, scale_for
 from crowd_demo.render.hud.tips import tip_of
+from crowd_demo.render.told import Inspection
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -95,7 +96,7 @@ def test_any_size_of_the_window_will_do(size: tuple[int, int], face: str | None)
     pen, surface = Pen(face), picture(size)
     hud = Hud(KEYS, pen=pen)
     hud.draw(surface, crowd(walking=1, waiting=2, stuck=3), Status(), 0.0)
-    draw_notices(surface, ["saved crowd-0001.png", "compiling see lanes"], pen, hud.scale)
+    hud.draw_notices(surface, ["saved crowd-0001.png", "compiling see lanes"])
     help_of(pen).draw(surface, hud.scale)
     assert changed(pixels(picture(size)), pixels(surface)).width > 0
 
@@ -179,6 +180,37 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     told = {target.name or target.kind for target in tips}
     never = {"field error", "at worst"} if cap == "first" else {"cap error", "mean direction to"}
     assert READOUTS.keys() - told == never
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (800, 600)])
+def test_a_long_notice_is_wrapped_between_the_panels(size: tuple[int, int]) -> None:
+    hud, surface = Hud(KEYS, pen=(spy := Spy())), picture(size)
+    hud.draw(surface, crowd(walking=90, waiting=8), Status(), 0.0)
+    before = pixels(surface)
+    spy.written.clear()
+    notice = "noted: " + ", ".join(["Home"] * 12) + "; a step takes long, and what you asked for comes right after it"
+    hud.draw_notices(surface, [notice])
+    left, right = (panel.surface.get_width() for panel in hud.panels)
+    lines, drawn_in = spy.texts, changed(before, pixels(surface))
+    assert " ".join(lines) == notice and len(lines) > 1
+    assert left < drawn_in.left and drawn_in.right < size[0] - right
+
+
+def test_the_panel_of_the_inspector_is_not_over_what_is_inspected() -> None:
+    def free(x: int, y: int) -> bool:
+        status = Status(inspection=Inspection("agent 7", (("slot", "7 of 200"),) * 12, seen_at=(x - 20, y - 20, 40, 40)))
+        drawn(hud, crowd(), status)
+        return hud.target_at(x, y) is None
+
+    hud = Hud(KEYS)
+    assert all(free(x, y) for y in range(60, 700, 80) for x in range(370, 930, 80))
+
+
+def test_what_is_told_of_an_agent_is_never_cut() -> None:
+    fact = "destination 5, not in sight"
+    assert fact in texts(crowd(), Status(inspection=Inspection("agent 7", (("goal", fact),))))
+    found = texts(crowd(), Status(inspection=Inspection("agent 7", (("goal", " or ".join([fact] * 3)),))))
+    assert " or ".join([fact] * 3) in " ".join(found)
 
 
 def test_compact_shows_the_rate_and_what_was_touched() -> None:

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, picture, pixels, texts, written
+from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
+from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.render.hud.canvas import Canvas, Target
 from crowd_demo.render.hud.crowd_sections import (
     DIAL_RADIUS,
+    WIDTH,
+    crowd_sections,
     draw_bars,
     draw_hand,
     memory_facts,
@@ -19,10 +22,11 @@ from crowd_demo.render.hud.crowd_sections import (
     sorting_facts,
     work_facts,
 )
+from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.sections import FOLDED, Section, folded_sections
-from crowd_demo.render.hud.status import Looks, Status
+from crowd_demo.render.hud.status import Clock, Looks, Status
 from crowd_demo.render.hud.theme import DARK, TEXT, WARM
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
@@ -194,6 +198,43 @@ def test_what_matters_less_is_folded_first_and_what_the_user_opened_last() -> No
     assert folded_sections(sections, 139, set(), ("b",)) == {"c"}
     assert folded_sections(sections, 140, {"c", "head"}, ()) == {"c"}
     assert folded_sections(sections, 40 + 2 * FOLDED, set(), ()) == {"b", "c"}
+
+
+def test_what_a_larger_section_leaves_room_for_stays_unfolded() -> None:
+    sections = [section("head", 40, 0), section("a", 70, 1), section("b", 30, 2)]
+    assert folded_sections(sections, 140, set(), ()) == set()
+    assert folded_sections(sections, 40 + FOLDED + 30, set(), ()) == {"a"}
+
+
+def test_of_all_sections_states_are_folded_last_but_one() -> None:
+    sections = crowd_sections(crowd(walking=90, waiting=8, stuck=2, queuing=1), Readings(), {})
+    first, *others = (each.rank for each in sections if each.name not in ("states", "crowd"))
+    assert next(each.rank for each in sections if each.name == "states") < min(first, *others)
+
+
+def test_a_stage_goes_from_the_list_when_its_part_has_long_done_without_it() -> None:
+    profile = measured()
+    profile.add("overlays", 1.0)
+    profile.end_frame()
+    assert "overlays" in present_stages("draw", profile)
+    for _ in range(RECENT):
+        profile.add("blit", 1.0)
+        profile.end_frame()
+    assert present_stages("draw", profile) == ["blit"]
+    assert present_stages("step", profile) == ["index", "see", "move"], "the crowd is paused"
+
+
+@pytest.mark.parametrize("units", ["fps", "ms"])
+@pytest.mark.parametrize("ms", [1.0, 16.67, 105.86, 2105.86])
+@pytest.mark.parametrize("steps", [2.0, 3840.0])
+def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: float) -> None:
+    profile = Profile()
+    profile.end_frame(ms)
+    canvas = Canvas((WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
+    draw_header(canvas, 0, profile, Status(looks=Looks(units=units), clock=Clock(steps, None, 9, 9.0)))
+    left, middle, right = sorted((region.rect for region in canvas.targets
+                                  if region.target.name in ("FPS", "ms", "steps/s")), key=lambda rect: rect.left)
+    assert left.right <= middle.left and middle.right < right.left
 
 
 def test_a_folded_section_is_a_line_that_unfolds() -> None:
