@@ -26,6 +26,7 @@ import numpy
 from numba.core.caching import FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
 from numba.core.serialize import dumps
 
+from crowd_demo.compute.intermediate_code import IntermediateCodes
 from crowd_demo.compute.machine_code import MachineCodes
 from crowd_demo.registry import plugins
 
@@ -141,11 +142,29 @@ class _Results(MachineCodes):
     _locator_classes = (_InFolder, *MachineCodes._locator_classes)
 
 
+class _IntermediateInFolder(_InFolder):
+    """The place of intermediate code: a kernel may be kept of the same function."""
+
+    def get_source_stamp(self) -> object:
+        return "intermediate", super().get_source_stamp()
+
+
+class _IntermediateResults(IntermediateCodes):
+    _locator_classes = (_IntermediateInFolder, *IntermediateCodes._locator_classes)
+
+
 def keep(function: Callable[..., object], compiled: Any) -> None:
     """Keep on disk whatever is compiled of a function, if it is in a file."""
     if FOLDER:
         with suppress(RuntimeError):  # typed into a prompt
             compiled._cache = KernelCache(function)
+
+
+def keep_intermediate(function: Callable[..., object], compiled: Any) -> None:
+    """The same for what only compiled functions call. Of a closure each has its own, so it is not kept."""
+    if FOLDER and not function.__closure__:
+        with suppress(RuntimeError):
+            compiled._cache = IntermediateCache(function)
 
 
 def holds(compiled: Any, signature: object) -> bool:
@@ -187,6 +206,12 @@ class KernelCache(FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _say_once(f"compiled kernels cannot be kept in {FOLDER}: {error.strerror or error}", "not kept")
+
+
+class IntermediateCache(KernelCache):
+    """The same for a function that only compiled functions call."""
+
+    _impl_class = _IntermediateResults
 
 
 class KernelFiles:

@@ -12,27 +12,17 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
+from numba.core.caching import NullCache
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
 from numba.core.typed_passes import NativeLowering
 
 from crowd_demo.compute import cache
+from crowd_demo.compute.intermediate_code import IntermediateCode
 
 # A division by zero is inf or nan, never a branch; no references are counted; Numba's second wrapper is for C.
 OPTIONS = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-
-
-class IntermediateCode(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a function, to be linked into others: the caller optimises it and makes machine code of it."""
-
-    def _optimize_final_module(self) -> None:
-        """The caller does that."""
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
-        self._finalized = True
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -83,6 +73,12 @@ class Inlined(CPUDispatcher):  # type: ignore[misc]
     def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
                  targetoptions: Mapping[str, object] | None = None) -> None:
         super().__init__(py_func, locals or {}, dict(targetoptions or {}), Compiler)
+
+    def compile(self, signature: object) -> object:
+        """Look on disk first. Where that is takes long to find, and a start that compiles nothing need not know."""
+        if self.targetoptions.get("forceinline") and isinstance(self._cache, NullCache):  # nobody else calls a kernel's body
+            cache.keep_intermediate(self.py_func, self)
+        return super().compile(signature)
 
     def add_overload(self, compiled: Any) -> None:
         """Keep what was compiled, but not where Python would look for it."""

@@ -16,6 +16,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Int, Words
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import LANES, i32v
 
 # isort: split
 from llvmlite import ir
@@ -155,6 +156,28 @@ def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
         b.store(b.call(add, (under, b.bitcast(args[2], four))), where).align = 8
         return context.get_dummy_value()
     return types.void(target, types.uintp, types.uint64), code
+
+
+@intrinsic
+def add_words(context, words, middle, at):
+    """The low and the high halves of sixteen sums of words[0], words[1] and words[2], the middle one twice, from `at` on.
+
+    Two registers of int32, of an array of uint64 with three rows. No sum of a half may reach into the next one.
+    """
+    def code(context, b, call, args):
+        def load(row):
+            rows = cgutils.create_struct_proxy(call.args[0])(context, b, args[0])
+            start = b.add(b.mul(row, cgutils.unpack_tuple(b, rows.shape, 2)[1]), args[2])
+            pairs = b.load(b.bitcast(b.gep(rows.data, [start]), ir.VectorType(ir.IntType(32), 2 * LANES).as_pointer()))
+            pairs.align = 8
+            return pairs
+
+        rows = [*(load(ir.Constant(args[1].type, row)) for row in range(3)), load(args[1])]
+        pairs = b.add(b.add(rows[0], rows[1]), b.add(rows[2], rows[3]))
+        nothing, numbers = ir.Constant(pairs.type, ir.Undefined), ir.VectorType(ir.IntType(32), LANES)
+        halves = [b.shuffle_vector(pairs, nothing, ir.Constant(numbers, list(range(first, 2 * LANES, 2)))) for first in (0, 1)]
+        return context.make_tuple(b, call.return_type, halves)
+    return types.UniTuple(i32v, 2)(words, types.intp, types.intp), code
 
 
 @device

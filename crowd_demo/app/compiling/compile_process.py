@@ -20,6 +20,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.heap import importing
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
@@ -121,9 +122,9 @@ def read_lines(lines: SimpleQueue[str]) -> None:
 
 
 def compile_all_choices(config: Config, lines: SimpleQueue[str]) -> None:
-    from crowd_demo.app.compiling.ahead import Ahead, compile_one
-
     be_idle()
+    with importing():
+        from crowd_demo.app.compiling.ahead import Ahead, compile_one
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):
         for call in ahead.missing(options):
@@ -134,12 +135,13 @@ def compile_all_choices(config: Config, lines: SimpleQueue[str]) -> None:
 
 def compile_as_told(config: Config, lines: SimpleQueue[str]) -> None:
     """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
-    from crowd_demo.app.compiling.ahead import Ahead, compile_one, key_of
-    from crowd_demo.compute.jit import make_compiler_ready
+    with importing():
+        from crowd_demo.app.compiling.ahead import Ahead, compile_one, key_of
+        from crowd_demo.compute.jit import make_compiler_ready
 
+        make_compiler_ready()
     ahead, found = Ahead(config), None
     calls: dict[str, Call] = {}
-    make_compiler_ready()
     while True:
         kernel, options = json.loads(lines.get())
         if options != found:

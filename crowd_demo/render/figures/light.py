@@ -14,27 +14,22 @@ its share of the agents on a layer of its own, which is a pixel larger than the 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
+from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Keys, Longs, Mask, Register, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, bits, count_set, lane_numbers, select, splat, to_float, to_int
-from crowd_demo.compute.simd_memory import load, pick, store, take
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, to_int
+from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
+from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
 from crowd_demo.render.numbering import is_run, registers, sixteen
 from crowd_demo.render.pixels import Frame, add_saturated
 from crowd_demo.render.projection import Moving, pixel
 
-UNIT = 255  # what an agent adds to the amount of light; to blue, green and red it adds its colour
-PARTS, AMOUNT = 4, 3  # blue, green, red and the amount are 16 bits each of a word, the first the lowest
-FULL = np.uint64(0xFFFF)
-EVEN, HALF, ONES = np.uint64(0x0000FFFF0000FFFF), np.uint64(16), np.uint64(0x0000000100000001)  # blue and red; of a word
-LOW, WIDE, TWICE, DARK = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(2), np.uint64(0)
 BATCH = 512  # agents
-BLUR = 1, 2, 1  # along each axis; the weights of the nine pixels add up to 16
-LEAST = np.float32(1e-6)  # too little to change an amount, and enough to divide by where there is no light
 
 
 class Shades(NamedTuple):
@@ -47,14 +42,31 @@ class Shades(NamedTuple):
 NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
+@lru_cache(16)
+def _dimmed(palette: bytes, light: int) -> Words:
+    red, green, blue = (channels_of(np.frombuffer(palette, np.uint32)) * np.uint32(light) // np.uint32(255)).T
+    dimmed: Words = red << np.uint32(16) | green << np.uint32(8) | blue
+    return dimmed
+
+
+def dimmed(palette: Words, light: int) -> Words:
+    """The colours with `light`/255 of their light; not to be written into."""
+    return _dimmed(palette.tobytes(), light)
+
+
 def channels_of(palette: Words) -> Words:
     """Red, green and blue of each colour: uint32[n, 3]."""
     return palette[:, None] >> np.array([16, 8, 0], np.uint32) & np.uint32(255)
 
 
 def light_of(palette: Words) -> Keys:
-    """What an agent of each colour adds to a pixel, uint64."""
-    red, green, blue = channels_of(palette).astype(np.uint64).T
+    """What an agent of each colour adds to a pixel, uint64; not to be written into."""
+    return _light_of(palette.tobytes())
+
+
+@lru_cache(16)  # each frame asks for it, mostly with the same colours
+def _light_of(palette: bytes) -> Keys:
+    red, green, blue = channels_of(np.frombuffer(palette, np.uint32)).astype(np.uint64).T
     return blue | green << np.uint64(16) | red << np.uint64(32) | np.uint64(UNIT << 48)
 
 
@@ -121,130 +133,12 @@ def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
     on_screen[worker] = seen
 
 
-# --- from light to pixels --------------------------------------------------------------------------------------------
-
-@device
-def _reaches(reached: Ints, layer: int, row: int, stride: int) -> bool:
-    """May there be light in that row of a layer?"""
-    return reached[layer, 0] < (row + 1) * stride and reached[layer, 1] >= row * stride
-
-
-@device
-def _add_rows(a: Keys, b: Keys, sums: Keys) -> None:
-    """Add the light of two rows; each of the four sums of a word stops at 65535."""
-    for i in range(sums.shape[0]):
-        even = (a[i] & EVEN) + (b[i] & EVEN)
-        odd = (a[i] >> HALF & EVEN) + (b[i] >> HALF & EVEN)
-        even |= (even >> HALF & ONES) * FULL
-        odd |= (odd >> HALF & ONES) * FULL
-        sums[i] = even & EVEN | (odd & EVEN) << HALF
-
-
-@device
-def _blur_along(layers: Keys, reached: Ints, workers: int, row: int, sums: Keys, blurred: Ints) -> bool:
-    """Add up that row of all layers, and blur it along x: int32[PARTS, width]. Return whether there is any light."""
-    found, stride, line = False, layers.shape[2], sums
-    for layer in range(workers):
-        if _reaches(reached, layer, row, stride):
-            if found:
-                _add_rows(line, layers[layer, row], sums)
-            line = sums if found else layers[layer, row]
-            found = True
-    if found:
-        _blur_row(line, blurred)
-    else:
-        blurred[:] = 0
-    return found
-
-
-@device
-def _blur_row(line: Keys, blurred: Ints) -> None:
-    """Two parts of a word at a time, which have 32 bits each."""
-    blue, green, red, amount = blurred[0], blurred[1], blurred[2], blurred[3]
-    for i in range(line.shape[0] - 2):
-        a, b, c = line[i], line[i + 1], line[i + 2]
-        even = (a & EVEN) + TWICE * (b & EVEN) + (c & EVEN)
-        odd = (a >> HALF & EVEN) + TWICE * (b >> HALF & EVEN) + (c >> HALF & EVEN)
-        blue[i], red[i] = np.int32(even & LOW), np.int32(even >> WIDE)
-        green[i], amount[i] = np.int32(odd & LOW), np.int32(odd >> WIDE)
-
-
-@device
-def _blurred(rows: Ints, middle: int, part: int, at: int, like: Int) -> Int:
-    """That part of the light in one pixel, or in sixteen, from three rows, of which the middle one counts twice."""
-    return (pick(rows[0, part], at, like) + pick(rows[1, part], at, like) + pick(rows[2, part], at, like)
-            + pick(rows[middle, part], at, like))
-
-
-@device
-def _tone(under: Int, light: Int, left: Float, gain: Float) -> Int:
-    """A channel (0 to 255) of the picture, seen through the light above it."""
-    return to_int(to_float(under) * left + to_float(light) * gain + np.float32(0.5))
-
-
-@device
-def _under_light(under: Int, rows: Ints, middle: int, at: int, area: np.float32) -> Int:
-    """A pixel of the picture, or sixteen, with the light that lies over it."""
-    amount = to_float(_blurred(rows, middle, AMOUNT, at, under))
-    dims = amount * area + np.float32(1.0)
-    dims = dims * dims
-    dims = dims * dims
-    dims = dims * dims
-    left = np.float32(1.0) / (dims * dims)
-    gain = (np.float32(1.0) - left) / (amount + LEAST) * np.float32(UNIT)
-    red = _tone(bits(under, 16, 255), _blurred(rows, middle, 2, at, under), left, gain)
-    green = _tone(bits(under, 8, 255), _blurred(rows, middle, 1, at, under), left, gain)
-    return red * 65536 + green * 256 + _tone(bits(under, 0, 255), _blurred(rows, middle, 0, at, under), left, gain)
-
-
-@device
-def _expose_row(picture: Ints, rows: Ints, middle: int, area: np.float32) -> None:
-    width = picture.shape[0]
-    for at in range(0, width - LANES + 1, LANES):
-        store(picture, at, _under_light(load(picture, at), rows, middle, at, area))
-    for at in range(width - width % LANES, width):
-        picture[at] = _under_light(picture[at], rows, middle, at, area)
-
-
-@kernel
-def expose(worker: int, workers: int, picture: Ints, layers: Keys, reached: Ints, sums: Keys, blurred: Ints,
-           area: np.float32) -> None:
-    """Lay the light of all layers over this worker's rows of the picture, and empty those rows that nobody else reads.
-
-    `picture` is the frame as int32; `sums` has room for a row and `blurred` for three, for each worker. Where there is no
-    light the picture stays as it is.
-    """
-    height, stride = picture.shape[0], layers.shape[2]
-    first, last = height * worker // workers, height * (worker + 1) // workers
-    lit = 0  # a bit for each of the last three rows
-    for row in range(first, last + 2 * (last > first)):
-        found = _blur_along(layers, reached, workers, row, sums[worker], blurred[worker, row % 3])
-        lit = (lit << 1 | found) & 7
-        if found and first + 2 <= row < last:
-            for layer in range(workers):
-                if _reaches(reached, layer, row, stride):
-                    layers[layer, row] = DARK
-        if row >= first + 2 and lit:
-            _expose_row(picture[row - 2], blurred[worker], (row - 1) % 3, area)
-
-
-@kernel
-def empty_shared_rows(worker: int, workers: int, height: int, layers: Keys) -> None:
-    """Empty the rows of the layers that two workers have read, and the last two; call after `expose`."""
-    for share in range(worker, workers + 1, workers):
-        first = height * share // workers
-        for row in range(first, first + 2):
-            for layer in range(workers):
-                layers[layer, row] = DARK
-
-
 class Light:
     """Owns the layers. After the calls have run, `on_screen` is how many of their agents are on the screen."""
 
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
-        self._sums: Keys = np.zeros((0, 1), np.uint64)
-        self._blurred: Ints = np.zeros((0, 3, PARTS, 1), np.int32)
+        self._rows = rows_for(0, 1)
         self._reserve(1)
 
     def _reserve(self, workers: int) -> None:
@@ -262,8 +156,7 @@ class Light:
         self._fit(workers, frame)
         return (call(add_light, workers, slots, agents, ahead, view, shades.number, light_of(shades.palette), self._layers,
                      self._batch, self._reached, self._on_screen),
-                call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._sums, self._blurred,
-                     area_of_one(area_px)),
+                call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
                 call(empty_shared_rows, workers, frame.shape[0], self._layers))
 
     def _fit(self, workers: int, frame: Frame) -> None:
@@ -271,8 +164,7 @@ class Light:
         height, width = frame.shape[0] + 3, frame.shape[1] + 2
         if self._layers.shape[0] < workers or self._layers.shape[1:] != (height, width):
             self._layers = np.zeros((workers, height, width), np.uint64)
-            self._sums = np.zeros((workers, width), np.uint64)
-            self._blurred = np.zeros((workers, 3, PARTS, width), np.int32)
+            self._rows = rows_for(workers, width)
         if len(self._on_screen) != workers:
             self._reserve(workers)
 

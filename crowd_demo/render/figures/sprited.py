@@ -20,7 +20,7 @@ from crowd_demo.render.camera import Rect
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
 from crowd_demo.render.figures.blit import draw_calls, draw_fblits
 from crowd_demo.render.figures.fade import fade, fade_plain
-from crowd_demo.render.figures.light import Light, Shades, channels_of, draw_plain
+from crowd_demo.render.figures.light import Light, Shades, dimmed, draw_plain
 from crowd_demo.render.figures.pose import Cell, Manner, Poses
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites
 from crowd_demo.render.numbering import Mode, numbering
@@ -137,8 +137,7 @@ class Sprited(ABC):
 
     def _grey_light(self, shades: Shades) -> Shades:
         """The mean colours of grey sprites that are multiplied by the shades."""
-        red, green, blue = (channels_of(shades.palette) * np.uint32(self._mean_grey) // np.uint32(255)).T
-        return shades._replace(palette=red << np.uint32(16) | green << np.uint32(8) | blue)
+        return shades._replace(palette=dimmed(shades.palette, self._mean_grey))
 
     def _area_px(self, shot: Shot, shades: Shades | None) -> float:
         """The mean area of a figure; in a colour mode, which is to be read, light is exposed longer the smaller agents are."""

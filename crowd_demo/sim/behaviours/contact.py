@@ -8,7 +8,8 @@
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
 interaction, so the kernels of *see* can do it, with rules and arrays of its own: same structures, same lanes, one hash. Rows
 of cells in lanes, the usual case, have a quicker kernel (contact_rows.py). The structure knows where agents were when it was
-indexed; `near` is asked for all who may have come into touch since.
+indexed; `near` is asked for all who may have come into touch since. Its cells are as wide as people look, three times as wide
+as they touch; so where many stand in a cell they are sorted once more, into small ones.
 
 Sources: position based dynamics, Müller and others 2007; for crowds Weiss and others 2017.
 """
@@ -28,8 +29,10 @@ from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
 from crowd_demo.sim.behaviours.contact_rules import ContactRules
 from crowd_demo.sim.behaviours.steering import SCALAR_NS
 from crowd_demo.sim.interaction.blocks import Blocks
+from crowd_demo.sim.interaction.pairwise import CANDIDATES, REGISTERS
 from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
 from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import Turn, everybody_due, turn
 from crowd_demo.sim.neighbours.structure import Near
 from crowd_demo.sim.stage import Stage
@@ -42,6 +45,7 @@ SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
 MOST_PASSES = 4
 CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # what a pass takes an agent
+MANY = 400  # candidates of a register, on average: from here on smaller cells pay
 
 
 # --- moving apart ----------------------------------------------------------------------------------------------------
@@ -93,16 +97,51 @@ class Contact:
         self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
+        self._small: dict[float, Grid] = {}  # at most one, by the distance for which it is made
+        self._crowded = False
+
+    def wanted(self, world: World, passes: int = 1) -> bool:
+        """Are there at least so many passes?"""
+        return int(world.options.contact) >= passes and float(self.rules.reach) > 0
+
+    def uses_small_cells(self, world: World) -> bool:
+        return self._crowded and world.options.simd and self.index.structure(world).USES_GRID
+
+    def small_cells(self, world: World) -> Grid:
+        """Return cells as wide as two can be apart after the move who touch in one of the passes."""
+        distance = float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
+        if distance not in self._small:
+            grid = world.grid
+            self._small = {distance: Grid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
+        return self._small[distance]
+
+    def see_whether_crowded(self, world: World) -> None:
+        """Let the next step have small cells, or none, as this one's first pass has found it."""
+        counted = self.memory.strips.counters.sum(axis=0)
+        most = MANY * self._small_share(world) / 2 if self.uses_small_cells(world) else MANY
+        self._crowded = counted[CANDIDATES] > most * counted[REGISTERS]
+
+    def _small_share(self, world: World) -> float:
+        """How many candidates there are with small cells for each one without."""
+        wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
+        return (3 * self.small_cells(world).cell / wide) ** 2
+
+    def _distance(self, world: World) -> float:
+        """How far apart two may have been indexed who touch in one of the passes."""
+        return float(self.rules.reach) + 2 * world.max_step
 
     def find(self, world: World) -> tuple[Call, ...]:
         """Return the kernels that find who may touch whom: each of the two has moved since they were indexed."""
         if self._made_for is not world.sizes:
             self._made_for, room = world.sizes, len(world.agents.columns.id)
+            self._small = {}
             self.memory = Memory(world.workers, world.agents.capacity)
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
-        self.near = self.index.structure(world).near(float(self.rules.reach) + 2 * world.max_step, world.options.simd,
-                                                     everybody(world))
         self.blocks = None
+        if self.uses_small_cells(world):
+            self.near = Near((), self.small_cells(world).view())
+        else:
+            self.near = self.index.structure(world).near(self._distance(world), world.options.simd, everybody(world))
         return self.near.calls
 
     def apart(self, world: World) -> tuple[Call, ...]:
@@ -131,6 +170,24 @@ class Contact:
         return (call(touch_rows, memory.workers, cells, view, self.rules, self.blocks, strips, self.close),)
 
 
+class SmallCells(Stage):
+    """Where people are crowded: sort them into cells for the passes of contact alone."""
+
+    name = "contact"
+
+    def __init__(self, contact: Contact) -> None:
+        self.contact = contact
+
+    def wanted(self, world: World) -> bool:
+        return self.contact.wanted(world) and self.contact.uses_small_cells(world)
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        return self.contact.small_cells(world).calls()
+
+    def commit(self, world: World) -> None:
+        self.contact.small_cells(world).built()
+
+
 class ContactPass(Stage):
     """One pass of the technique *contact*."""
 
@@ -140,7 +197,7 @@ class ContactPass(Stage):
         self.contact, self.number = contact, number
 
     def wanted(self, world: World) -> bool:
-        return int(world.options.contact) > self.number and float(self.contact.rules.reach) > 0
+        return self.contact.wanted(world, self.number + 1)
 
     def calls(self, world: World) -> tuple[Call, ...]:
         world.farthest_sq[:] = 0
@@ -149,12 +206,14 @@ class ContactPass(Stage):
 
     def commit(self, world: World) -> None:
         world.drift.pushed(world.farthest_sq)
+        if self.number == 0:
+            self.contact.see_whether_crowded(world)
 
 
 def contact_passes(index: Index, body: float) -> Sequence[Stage]:
     """Return the stages of all passes that there may be."""
     contact = Contact(index, body)
-    return [ContactPass(contact, number) for number in range(MOST_PASSES)]
+    return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MOST_PASSES))]
 
 
 def contact_rules(body: float) -> ContactRules:

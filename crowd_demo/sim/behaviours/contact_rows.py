@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Int, Ints, Register
+from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Register
 from crowd_demo.compute.halves import halves, squares_apart
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, any_set, to_int
@@ -19,6 +19,8 @@ from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.behaviours.contact_rules import ContactRules, touches
 from crowd_demo.sim.interaction.blocks import Blocks, part
 from crowd_demo.sim.interaction.pairwise import (
+    CANDIDATES,
+    REGISTERS,
     Seen,
     Strip,
     Strips,
@@ -69,18 +71,21 @@ def _list_near(places: Ints, mine: Register, first: int, last: int, near_sq: Int
 
 @device
 def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int, own: int, me: Seen, strip: Strip, base: int,
-              listed: Ints) -> Int:
-    """List who may touch the agents of a register; they are in columns left..right of one row, from `own` on in the strip.
+              listed: Ints) -> tuple[Int, int]:
+    """List who may touch the agents of a register; return how many these are, and of how many.
 
-    All of these are near, and so are tested as `accumulate` does it.
+    The agents are in columns left..right of one row, from `own` on in the strip. All of these are near, and so are tested as
+    `accumulate` does it.
     """
     size: Int = np.uintp(0)
+    tested = 0
     places, reach = strip[1][PLACES], rules.reach * np.float32(STEPS) + np.float32(ROUNDING)
     mine, near_sq = load(places, own), np.int32(reach * reach) + np.int32(1)
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first = cells.start[near * cells.columns + left] - base
         last = cells.start[near * cells.columns + right + 1] - base
+        tested += last - first
         if near == row:
             size = _list_near(places, mine, first, own, near_sq, listed, size)
             first = min(own + LANES, last)
@@ -88,12 +93,12 @@ def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int
                 listed[size] = at
                 size += np.uintp(any_set(touches(rules, me, read_strip(rules, strip, at))))
         size = _list_near(places, mine, first, last, near_sq, listed, size)
-    return size
+    return size, tested
 
 
 @device
 def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: int, begin: int, end: int, strip: Strip,
-               base: int, listed: Ints, shifts: Floats) -> None:
+               base: int, listed: Ints, shifts: Floats, counters: Longs) -> None:
     """Move order[begin:end], agents of one row, apart from whom they touch."""
     cell = row * cells.columns
     left = cell
@@ -106,7 +111,10 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
             right += 1
         me = load_register(rules, strip, k - base)
         sums = no_sums(rules, me[0])
-        for i in range(_list_all(cells, rules, row, left - cell, right - cell, k - base, me, strip, base, listed)):
+        near, tested = _list_all(cells, rules, row, left - cell, right - cell, k - base, me, strip, base, listed)
+        counters[CANDIDATES] += tested
+        counters[REGISTERS] += 1
+        for i in range(near):
             sums = accumulate(rules, me, read_strip(rules, strip, np.uintp(listed[i])), sums)
         shift_x, shift_y, _ = finish(rules, me, sums)
         store(shifts[0], 0, shift_x)
@@ -129,5 +137,6 @@ def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, 
         _place(strip, stop - base)
         for row in range(first, last):
             begin, end = part(cells, row, blocks.start[block], blocks.start[block + 1])
-            _touch_row(cells, columns, rules, row, begin, end, strip, base, close.listed[worker], close.shifts[worker])
+            _touch_row(cells, columns, rules, row, begin, end, strip, base, close.listed[worker], close.shifts[worker],
+                       strips.counters[worker])
         block = take_block(strips.queue, 1)

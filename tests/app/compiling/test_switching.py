@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any, cast
 
 import pytest
+from driven import Driven
 
 from crowd_demo.app.compiling import compilers
 from crowd_demo.app.compiling.compilers import Compilers
@@ -72,6 +73,19 @@ def test_a_value_waits_for_its_kernel() -> None:
     slow.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
     assert switcher.pending == {} and not switcher.busy
+
+
+def test_the_crowd_goes_on_with_the_old_value_until_the_kernels_of_the_new_one_are_there(driven: Driven) -> None:
+    slow, program = SlowKernel("sort_all"), driven.program
+    program.techniques.switcher = switcher_of(FakeAhead(full=slow))
+    program.techniques.choose(BY_PATH["depth"], "full")
+    tick, before = program.sim.tick, program.sim.optimizations.get("depth")
+    driven.frames(5)
+    assert program.sim.tick == tick + 5 and program.sim.optimizations.get("depth") == before != "full"
+    assert program.is_compiling and program.techniques.value("depth") == "full"
+    slow.may_go_on.set()
+    driven.settle()
+    assert program.sim.optimizations.get("depth") == "full" and not program.is_compiling
 
 
 def test_what_is_compiled_takes_effect_at_once() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
 from crowd_demo.measure.people import nearest
-from crowd_demo.sim.behaviours.contact import ContactPass
+from crowd_demo.sim.behaviours.contact import ContactPass, SmallCells
 from crowd_demo.sim.behaviours.contact_rows import STEPS
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 
@@ -26,7 +26,7 @@ def settle(sim: Any) -> None:
     refresh_rules(sim)
     sim.reindex()
     for stage in sim.stages:
-        if isinstance(stage, ContactPass) and stage.wanted(sim.world):
+        if isinstance(stage, SmallCells | ContactPass) and stage.wanted(sim.world):
             run(stage.calls(sim.world))
             stage.commit(sim.world)
 
@@ -130,3 +130,40 @@ def test_who_is_a_whole_turn_of_the_quick_test_away_touches_nobody(neighbours):
     lanes, one_by_one = sims
     assert (lanes.x[:300] != x).any()
     assert np.array_equal(lanes.x[:300], one_by_one.x[:300]) and np.array_equal(lanes.y[:300], one_by_one.y[:300])
+
+
+@pytest.mark.parametrize("passes", [1, 4])
+@pytest.mark.parametrize("side", [40, 1500])
+def test_small_cells_for_contact_change_nothing(monkeypatch: pytest.MonkeyPatch, side: int, passes: int) -> None:
+    used: list[object] = []
+    build = SmallCells.commit
+    monkeypatch.setattr(SmallCells, "commit", lambda stage, world: (used.append(stage), build(stage, world)))
+    hashes = set()
+    for many, most in ((10**9, 0), (-1, 9)):
+        monkeypatch.setattr("crowd_demo.sim.behaviours.contact.MANY", many)
+        used.clear()
+        sim = simulation(name="1k", agents=400, optimizations__contact=passes, **open_world(1600, 1600))
+        columns: Any = sim.agents.columns
+        columns.x[:400], columns.y[:400] = np.random.default_rng(passes).uniform(0, side, (2, 400))
+        sim.step(10)
+        assert len(used) == most, "the first step finds out"
+        hashes.add(sim.state_hash())
+    assert len(hashes) == 1
+
+
+def test_people_get_small_cells_while_they_are_crowded(monkeypatch: pytest.MonkeyPatch) -> None:
+    used: list[int] = []
+    build = SmallCells.commit
+    monkeypatch.setattr(SmallCells, "commit", lambda stage, world: (used.append(world.tick), build(stage, world)))
+    sim = simulation(name="1k", agents=1000, optimizations__contact=2, optimizations__reorder__when="off",
+                     **open_world(1600, 1600))
+    columns: Any = sim.agents.columns
+    sim.step(3)
+    assert not used
+    places = columns.x[:1000].copy(), columns.y[:1000].copy()
+    columns.x[:1000], columns.y[:1000] = 800, 800
+    sim.step(3)
+    assert used == [4, 5], "the step before has found it"
+    columns.x[:1000], columns.y[:1000] = places
+    sim.step(3)
+    assert used == [4, 5, 6]
