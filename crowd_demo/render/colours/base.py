@@ -20,10 +20,11 @@ RGB = tuple[int, int, int]
 CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black
     (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167),
     (240, 240, 240))
-RISING: tuple[RGB, ...] = (68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)  # viridis
+RISING: tuple[RGB, ...] = (  # no end is as dark as a sky or a night
+    (86, 148, 250), (60, 192, 190), (250, 222, 80), (252, 136, 40), (232, 48, 70))
 FALLING = RISING[::-1]
-RAINBOW: tuple[RGB, ...] = (
-    (214, 40, 40), (247, 127, 0), (252, 220, 60), (76, 187, 80), (40, 190, 200), (50, 90, 220), (160, 60, 200))
+RAINBOW: tuple[RGB, ...] = (  # all about as light, between the dark of a sky or a night and the light of a floor
+    (245, 100, 88), (218, 132, 20), (168, 158, 20), (80, 178, 80), (20, 174, 165), (80, 152, 250), (184, 124, 250))
 LEVELS = 256
 
 

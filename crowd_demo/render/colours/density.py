@@ -1,8 +1,8 @@
 """Colours by density: how many agents there are in the 3 x 3 squares around each one.
 
 For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by people a square metre: a person, who is
-22 units high, is taken for 1.75 m. Other agents are compared with the mean of their world. The squares are the picture's own,
-so the colours depend on neither the neighbour structure nor culling.
+22 units high, is taken for 1.75 m. Other agents are compared with the mean of their world, on a logarithmic scale. The
+squares are the picture's own, so the colours depend on neither the neighbour structure nor culling.
 
 Agents are counted in three kernels, only in squares that drawn agents lie in or beside; then each drawn agent reads the shade
 of its square. Where few are drawn, only the agents in the cells around them are looked at, if culling goes by cells. O(agents
@@ -41,9 +41,10 @@ METRE = 22 / 1.75  # world units
 SQUARE = 16.0  # world units, for people: nine of them are 15 square metres
 SERVICE = 0.308, 0.431, 0.718, 1.076, 2.174  # people a square metre, at which B to F begin: Fruin 1971
 SERVICE_COLOURS: tuple[RGB, ...] = (
-    (49, 54, 149), (116, 173, 209), (224, 243, 248), (254, 224, 144), (244, 109, 67), (165, 0, 38))
+    (66, 116, 236), (52, 152, 226), (56, 190, 172), (250, 216, 70), (252, 134, 40), (228, 36, 64))
 NAMES = "A free", "B", "C", "D", "E", "F jammed"
-USUAL, TIMES = 36.0, 4.0  # agents in nine squares of the usual density; the ramp ends at so many times that
+USUAL = 36.0  # agents in nine squares of the usual density
+LEAST, MOST = 0.25, 100.0  # times the mean, where the ramp begins and ends; between them it is logarithmic
 MOST_SQUARES = 1 << 20
 AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
@@ -100,7 +101,7 @@ class DensityColours:
     def legend(self, sim: Simulation) -> Legend:
         if _is_people(sim):
             return Legend("density, level of service", SERVICE_COLOURS, NAMES)
-        return Legend("density", ramp(RISING, 24), ("empty", f"{TIMES:g} times the mean"))
+        return Legend("density", ramp(RISING, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
 
     def _fit(self, sim: Simulation, workers: int, side: float) -> Squares:
         walls = sim.terrain.walls
@@ -129,8 +130,10 @@ def shades(people: bool, side: float, mean: float) -> Ints:
     if people:
         per_metre = np.arange(256) / (9 * (side / METRE) ** 2)
         return np.searchsorted(SERVICE, per_metre, "right").astype(np.int32)
-    most = max(2, math.ceil(TIMES * mean))
-    return np.linspace(0, LEVELS - 1, most + 1).round().astype(np.int32)
+    times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
+    share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
+    shade: Ints = (share * (LEVELS - 1)).round().astype(np.int32)
+    return shade
 
 
 def side_of(sim: Simulation) -> float:

@@ -11,7 +11,7 @@ from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import density, heading, memory, worker
-from crowd_demo.render.colours.base import palette_of, ramp
+from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
 from crowd_demo.render.colours.speed import fastest
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
@@ -137,6 +137,22 @@ def test_levels_of_service_begin_where_fruin_says():
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
     assert len(density.NAMES) == len(density.SERVICE_COLOURS) == len(density.SERVICE) + 1
+
+
+@pytest.mark.quick
+def test_other_densities_have_a_logarithmic_scale():
+    shades = density.shades(False, 1.0, 36.0)
+    tenfold = [int(shades[round(36 * times)]) for times in (1, 10, 100)]
+    assert shades[0] == shades[9] == 0 and tenfold[2] == len(shades[:256]) - 1 and (np.diff(shades) >= 0).all()
+    assert abs((tenfold[2] - tenfold[1]) - (tenfold[1] - tenfold[0])) <= 1
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("colours", [RISING, RAINBOW, density.SERVICE_COLOURS])
+def test_every_colour_of_a_scale_is_seen_on_sky_and_at_night(colours):
+    for ground in ((46, 58, 106), (38, 39, 49)):
+        apart = np.abs(np.array(ramp(tuple(colours))) - np.array(ground)).max(axis=1)
+        assert apart.min() > 90
 
 
 def test_sorted_memory_is_smooth_and_unsorted_memory_is_not():
