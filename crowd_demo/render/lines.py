@@ -19,7 +19,7 @@ from crowd_demo.render.projection import Moving, pixel
 COLOUR = (255, 255, 255)
 LONGEST_PX = 8192  # a longer line is left out: it would be slow, and its agents are surely not tied on purpose
 HALVES = 0xFEFEFE  # each channel without its lowest bit
-INK = np.uint32((COLOUR[0] << 16 | COLOUR[1] << 8 | COLOUR[2]) >> 1 & HALVES >> 1)
+INK = np.uint32((COLOUR[0] << 16 | COLOUR[1] << 8 | COLOUR[2]) >> 1 & (HALVES >> 1))
 FAR = np.float32(1 << 20)  # pixels; coordinates are clamped to this, so that they fit an int32
 
 

@@ -42,7 +42,7 @@ def is_run(register: Register, first: Int) -> bool:
 
 @device
 def registers(listed: int, worker: int, workers: int) -> tuple[int, int]:
-    """The first and the last but one entry of a worker's share: whole registers of the list."""
+    """The first entry of a worker's share and the one after its last: whole registers of the list."""
     count = (listed + LANES - 1) // LANES
     return count * worker // workers * LANES, count * (worker + 1) // workers * LANES
 

@@ -1,4 +1,4 @@
-"""Where an agent is drawn: the formulas that culling, depth, poses and dots share.
+"""Where an agent is drawn: the formulas that culling, depth, poses and light share.
 
 The drawn position is `position + velocity * ahead`, with `ahead` in seconds since the last step; its pixel is the
 floor of `(drawn - corner) * zoom`. Kernels and NumPy both calculate in float32, so all ways of drawing agree to the

@@ -53,7 +53,7 @@ class TileSet:
         self._sky = np.array(manifest["skies"].get(ground, ()))
         self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
         self._names = "floor" if len(self._sky) else "stone" if ground == "night" else ground, *NAMES[1:]
-        self._light = np.array(NIGHT if ground == "night" else DAY, np.float32)
+        self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)
         self._scaled: OrderedDict[int, Scaled] = OrderedDict()
 
     def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
@@ -68,7 +68,7 @@ class TileSet:
         """A picture with `side` pixels a side."""
         if number >= ON_GROUND:
             return self._sky_row(number - ON_GROUND, side)
-        lit: Picture = self._on_ground(number, side) * self._light
+        lit: Picture = self._on_ground(number, side) * self._ambient
         return lit
 
     def _on_ground(self, number: int, side: int) -> Picture:

@@ -64,7 +64,7 @@ class Compilers:
         """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while there are any."""
         while self._wanted:
             with self._taken(here) as call:
-                done = self._total - len(self._wanted.keys() - self._kept)
+                done = self._total - len(self._wanted)  # what a helper has compiled is done when it is loaded, too
                 tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, self._total)
                 if call:
                     compile_one(call)
@@ -81,10 +81,14 @@ class Compilers:
 
     @contextmanager
     def _taken(self, here: bool) -> Iterator[Call | None]:
-        """What this process may do next, which is then done; nothing, after a moment, if that is left to helpers."""
+        """What this process may do next, which is then done; nothing, after a moment, if that is left to helpers.
+
+        What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
+        """
         with self._changed:
             alone = here or not self._helpers
-            mine = [key for key in self._wanted if key not in self._begun and (alone or key in self._kept)]
+            free = [key for key in self._wanted if key not in self._begun and (alone or key in self._kept)]
+            mine = sorted(free, key=lambda key: key not in self._kept)
             if not mine:
                 self._changed.wait(POLL_S)
             self._begun.update(mine[:1])

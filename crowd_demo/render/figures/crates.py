@@ -134,7 +134,7 @@ def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: F
 
 
 class CrateFigures:
-    """Figures without sheets, sprites or dots; the column `half` is half a crate's side."""
+    """Figures without sheets or sprites; the column `half` is half a crate's side."""
 
     MARKS = False
 

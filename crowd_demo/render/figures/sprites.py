@@ -98,7 +98,6 @@ class Sheet(NamedTuple):
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 
-
     def grey(self) -> Sheet:
         """The same sheet in grey, as bright as can be multiplied by a colour and still show shapes."""
         pixels = frame_of(self.surface)

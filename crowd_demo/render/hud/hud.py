@@ -109,7 +109,7 @@ class Hud:
             self._draw_tour(on, status.tour)
         if status.looks.hud != "off":
             self._draw_legends(on, status, now_s)
-        if status.inspection and status.looks.hud != "off":
+        if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(on, status.inspection, now_s)
         if status.looked:
             self._draw_minimap(on, sim, status.looked, now_s)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pygame
 
-from crowd_demo.render.hud.theme import DARK, NORMAL, RGB, TEXT, Colour, Theme
+from crowd_demo.render.hud.theme import DARK, NORMAL, RGBA, TEXT, Colour, Theme
 
 KEPT = 2048  # rendered texts, about 2 KB each
 
@@ -37,9 +37,9 @@ class Pen:
         self.face = face or system_face()
         self.theme = theme
         self._fonts: dict[int, pygame.font.Font] = {}
-        self._kept: dict[tuple[str, int, RGB], pygame.Surface] = {}
+        self._kept: dict[tuple[str, int, RGBA], pygame.Surface] = {}
 
-    def colour(self, colour: Colour) -> RGB:
+    def colour(self, colour: Colour) -> RGBA:
         """The colour that a name stands for in the present theme."""
         return self.theme[colour] if isinstance(colour, str) else colour
 
@@ -68,7 +68,7 @@ class Pen:
             self._fonts[size] = pygame.font.Font(self.face, size)
         return self._fonts[size]
 
-    def _render(self, text: str, size: int, colour: RGB) -> pygame.Surface:
+    def _render(self, text: str, size: int, colour: RGBA) -> pygame.Surface:
         """Draw digits one by one in boxes of equal width: kerning would make "11" narrower than "00"."""
         font, digit = self._font(size), self._font(size).size("0")[0]
         # size() can be a pixel higher than get_height(), which would cut the tails of letters

@@ -1,4 +1,4 @@
-"""The colour of each stage, the same in every configuration and different for all eyes; and what the parts of a frame took.
+"""The colour of each stage, the same in every configuration and different for all eyes.
 
 The parts of a frame are three families of hues: *step* is blue, *draw* is yellow to brown, *present* is pink; to eyes without
 red or green these are blue, yellow and grey. Within a family lightness tells stages apart. The hues are Okabe and Ito's; a
@@ -8,12 +8,7 @@ tests/render/hud/test_stages.py.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from crowd_demo.profile import Profile
-from crowd_demo.registry.stages import PARTS, stages_of
-
-RGB = tuple[int, int, int]
+from crowd_demo.render.told import RGB
 
 REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
 OF_PLUGINS: RGB = (0, 72, 246)
@@ -31,29 +26,3 @@ COLOURS: dict[str, RGB] = {
 
 def colour_of(stage: str) -> RGB:
     return COLOURS.get(stage, OF_PLUGINS)
-
-
-class FrameSums(NamedTuple):
-    """Mean milliseconds of a frame, by parts; `rest` lies in no stage. The four add up to the mean frame."""
-
-    step: float = 0.0
-    draw: float = 0.0
-    present: float = 0.0
-    rest: float = 0.0
-
-    @property
-    def frame(self) -> float:
-        return sum(self)
-
-
-def frame_sums(profile: Profile, last: int) -> FrameSums:
-    """The sums over the last frames, at most so many; zeros before the first.
-
-    *step* is what moves the crowd, *draw* its picture with what is drawn over it (overlays), *present* what a window takes
-    whatever is in it: events, the HUD with its meters, handing the picture over.
-    """
-    if not profile.frames:
-        return FrameSums()
-    step, draw, present = (sum(float(profile.stage_ms(stage, last).mean()) for stage in stages_of(part, profile.stages))
-                           for part in PARTS)
-    return FrameSums(step, draw, present, float(profile.other_ms(last).mean()))

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-RGB = tuple[int, int, int] | tuple[int, int, int, int]
-Colour = str | RGB  # a name of the theme, or the colour itself
-Theme = Mapping[str, RGB]
+RGBA = tuple[int, int, int] | tuple[int, int, int, int]  # opaque without the fourth
+Colour = str | RGBA  # a name of the theme, or the colour itself
+Theme = Mapping[str, RGBA]
 
 PANEL, SHEET, EDGE, KEY, TOUCHED, SHADE = "panel", "sheet", "edge", "key", "touched", "shade"
 TEXT, DIM, FAINT, INACTIVE, GROUND = "text", "dim", "faint", "inactive", "ground"

@@ -15,7 +15,7 @@ def draw_bands(sketch: Sketch, looking: Looking) -> None:
     """Tint every other band, as this picture was sorted."""
     scale = looking.used.bands
     if scale is None:
-        sketch.tell("dots need no order: nothing is sorted at this zoom")
+        sketch.tell("agents as light need no order: nothing is sorted at this zoom")
         return
     top, per_unit = float(scale.top), float(scale.per_unit)
     view, band = sketch.rect, np.arange(scale.bands)

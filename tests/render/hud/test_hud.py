@@ -217,6 +217,8 @@ def test_compact_shows_the_rate_and_what_was_touched() -> None:
     found = texts(crowd(), Status(looks=Looks(hud="compact"), touched="depth"))
     assert {"FPS", "depth order", "bands"} <= set(found) and "candidates" not in found
     assert texts(crowd(), Status(looks=Looks(hud="off"))) == []
+    inspection = Inspection("agent 7", (("slot", "7 of 200"),))
+    assert "agent 7" in texts(crowd(), Status(looks=Looks(hud="off"), inspection=inspection))
 
 
 def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:

@@ -1,4 +1,4 @@
-"""The colours of stages, as everybody sees them, and the sums of a frame's parts."""
+"""The colours of stages, as everybody sees them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from eyes import EYES, distance, lab
 
-from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
-from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, FrameSums, colour_of, frame_sums
+from crowd_demo.render.hud.stages import COLOURS, OF_PLUGINS, colour_of
 from crowd_demo.render.hud.theme import GROUND, THEMES
 
 pytestmark = pytest.mark.quick
@@ -50,20 +49,3 @@ def test_each_part_is_a_family_of_hues_for_everybody() -> None:
     b = {part: [lab(colour_of(stage), eye)[2] for stage in stages_of(part, STAGES) for eye in EYES.values()]
          for part in PARTS}
     assert max(b["step"]) < -12 < min(b["present"]) < max(b["present"]) < 12 < min(b["draw"])
-
-
-# --- sums -----------------------------------------------------------------------------------------------------------
-
-def test_the_parts_and_the_rest_add_up_to_the_frame() -> None:
-    profile = Profile()
-    for factor in 1, 3:
-        for stage, ms in {"see": 1.0, "census": 0.5, "culling grid": 0.25, "blit": 2.0, "overlays": 0.25, "hud": 0.5}.items():
-            profile.add(stage, factor * ms)
-        profile.end_frame(factor * 5.0)
-    sums = frame_sums(profile, 30)
-    assert sums == pytest.approx(FrameSums(step=3.0, draw=5.0, present=1.0, rest=1.0)) and sums.frame == pytest.approx(10.0)
-    assert frame_sums(profile, 1) == pytest.approx(FrameSums(4.5, 7.5, 1.5, 1.5))
-
-
-def test_before_the_first_frame_there_is_nothing_to_add_up() -> None:
-    assert frame_sums(Profile(), 30) == FrameSums(0, 0, 0, 0)

@@ -99,7 +99,7 @@ def test_it_draws_or_says_why_not_and_changes_nothing(walked: Simulation, name: 
     elif name == "show_links" and zoom:
         assert camera  # ropes hang elsewhere
     else:
-        assert (before != after).any() or "dots need no order" in text
+        assert (before != after).any() or "agents as light need no order" in text
 
 
 @pytest.mark.parametrize("name", OVERLAYS)
