@@ -13,9 +13,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Call
+from crowd_demo.render.told import RGB as RGB  # for the modes
 from crowd_demo.sim.simulation import Simulation
-
-RGB = tuple[int, int, int]
 
 CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black
     (230, 159, 0), (86, 180, 233), (0, 158, 115), (240, 228, 66), (0, 114, 178), (213, 94, 0), (204, 121, 167),
