@@ -344,10 +344,11 @@ class Program:
         has_timeline = self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
         if self.crowd.rewind.in_past and not has_timeline:
             notices.append(label(past))
-        self.cards.readings = self.crowd.meters.readings(self.sim)
+        self.cards.readings, scene = self.crowd.meters.readings(self.sim), self.crowd.scene
         return Status(self.time.paused, self.time.speed, switcher.pending, notices, self.cards.readings,
                       self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
                       self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
                       self.guide.view(self), self.cards.card(), self.overlays.told,
-                      self.crowd.scene.legend() if self.crowd.scene else None, self.inspector.found,
-                      Looked(self.camera.view_rect(), self.overlays.frozen) if self.minimap_shown else None)
+                      scene.legend() if scene else None, self.inspector.found,
+                      Looked(self.camera.view_rect(), self.overlays.frozen, scene.small_ground())
+                      if scene and self.minimap_shown else None)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Ints, Longs
+from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.paving import OUTSIDE, Area, Paving, TileRange, Wanted, pave
@@ -64,15 +64,24 @@ class TileLayer:
         self._marks = marks
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
+        self._small: Bytes | None = None
         self._across = self._down = Borders(0, 0.0)
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
         """Choose the tiles for culling `how` by the world rectangle `rect`, and make the pictures that they need."""
         wanted = how, camera.zoom, camera.view_rect(), rect
-        if self._read(terrain) or wanted != self._prepared:
+        self._read(terrain)
+        if wanted != self._prepared:
             self._choose(how, terrain, camera, rect)
             self._prepared = wanted
+
+    def small(self, terrain: Terrain) -> Bytes:
+        """The ground with a pixel for each tile: uint8[rows, columns, 3]; the same array until the terrain changes."""
+        self._read(terrain)
+        if self._small is None:
+            self._small = self._set.mean_colours(self._numbers)
+        return self._small
 
     def _choose(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
         rows, columns = terrain.kinds.shape
@@ -136,15 +145,14 @@ class TileLayer:
         top, bottom = max(int(ys[tiles.row0]), 0), min(int(ys[tiles.row1]), height)
         return Area(left, top, right, bottom) if left < right and top < bottom else Area(0, 0, 0, 0)
 
-    def _read(self, terrain: Terrain) -> bool:
-        """Return whether it has changed."""
+    def _read(self, terrain: Terrain) -> None:
+        """Number the tiles if they have changed; then nothing is prepared any more."""
         if terrain is self._seen[0] and terrain.version == self._seen[1]:
-            return False
-        self._seen = terrain, terrain.version
+            return
+        self._seen, self._prepared, self._small = (terrain, terrain.version), (), None
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         self._numbers = self._set.numbers(terrain.kinds, marks)
         self._used = np.unique(self._numbers).tolist()
-        return True
 
 
 def edge_of(paving: Paving) -> tuple[int, int, int, int]:

@@ -79,6 +79,10 @@ class Scene:
         """What the colours of agents mean, unless they are their own."""
         return self._mode.legend(self.sim) if self._mode else None
 
+    def small_ground(self) -> Bytes:
+        """The ground with a pixel for each tile, for a map: uint8[rows, columns, 3]; another array when it has changed."""
+        return self._ground.small(self.sim.terrain)
+
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0) -> None:
         """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the view."""

@@ -71,6 +71,12 @@ class TileSet:
         lit: Picture = self._on_ground(number, side) * self._ambient
         return lit
 
+    def mean_colours(self, numbers: Marks) -> Bytes:
+        """The mean colour of each of these pictures: uint8[..., 3]."""
+        found, where = np.unique(numbers, return_inverse=True)
+        colours: Bytes = np.array([self.picture(int(number), 1)[0, 0] for number in found]).round().astype(np.uint8)
+        return colours[where.reshape(numbers.shape)]
+
     def _on_ground(self, number: int, side: int) -> Picture:
         of_kind, variant = divmod(number, VARIANTS)
         kind, shade = divmod(of_kind, SHADES)

@@ -159,6 +159,18 @@ def test_walls_that_change_are_seen(tile_set):
     assert not np.array_equal(before, paving_of(ground).number)
 
 
+def test_the_small_ground_has_a_pixel_a_tile_and_may_be_asked_for_before_the_picture(tile_set):
+    ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
+    ground.prepare("grid", map_, camera, camera.view_rect())
+    small = ground.small(map_)
+    assert small.shape == (*map_.kinds.shape, 3) and ground.small(map_) is small
+    map_.kinds[:] = tiles.WALL
+    map_.version += 1
+    assert ground.small(map_) is not small and not np.array_equal(ground.small(map_), small)
+    ground.prepare("grid", map_, camera, camera.view_rect())
+    assert np.array_equal(paving_of(ground).number, tile_set.numbers(map_.kinds, map_.marks))
+
+
 def test_another_view_of_the_same_terrain_is_prepared(tile_set):
     ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
     for x, zoom, how in ((90, 1.0, "grid"), (90, 1.0, "off"), (60, 1.0, "off"), (60, 2.0, "off")):

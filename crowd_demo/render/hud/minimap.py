@@ -1,6 +1,6 @@
 """The minimap: the whole world, small, with its crowd, the view, and the frozen frustum; what is pressed there is looked at.
 
-The ground is drawn when the walls change, the crowd some times a second from a sample of it; both are kept in between.
+The ground has the mean colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from crowd_demo.sim.simulation import Simulation
 WIDEST, HIGHEST, EDGE = 130.0, 110.0, 6.0  # units
 SAMPLE = 8192  # agents at most
 REFRESH_HZ = 4.0
-GROUND: tuple[tuple[int, int, int], ...] = (  # by the map's kinds: floor, wall, water, swamp, grass
-    (188, 178, 158), (84, 88, 106), (74, 146, 184), (116, 118, 76), (134, 164, 96))
-CROWD = (30, 34, 60)
-DARKEST = 0.8  # share of the crowd's colour, where it is densest
+DARK, LIGHT = (30, 34, 60), (250, 240, 210)  # the crowd on a light ground, and on a dark one
+DARK_BELOW = 110.0  # mean of the ground's channels
+STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 
 
 class Looked(NamedTuple):
-    """What the camera shows of the world, and what culling keeps where that is frozen."""
+    """What the camera shows of the world, what culling keeps where that is frozen, and the ground of all of it."""
 
     view: Rect
     frozen: Rect | None
+    ground: Bytes  # [rows, columns, 3], of all tiles; another array when it changes
 
 
 class Minimap:
@@ -49,13 +49,13 @@ class Minimap:
         canvas = Canvas((box[0] + 2 * EDGE, box[1] + 2 * EDGE), pen, scale)
         inner = canvas.pixels((EDGE, EDGE, *box))
         self._px_per_unit, self._edge_px = per_unit * scale, inner.left
-        canvas.surface.blit(self._picture(sim, inner.size, now_s), inner)
+        canvas.surface.blit(self._picture(sim, looked.ground, inner.size, now_s), inner)
         canvas.surface.set_clip(inner)
         for rect, colour in ((looked.frozen, WARM), (looked.view, TEXT)):
             if rect:
                 left, top = EDGE + rect.left * per_unit, EDGE + rect.top * per_unit
                 size = (rect.right - rect.left) * per_unit, (rect.bottom - rect.top) * per_unit
-                seen = canvas.pixels((left, top, *size))
+                seen = canvas.pixels((left, top, *size)).clip(inner)
                 pygame.draw.rect(canvas.surface, (0, 0, 0), seen.inflate(2, 2), 3)
                 pygame.draw.rect(canvas.surface, pen.colour(colour), seen, 1)
         canvas.surface.set_clip(None)
@@ -66,25 +66,26 @@ class Minimap:
         """The place of the world at a pixel of the panel, as it was drawn last."""
         return (x - self._edge_px) / self._px_per_unit, (y - self._edge_px) / self._px_per_unit
 
-    def _picture(self, sim: Simulation, size: tuple[int, int], now_s: float) -> pygame.Surface:
-        drawn_as = size, id(sim.terrain), sim.terrain.version
+    def _picture(self, sim: Simulation, ground: Bytes, size: tuple[int, int], now_s: float) -> pygame.Surface:
+        drawn_as = size, id(ground)
         if self._kept is None or self._kept[0] != drawn_as or now_s - self._kept[1] >= 1 / REFRESH_HZ:
-            self._kept = drawn_as, now_s, pygame.surfarray.make_surface(picture_of(sim, size))
+            self._kept = drawn_as, now_s, pygame.surfarray.make_surface(picture_of(sim, ground, size))
         return self._kept[2]
 
 
-def picture_of(sim: Simulation, size: tuple[int, int]) -> Bytes:
+def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     """Ground and crowd of the whole world in so many pixels: uint8[width, height, 3]."""
     width, height = size
-    kinds = sim.terrain.kinds
-    rows, columns = (np.arange(pixels) * tiles // pixels for pixels, tiles in ((height, len(kinds)), (width, kinds.shape[1])))
-    ground = np.array(GROUND, np.float32)[kinds[rows][:, columns].T]
+    rows, columns = (np.arange(pixels) * tiles_along // pixels
+                     for pixels, tiles_along in zip((height, width), tiles.shape[:2], strict=True))
+    ground = tiles[rows][:, columns].swapaxes(0, 1).astype(np.float32)
+    crowd = np.array(LIGHT if ground.mean() < DARK_BELOW else DARK, np.float32)
     columns_of, count = sim.agents.columns, sim.agents.count
     every = max(1, -(-count // SAMPLE))
     places = (np.clip(place[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64) for place, side, pixels in (
         (columns_of.x, sim.terrain.walls.width, width), (columns_of.y, sim.terrain.walls.height, height)))
     counts = np.zeros(size, np.float32)
     np.add.at(counts, tuple(places), 1)
-    share = DARKEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
-    picture: Bytes = (ground + (np.array(CROWD, np.float32) - ground) * share).astype(np.uint8)
+    share = STRONGEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
+    picture: Bytes = (ground + (crowd - ground) * share).astype(np.uint8)
     return picture
