@@ -23,7 +23,7 @@ from crowd_demo.render.figures.blit import DrawList, draw_calls, draw_fblits
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
-from crowd_demo.sim.behaviours.people_columns import STUCK, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import STUCK, WAITING, WALKING, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
 FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on
@@ -71,7 +71,7 @@ def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead:
     for spot in range(spots.columns * spots.rows):
         chosen.key[spot] = NOBODY
     for slot in slots:
-        power = strength(state[slot], timer[slot], fading) if state[slot] != 0 else 0
+        power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
         if power > 0:
             x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
             column = int(np.floor(x / np.float32(SPOT))) - spots.column
@@ -90,7 +90,7 @@ def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, ancho
     for spot in range(draws.sprite.shape[0]):
         if chosen.key[spot] != NOBODY:
             slot = chosen.slot[spot]
-            draws.sprite[k] = state[slot] - 1
+            draws.sprite[k] = state[slot] - WAITING  # the sheet begins with that of who waits
             draws.left[k] = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - anchor_x
             draws.top[k] = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - anchor_y
             draws.tint[k] = (STRONGEST - (chosen.key[spot] >> 32)) * 0x01010101

@@ -29,12 +29,12 @@ from crowd_demo.render.figures.sprited import Sprited
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING, PeopleColumns
 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
 STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
-POSES, STATES = 11, 3
+POSES, DRAWN_STATES = 11, 3  # who queues is drawn as who walks
 CYCLE = 36.0  # world units that two steps take, one with each foot
 
 
@@ -47,7 +47,7 @@ class PeopleManner(NamedTuple):
     height: int
     ahead: np.float32
     looks: int
-    state: Ints  # 0 walking, 1 waiting, 2 stuck, 3 queuing
+    state: Ints  # WALKING, WAITING, STUCK, QUEUING
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
     time_s: np.float64
@@ -85,10 +85,10 @@ def _as_drawn(state: Register) -> Register:
 def _number(manner: PeopleManner, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
     direction = _direction(manner, agents, slot)
-    pose = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
-    if _as_drawn(manner.state[slot]) != 0:
-        pose = WAIT if manner.state[slot] == 1 else STUCK
-    return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + pose
+    posed = _stride(manner, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
+    if _as_drawn(manner.state[slot]) != WALKING:
+        posed = WAIT if manner.state[slot] == WAITING else STUCK
+    return (int(seed) % manner.looks * DIRECTIONS + direction) * POSES + posed
 
 
 @implements(pose.sprite_of, PeopleManner)
@@ -106,7 +106,7 @@ class PeopleLooks(NamedTuple):
 
 @implements(numbering.number_of, PeopleLooks)
 def number_looks(mode: PeopleLooks, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks) * STATES + _as_drawn(take(mode.state, slots))
+    return look_of_id(take(mode.id, slots), mode.looks) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
@@ -142,4 +142,4 @@ class PeopleFigures(Sprited):
     def looks(self) -> Ints:
         number = np.arange(self._looks * DIRECTIONS * POSES)
         state = np.maximum(number % POSES - STAND, 0)  # walking and standing, waiting, stuck
-        return (number // (DIRECTIONS * POSES) * STATES + state).astype(np.int32)
+        return (number // (DIRECTIONS * POSES) * DRAWN_STATES + state).astype(np.int32)
