@@ -8,6 +8,7 @@ from eyes import EYES, distance, lab
 
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
+from crowd_demo.render.overlays.heat import draw_heat
 from crowd_demo.render.overlays.marks import Areas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 
@@ -147,3 +148,11 @@ def test_the_scale_darkens_all_the_way_for_every_eye() -> None:
 def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> None:
     for one, other in ((ORANGE, SKY), (ORANGE, BLACK), (ORANGE, WHITE), (SKY, BLACK), (WHITE, BLACK), (SCALE[0], SCALE[-1])):
         assert distance(one, other) > 20
+
+
+def test_the_legend_of_a_heat_map_begins_at_one_and_has_a_colour_for_each_third() -> None:
+    for most, texts in ((1, "1 2 3 4"), (4, "1 2 3 4"), (5, "1 3 5 7"), (20, "1 9 17 25")):
+        sketch = Sketch(Camera((400.0, 300.0), (200, 150)))
+        sketch.name = "heat"
+        draw_heat(sketch, np.zeros(1), np.zeros(1), 10.0, np.array([most]), "agents")
+        assert [key.what for key in sketch.told[0].keys] == texts.split()
