@@ -17,6 +17,7 @@ from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import floor, remainder32, scramble
 from crowd_demo.sim.store.columns import Columns
 
+ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 
 class Moving(NamedTuple):
     """The columns that say where agents are; indexed by slot, world units and units/s."""

@@ -35,11 +35,9 @@ from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.ground import TileLayer
 from crowd_demo.render.lines import Lines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import moving
+from crowd_demo.render.projection import ROUNDING, moving
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
-
-ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 
 
 class Used(NamedTuple):

@@ -34,7 +34,7 @@ from crowd_demo.render.colours.squares import (
 )
 from crowd_demo.render.cull import Cull
 from crowd_demo.render.numbering import numbering
-from crowd_demo.render.projection import Bounds, moving
+from crowd_demo.render.projection import ROUNDING, Bounds, moving
 from crowd_demo.sim.simulation import Simulation
 
 METRE = 22 / 1.75  # world units
@@ -47,7 +47,6 @@ USUAL = 36.0  # agents in nine squares of the usual density
 LEAST, MOST = 0.25, 100.0  # times the mean, where the ramp begins and ends; between them it is logarithmic
 MOST_SQUARES = 1 << 20
 AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
-ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
 SHARE = 4  # where more than one in so many agents is drawn, all of them are counted
 
 

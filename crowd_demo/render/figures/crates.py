@@ -24,15 +24,14 @@ from crowd_demo.render.figures.light import Shades, channels_of
 from crowd_demo.render.figures.sprites import Manifest
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.render.projection import Moving, drawn, hash_id, pixel
+from crowd_demo.render.told import RGB
 from crowd_demo.sim.behaviours.crates import CrateColumns
 
-Colour = tuple[int, int, int]
-
-TONES: tuple[Colour, ...] = (
+TONES: tuple[RGB, ...] = (
     (190, 150, 104), (152, 112, 78), (164, 92, 72), (204, 166, 92), (104, 134, 158), (112, 150, 128), (216, 206, 184),
     (126, 122, 128))
 EDGE, GAP, SHADE, PLANK, FACE, LIGHT = range(6)  # inks; a tone becomes one when it is mixed with a colour, by a share
-MIXTURES: tuple[tuple[Colour, float], ...] = (
+MIXTURES: tuple[tuple[RGB, float], ...] = (
     ((16, 18, 26), 0.72), ((20, 20, 28), 0.5), ((24, 22, 34), 0.28), ((24, 22, 34), 0.12), ((0, 0, 0), 0.0),
     ((255, 250, 232), 0.34))
 STYLES = 4  # bit 0: upright planks; bit 1: a board across them
@@ -40,7 +39,7 @@ EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sid
 ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
 
-def inks(colours: Sequence[Colour] = TONES) -> Inks:
+def inks(colours: Sequence[RGB] = TONES) -> Inks:
     """uint32[tones, inks]: colours."""
     tones = np.array(colours, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
