@@ -104,11 +104,20 @@ class Contact:
         """Are there at least so many passes?"""
         return int(world.options.contact) >= passes and float(self.rules.reach) > 0
 
+    def _fit(self, world: World) -> None:
+        """Make memory anew when agents or workers have become more."""
+        if self._made_for is not world.sizes:
+            self._made_for, room = world.sizes, len(world.agents.columns.id)
+            self._small = {}
+            self.memory = Memory(world.workers, world.agents.capacity)
+            self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
+
     def uses_small_cells(self, world: World) -> bool:
         return self._crowded and world.options.simd and self.index.structure(world).USES_GRID
 
     def small_cells(self, world: World) -> Grid:
         """Return cells as wide as two can be apart after the move who touch in one of the passes."""
+        self._fit(world)
         distance = float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
         if distance not in self._small:
             grid = world.grid
@@ -119,7 +128,7 @@ class Contact:
         """Let the next step have small cells, or none, as this one's first pass has found it."""
         counted = self.memory.strips.counters.sum(axis=0)
         most = MANY * self._small_share(world) / 2 if self.uses_small_cells(world) else MANY
-        self._crowded = counted[CANDIDATES] > most * counted[REGISTERS]
+        self._crowded = 0 < most * counted[REGISTERS] < counted[CANDIDATES]
 
     def _small_share(self, world: World) -> float:
         """How many candidates there are with small cells for each one without."""
@@ -132,11 +141,7 @@ class Contact:
 
     def find(self, world: World) -> tuple[Call, ...]:
         """Return the kernels that find who may touch whom: each of the two has moved since they were indexed."""
-        if self._made_for is not world.sizes:
-            self._made_for, room = world.sizes, len(world.agents.columns.id)
-            self._small = {}
-            self.memory = Memory(world.workers, world.agents.capacity)
-            self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
+        self._fit(world)
         self.blocks = None
         if self.uses_small_cells(world):
             self.near = Near((), self.small_cells(world).view())

@@ -37,7 +37,7 @@ def blocks_of(cells: Cells, workers: int) -> Blocks:
     blocks: list[tuple[int, int, int]] = []
     for first, last, agents, cut in zip(rows[:-1].tolist(), rows[1:].tolist(), start.tolist(), heavy, strict=False):
         blocks += _cut(cells, first, last, size) if cut else [(agents, first, last)]
-    starts, firsts, lasts = np.array(blocks, np.int32).T
+    starts, firsts, lasts = np.ascontiguousarray(np.array(blocks, np.int32).T)  # kernels are compiled for such arrays
     return Blocks(np.append(starts, start[-1]), firsts, lasts)
 
 
