@@ -21,7 +21,7 @@ from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.recorder import Recorder
 from crowd_demo.app.output.slow_frames import Changes, noting_collections
-from crowd_demo.app.presenter import Presenter
+from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
@@ -31,7 +31,7 @@ from crowd_demo.config.model import Config
 
 HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
-ANSWER_S = 0.03  # in a frame that takes longer events are read before it ends, and keys are answered
+ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
 LONG_S = 0.15  # the title tells of a frame that takes longer
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
@@ -200,11 +200,12 @@ class Loop:
                 program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
                 program.overlays.draw(screen(), program.looks.now.theme)
                 program.split.draw(screen(), alpha, program.looks.now.theme)
-            if steps and program.looks.now.hud == "full" and program.running:
-                with program.sim.profile.stage("meters"):
-                    program.crowd.meters.read(program.sim)
-            if program.cards.on and program.running:
-                program.cards.work(program.moment(alpha))
+                # Held until the end: an answer would draw over the new picture before it was shown.
+                if steps and program.looks.now.hud == "full" and program.running:
+                    with program.sim.profile.stage("meters"):
+                        program.crowd.meters.read(program.sim)
+                if program.cards.on and program.running:
+                    program.cards.work(program.moment(alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
@@ -251,8 +252,10 @@ class Loop:
             if self.options.render:
                 to_answer |= self.events.read_at_once()
                 if to_answer and self._drawing.acquire(blocking=False):
-                    self.presenter.answer(self.events.keys_waiting())
-                    self._drawing.release()
+                    try:
+                        self.presenter.answer(self.events.keys_waiting())
+                    finally:
+                        self._drawing.release()
                     to_answer = False
         if not job.done():
             self._set_title("leaving")

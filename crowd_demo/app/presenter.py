@@ -25,7 +25,7 @@ from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
 
-LONG_FRAME_MS = 50.0
+LONG_FRAME_MS = 30.0
 
 
 class Presenter:

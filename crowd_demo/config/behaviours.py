@@ -77,7 +77,8 @@ class PeopleSettings(Paced):
     place: Area = number(405.6, 1, 1_000_000, "square units",
                          "what one person takes at a destination: who finds no room there queues")
     detour: float = number(2.0, 0, 100, "",
-                           "a way through n people per m2 counts as 1 + detour * n^2 times as long; 0: the shortest way")
+                           "a way through n people per m2 counts as 1 + detour * n^2 times as long, at most 32;"
+                           " 0: the shortest way")
     detour_s: float = number(2.0, 0, 3600, "seconds",
                              "so often people look how crowded their ways are, and on large maps less often")
     exits: Whole = number(0, 0, 64, "destinations",

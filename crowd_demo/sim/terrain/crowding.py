@@ -58,7 +58,7 @@ class Crowding:
 
     def allows(self, state: Bytes) -> bool:
         """Can this be the state?"""
-        return state.shape == self.state.shape and bool((state >= PLAIN).all())
+        return state.shape == self.state.shape and bool(((state >= PLAIN) & (state <= PLAIN + self._most)).all())
 
     def prices(self, tick: int) -> Prices:
         return Prices(self._tiles, np.where(tick % self.every >= self._turns, NEW, OLD).astype(np.uint8))
