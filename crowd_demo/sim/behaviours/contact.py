@@ -128,7 +128,7 @@ class Contact:
         """Let the next step have small cells, or none, as this one's first pass has found it."""
         counted = self.memory.strips.counters.sum(axis=0)
         most = MANY * self._small_share(world) / 2 if self.uses_small_cells(world) else MANY
-        self._crowded = 0 < most * counted[REGISTERS] < counted[CANDIDATES]
+        self._crowded = counted[REGISTERS] > 0 and counted[CANDIDATES] > most * counted[REGISTERS]
 
     def _small_share(self, world: World) -> float:
         """How many candidates there are with small cells for each one without."""
