@@ -1,6 +1,7 @@
 """The simulation: a world, and the list of stages that a step runs.
 
-    (life -> compact -> exits ->) index -> reorder -> query -> see -> (links ->) sight, paths -> move (-> pins)
+    (life -> compact -> exits ->) index -> reorder -> query -> see -> (links ->) sight, paths, admit -> move
+    -> contact (-> pins)
 
 *See* reads other agents and writes only an agent's own push; *move* reads and writes only an agent's own state. So a
 step is a function of (state, actions, configuration), and no result depends on the order of agents in memory, on the
@@ -20,8 +21,7 @@ from crowd_demo.compute.jit import Call, run
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Situation, load
-from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour
@@ -32,7 +32,7 @@ from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
-from crowd_demo.sim.stage import Stage, run_stages
+from crowd_demo.sim.stage import Stage, run_stages, with_plugin_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -338,16 +338,3 @@ class Simulation:
     def __setstate__(self, snapshot: Snapshot) -> None:
         self._build(snapshot.config)
         self.restore(snapshot)
-
-
-def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
-    """Return the stages with those of plugins, each after the last stage of the name that it follows. Raises ValueError."""
-    listed = list(stages)
-    for plugin in installed():
-        for entry in plugin.stages:
-            found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
-            if not found:
-                names = ", ".join(dict.fromkeys(stage.name for stage in listed))
-                raise ValueError(f"plugin stage {entry.code}: no stage {entry.after!r} to follow; there are {names}")
-            listed.insert(found[-1] + 1, load(entry.code)())
-    return tuple(listed)

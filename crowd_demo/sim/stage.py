@@ -1,4 +1,4 @@
-"""A stage: a named part of a step, or of the preparation of a picture; and how a list of stages is run.
+"""A stage: a named part of a step, or of the preparation of a picture; how a list of stages is run, and where plugins add theirs.
 
 A step is a loop over a list of stages. Compiling ahead loops over the same list for a small copy of the crowd and only skips
 running, so it compiles exactly the kernels that the step will call.
@@ -6,10 +6,12 @@ running, so it compiles exactly the kernels that the step will call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from crowd_demo.compute.jit import Call, run
+from crowd_demo.registry.entries import load
+from crowd_demo.registry.plugins import installed
 from crowd_demo.sim.world import World
 
 
@@ -45,3 +47,16 @@ def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Ca
             with world.profile.stage(stage.name):
                 run(stage.calls(world))
                 stage.commit(world)
+
+
+def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
+    """Return the stages with those of plugins, each after the last stage of the name that it follows. Raises ValueError."""
+    listed = list(stages)
+    for plugin in installed():
+        for entry in plugin.stages:
+            found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
+            if not found:
+                names = ", ".join(dict.fromkeys(stage.name for stage in listed))
+                raise ValueError(f"plugin stage {entry.code}: no stage {entry.after!r} to follow; there are {names}")
+            listed.insert(found[-1] + 1, load(entry.code)())
+    return tuple(listed)
