@@ -1,4 +1,4 @@
-"""A stage: a named part of a step, or of the preparation of a picture; how a list of stages is run, and where plugins add theirs.
+"""A stage: a named part of a step, or of preparing a picture; how a list of stages is run, and where plugins add theirs.
 
 A step is a loop over a list of stages. Compiling ahead loops over the same list for a small copy of the crowd and only skips
 running, so it compiles exactly the kernels that the step will call.
