@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SET_HANDLER = 304  # the place of PyDataMem_SetHandler in NumPy's table of functions, which never changes
+SET_HANDLER, GET_HANDLER = 304, 305  # places of PyDataMem_* in NumPy's table of functions, which never change
+NAME = b"mem_handler"  # what NumPy calls the capsule of a handler
 LEAST_BYTES = 1025  # NumPy keeps the memory of smaller arrays for the next ones
 KEYFRAME = "crowd_demo.sim.timeline._keep"
 ALLOWED = {  # functions that may make arrays in a steady frame, and what these are
@@ -50,48 +51,55 @@ class _Allocator(ctypes.Structure):
 
 
 _Malloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-_Pair = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_Calloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
 _Realloc = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
-_Free = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class Handler:
-    """Hands on to C's functions, and notes what was asked for. Arrays that it made keep it: there is one, for good."""
+    """Hands on to NumPy's handler, and notes what was asked for. Arrays that it made keep it: there is one, for good.
+
+    Memory is given back by NumPy's own function: that also happens while an exception is on its way, when no Python may run.
+    """
 
     def __init__(self) -> None:
         self.made: list[Made] | None = None  # nothing is noted while this is None
-        libc = ctypes.CDLL(None)
-        pointer, size = ctypes.c_void_p, ctypes.c_size_t
-        malloc, calloc = (ctypes.CFUNCTYPE(pointer, *takes)((name, libc))
-                          for name, takes in (("malloc", [size]), ("calloc", [size, size])))
-        realloc = ctypes.CFUNCTYPE(pointer, pointer, size)(("realloc", libc))
-        free = ctypes.CFUNCTYPE(None, pointer)(("free", libc))
+        usual = _Allocator.from_address(_address_of(_function(GET_HANDLER)(), NAME))
+        malloc, calloc, realloc = _Malloc(usual.malloc), _Calloc(usual.calloc), _Realloc(usual.realloc)
 
         def noted(size: int, memory: Any) -> Any:
             if self.made is not None and size >= LEAST_BYTES:
                 self.made.append(Made(size, tuple(_names(sys._getframe(2)))))
             return memory
 
-        self._kept = (_Malloc(lambda _, size: noted(size, malloc(size))),
-                      _Pair(lambda _, count, size: noted(count * size, calloc(count, size))),
-                      _Realloc(lambda _, old, size: noted(size, realloc(old, size))),
-                      _Free(lambda _, old, size: free(old)))
-        self._allocator = _Allocator(b"crowd_demo_made", 1, None, *(ctypes.cast(each, ctypes.c_void_p) for each in self._kept))
+        self._kept = (_Malloc(lambda context, size: noted(size, malloc(context, size))),
+                      _Calloc(lambda context, count, size: noted(count * size, calloc(context, count, size))),
+                      _Realloc(lambda context, old, size: noted(size, realloc(context, old, size))))
+        self._allocator = _Allocator(b"crowd_demo_made", 1, usual.context,
+                                     *(ctypes.cast(each, ctypes.c_void_p) for each in self._kept), usual.free)
         new = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)(
             ("PyCapsule_New", ctypes.pythonapi))
-        self.capsule = new(ctypes.addressof(self._allocator), b"mem_handler", None)
+        self.capsule = new(ctypes.addressof(self._allocator), NAME, None)
 
     def install(self) -> object:
         """Ask this handler for arrays that the calling thread makes; return the one that was asked before."""
-        return _set_handler()(self.capsule)
+        return _set_handler(self.capsule)
 
 
-def _set_handler() -> Callable[[object], object]:
+def _address_of(capsule: object, name: bytes | None) -> Any:
     pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
-    table = ctypes.cast(pointer(np._core.multiarray._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))  # type: ignore[attr-defined]
-    address = table[SET_HANDLER]
+    return pointer(capsule, name)
+
+
+def _function(place: int, *takes: Any) -> Callable[..., object]:
+    """A function of NumPy's table, which returns an object."""
+    table = ctypes.cast(_address_of(np._core.multiarray._ARRAY_API, None), ctypes.POINTER(ctypes.c_void_p))  # type: ignore[attr-defined]
+    address = table[place]
     assert address
-    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(address)
+    return ctypes.PYFUNCTYPE(ctypes.py_object, *takes)(address)
+
+
+def _set_handler(capsule: object) -> object:
+    return _function(SET_HANDLER, ctypes.py_object)(capsule)
 
 
 def _names(frame: FrameType | None) -> Iterator[str]:
@@ -115,5 +123,5 @@ def made_arrays(in_thread: Callable[[Callable[[], object]], object]) -> Iterator
         yield handler.made
     finally:
         handler.made = None
-        _set_handler()(before[0])
-        in_thread(lambda: _set_handler()(before[1]))
+        _set_handler(before[0])
+        in_thread(lambda: _set_handler(before[1]))

@@ -28,6 +28,16 @@ def test_an_array_that_is_gone_at_once_is_found_with_its_place() -> None:
     assert made[0].callers[0].endswith("test_an_array_that_is_gone_at_once_is_found_with_its_place")
 
 
+def test_an_array_may_be_given_back_while_an_exception_is_on_its_way() -> None:
+    class Made:
+        def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+            with made_arrays(lambda job: job()):
+                return np.ones(2000)
+
+    with pytest.raises(TypeError, match="isnat"):
+        np.isnat(Made())
+
+
 @pytest.mark.parametrize("name", SIZES)
 def test_a_steady_frame_makes_no_arrays(name: str) -> None:
     driven = Driven(*SIZES[name], config=name)
