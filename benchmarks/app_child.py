@@ -4,14 +4,11 @@
     python app_child.py frames CONFIG FRAMES [KEY.PATH=VALUE]...    milliseconds of the frames
     python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      the same, and milliseconds from a press of F1, at a
                                                                     random moment, until the help is shown or hidden
-<<<<<<< HEAD
     python app_child.py first-use CONFIG FRAMES KEY.PATH=VALUE      seconds from this choice until the crowd has it, with the
                                                                     compilers of a window
     python app_child.py compile CONFIG 0 KEY.PATH=VALUE             CPU seconds of the kernels that it needs
-=======
     python app_child.py colours CONFIG FRAMES [KEY.PATH=VALUE]...   milliseconds of pictures with each colour mode, in turns
     python app_child.py overlays CONFIG FRAMES [KEY.PATH=VALUE]...  milliseconds of frames with each overlay, in turns
->>>>>>> main
 """
 
 from __future__ import annotations
@@ -37,15 +34,12 @@ from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.compute.jit import compile_calls, make_compiler_ready
 from crowd_demo.config.loader import load_config
-<<<<<<< HEAD
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import BY_PATH
-=======
 from crowd_demo.measure.schedule import collect, interleave
 from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
->>>>>>> main
+from crowd_demo.registry.techniques import BY_PATH
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
 WATCHED_FRAMES, WATCHED_S = 200, 2.0
@@ -122,7 +116,6 @@ def key_waits(loop: Loop, frames: int) -> dict[str, Any]:
     return {**frame_times(loop, frames), "waited_ms": key.waited_ms}
 
 
-<<<<<<< HEAD
 def first_use(config_name: str, frames: int, choice: str) -> dict[str, Any]:
     """The frames before the choice are at least as many as it takes until the compilers run."""
     loop = opened(config_name, (), headless=False)
@@ -159,9 +152,6 @@ def run_in_window(loop: Loop, condition: Callable[[], bool]) -> None:
         loop.end_window_frame()
 
 
-OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits}
-OF_CHOICE = {"first-use": first_use, "compile": compile_cpu}
-=======
 class Looking:
     """An arm: frames that show something besides. A block answers the medians of a picture and of a frame, ms."""
 
@@ -195,20 +185,18 @@ def colour_modes(loop: Loop, frames: int) -> dict[str, Any]:
 def overlays(loop: Loop, frames: int) -> dict[str, Any]:
     arms = {"": Looking(loop), **{name: Looking(loop, overlay=name) for name in OVERLAYS}}
     return {name: [frame for _, frame in blocks] for name, blocks in in_turns(arms, frames).items()}
->>>>>>> main
+
+
+OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
+OF_CHOICE = {"first-use": first_use, "compile": compile_cpu}
 
 
 def main() -> None:
     what, config, frames, *overrides = sys.argv[1:]
-<<<<<<< HEAD
     if what in OF_CHOICE:
         found = OF_CHOICE[what](config, int(frames), *overrides)
     else:
         found = OF_LOOP[what](opened(config, overrides), int(frames))
-=======
-    asked = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
-    found = asked[what](opened(config, overrides), int(frames))
->>>>>>> main
     print(json.dumps(found), flush=True)
     os._exit(0)  # without waiting for the worker's thread
 
