@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 NOTICE_S = 3.0
@@ -9,21 +10,24 @@ NOTICES = 4  # at a time
 
 
 class Notices:
-    """A line replaces the one about the same topic; the newest is the last."""
+    """A line replaces the one about the same topic; the newest is the last. Its time begins when it is first presented.
+
+    From when it was added, a frame that takes long would leave it none.
+    """
 
     def __init__(self) -> None:
-        self._shown: dict[str, tuple[float, str]] = {}  # (end, text) by topic
+        self._shown: dict[str, tuple[float, str]] = {}  # (end, text) by topic; no end before it was presented
 
     def add(self, text: str, about: str = "") -> None:
         """Show a line; one without a topic is its own."""
         self._shown.pop(about or text, None)
-        self._shown[about or text] = time.monotonic() + NOTICE_S, text
+        self._shown[about or text] = math.inf, text
         self._shown = dict(list(self._shown.items())[-NOTICES:])
 
     def present(self) -> list[str]:
         """The lines whose time is not over."""
         now = time.monotonic()
-        self._shown = {about: notice for about, notice in self._shown.items() if notice[0] > now}
+        self._shown = {about: (min(end, now + NOTICE_S), text) for about, (end, text) in self._shown.items() if end > now}
         return [text for _, text in self._shown.values()]
 
     def take_over(self, left: Notices) -> None:

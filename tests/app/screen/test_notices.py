@@ -1,0 +1,40 @@
+"""Notices are shown for a while, however long a frame takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowd_demo.app.screen.notices import NOTICE_S, Notices
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set."""
+    now = [1000.0]
+    monkeypatch.setattr("crowd_demo.app.screen.notices.time.monotonic", lambda: now[0])
+    return now
+
+
+def test_the_time_of_a_notice_begins_when_it_is_first_presented(clock: list[float]) -> None:
+    notices = Notices()
+    notices.add("saved")
+    clock[0] += 100  # a frame that takes long
+    assert notices.present() == ["saved"]
+    clock[0] += NOTICE_S - 0.1
+    assert notices.present() == ["saved"], "and is not begun again"
+    clock[0] += 0.2
+    assert notices.present() == []
+
+
+def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -> None:
+    notices = Notices()
+    notices.add("paused", "pause")
+    notices.add("saved")
+    notices.present()
+    clock[0] += NOTICE_S - 0.1
+    notices.add("goes on", "pause")
+    assert notices.present() == ["saved", "goes on"]
+    clock[0] += 0.2
+    assert notices.present() == ["goes on"]
