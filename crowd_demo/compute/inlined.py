@@ -52,6 +52,12 @@ class Compiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
+def without_notes(compiled: Any) -> Any:
+    """The result without the types of all its variables and the times of all passes, which nobody reads."""
+    compiled.fndesc.typemap = compiled.fndesc.calltypes = None
+    return compiled._replace(type_annotation="", metadata={})
+
+
 class Called(CPUDispatcher):  # type: ignore[misc]
     """A function that Python calls, with whatever it inlines; what is compiled of it is kept on disk."""
 
@@ -62,7 +68,7 @@ class Called(CPUDispatcher):  # type: ignore[misc]
 
     def add_overload(self, compiled: Any) -> None:
         """Also give the inlined functions their environments, by which `print` finds its texts."""
-        super().add_overload(compiled)
+        super().add_overload(without_notes(compiled))
         for environment in compiled._find_referenced_environments():
             compiled.codegen.set_env(environment.env_name, environment)
 
@@ -82,7 +88,7 @@ class Inlined(CPUDispatcher):  # type: ignore[misc]
 
     def add_overload(self, compiled: Any) -> None:
         """Keep what was compiled, but not where Python would look for it."""
-        self.overloads[tuple(compiled.signature.args)] = compiled
+        self.overloads[tuple(compiled.signature.args)] = without_notes(compiled)
 
     @cached_property
     def from_python(self) -> Called:
