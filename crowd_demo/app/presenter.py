@@ -36,7 +36,7 @@ class Presenter:
         self.pen = Pen()
         self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
         program.menus.sections = self.hud.sections
-        program.camera.resize(screen().get_size())  # which a window manager may have chosen
+        program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.set_title()
@@ -95,12 +95,11 @@ class Presenter:
         program = self.program
         if program.fullscreen != self._fullscreen:
             self._fullscreen = program.fullscreen
-            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
-        size = screen().get_size()
-        if size != program.camera.size:
-            program.camera.resize(size)
-            if not self._fullscreen:
-                program.prefer_size(size)
+            program.resize(set_mode(program.window, self._fullscreen).get_size())
+        size, before = screen().get_size(), program.camera.size
+        program.resize(size)
+        if size != before and not self._fullscreen:
+            program.prefer_size(size)
 
     def set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""

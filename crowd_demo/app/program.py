@@ -53,8 +53,9 @@ from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import Camera
+from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.docking import docked
 from crowd_demo.render.hud.minimap import Looked
 from crowd_demo.render.hud.status import Hovered, Status
 from crowd_demo.render.hud.theme import scale_for
@@ -77,12 +78,13 @@ class Program:
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
+        self.looks = HudLooks(self.preferences, window)
+        self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
-        self.looks = HudLooks(self.preferences, window)
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
@@ -96,7 +98,6 @@ class Program:
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
                                        self._open_experiment, self.measured.__setitem__)
         self.guide = Guide()
-        self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
@@ -161,9 +162,9 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Go on as the program that is left was looked at. Its recording ends."""
         self.files.take_over(left.files)
-        self.camera.resize(left.camera.size)
-        self.show(self.config.camera)
         self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
+        self.resize(left.camera.size)
+        self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
@@ -286,6 +287,11 @@ class Program:
         self.camera.fit()
         self.camera.show(settings)
 
+    def resize(self, size: tuple[int, int]) -> None:
+        """Show the same in a window of that size; what panels leave free there is for what is fitted next."""
+        self.camera.docked = self._docked(size)
+        self.camera.resize(size)
+
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
@@ -303,9 +309,16 @@ class Program:
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls
-        camera = Camera((float(walls.width), float(walls.height)), size)
+        camera = Camera((float(walls.width), float(walls.height)), size, self._docked(size))
         camera.show(self.config.camera)
         return camera
+
+    def _docked(self, size: tuple[int, int]) -> Docked:
+        return docked(size, self.looks.now, self._has_timeline)
+
+    @property
+    def _has_timeline(self) -> bool:
+        return self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -341,7 +354,7 @@ class Program:
         notices, switcher, past = self.notices.present(), self.techniques.switcher, self.crowd.past()
         if switcher.pending:
             notices.append(switcher.text or "compiling")
-        has_timeline = self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
+        has_timeline = self._has_timeline
         if self.crowd.rewind.in_past and not has_timeline:
             notices.append(label(past))
         self.cards.readings, scene = self.crowd.meters.readings(self.sim), self.crowd.scene
