@@ -23,7 +23,6 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
@@ -127,7 +126,7 @@ class Looking:
 
     def _press(self, program: Program) -> None:
         if self._overlay:
-            program.perform(Do(self._overlay))
+            program.act(self._overlay)
 
 
 def in_turns(arms: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:

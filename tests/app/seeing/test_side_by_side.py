@@ -117,7 +117,7 @@ def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(driven: Driven)
     split_with(driven)
     driven.frames(2)
     before = pygame.surfarray.array3d(screen())
-    driven.program.perform(SelectBox((200, 100), (440, 130)))
+    driven.perform(SelectBox((200, 100), (440, 130)))
     driven.frames(2)
     changed = (pygame.surfarray.array3d(screen()) != before).any(axis=2)
     line = driven.program.split.line_px
