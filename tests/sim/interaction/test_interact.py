@@ -179,6 +179,13 @@ def test_workers_share_a_cell_in_which_all_stand() -> None:
     assert {*blocks.first} == {1} and {*blocks.last} == {2}
 
 
+def test_blocks_are_right_for_very_many_workers() -> None:
+    """Millions of agents times hundreds of workers are more than 32 bits hold."""
+    start = np.array([0, 4_000_000, 4_000_000], np.int32)
+    blocks = blocks_of(Cells(np.zeros(0, np.int32), start, 1, 2, 1), 200)
+    assert np.diff(blocks.start).max() <= 4_000_000 // 200
+
+
 def test_blocks_get_smaller_towards_the_end() -> None:
     start = np.arange(66, dtype=np.int32) * 10
     blocks = blocks_of(Cells(np.arange(start[-1]), start, 1, 65, 1), 2)
