@@ -4,6 +4,8 @@
     python app_child.py frames CONFIG FRAMES [KEY.PATH=VALUE]...    milliseconds of the frames
     python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      the same, and milliseconds from a press of F1, at a
                                                                     random moment, until the help is shown or hidden
+    python app_child.py colours CONFIG FRAMES [KEY.PATH=VALUE]...   milliseconds of pictures with each colour mode, in turns
+    python app_child.py overlays CONFIG FRAMES [KEY.PATH=VALUE]...  milliseconds of frames with each overlay, in turns
 """
 
 from __future__ import annotations
@@ -27,9 +29,14 @@ from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.overlays import OVERLAYS
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
 WATCHED_FRAMES, WATCHED_S = 200, 2.0
+PICTURE = "cull", "depth", "ground", "lines", "blit"
+FIRST_FRAMES, FRAMES_A_BLOCK = 2, 8  # the first ones after a switch make what is kept
 LONGEST_PAUSE_S = 0.1  # from one key to the next
 
 
@@ -101,9 +108,45 @@ def key_waits(loop: Loop, frames: int) -> dict[str, Any]:
     return {**frame_times(loop, frames), "waited_ms": key.waited_ms}
 
 
+class Looking:
+    """An arm: frames that show something besides. A block answers the medians of a picture and of a frame, ms."""
+
+    def __init__(self, loop: Loop, colours: str = "looks", overlay: str = "") -> None:
+        self._loop, self._colours, self._overlay = loop, colours, overlay
+
+    def run(self, steps: int) -> tuple[float, float]:
+        program = self._loop.program
+        program.seeing.show_colours(self._colours)
+        self._press(program)
+        run(self._loop, FIRST_FRAMES + steps)
+        self._press(program)
+        profile = program.sim.profile
+        pictures = sum(profile.stage_ms(stage, steps) for stage in PICTURE if stage in profile.stages)
+        return float(np.median(pictures)), float(np.median(profile.frame_ms(steps)))
+
+    def _press(self, program: Program) -> None:
+        if self._overlay:
+            program.act(self._overlay)
+
+
+def in_turns(arms: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
+    return collect(arms, interleave(arms, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
+
+
+def colour_modes(loop: Loop, frames: int) -> dict[str, Any]:
+    arms = {"": Looking(loop), **{name: Looking(loop, name) for name in COLOURS if name != "looks"}}
+    return {name: [picture for picture, _ in blocks] for name, blocks in in_turns(arms, frames).items()}
+
+
+def overlays(loop: Loop, frames: int) -> dict[str, Any]:
+    arms = {"": Looking(loop), **{name: Looking(loop, overlay=name) for name in OVERLAYS}}
+    return {name: [frame for _, frame in blocks] for name, blocks in in_turns(arms, frames).items()}
+
+
 def main() -> None:
     what, config, frames, *overrides = sys.argv[1:]
-    found = {"arrays": arrays, "frames": frame_times, "keys": key_waits}[what](opened(config, overrides), int(frames))
+    asked = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
+    found = asked[what](opened(config, overrides), int(frames))
     print(json.dumps(found), flush=True)
     os._exit(0)  # without waiting for the worker's thread
 

@@ -18,7 +18,6 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
-from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
@@ -46,7 +45,7 @@ class Visit:
         self._as_a_window()
 
     def do(self, action: str, backwards: bool = False) -> None:
-        self.program.perform(Do(action, backwards))
+        self.program.act(action, backwards)
 
     def wait(self, seconds: float) -> None:
         """Let frames pass for so long."""

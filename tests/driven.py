@@ -9,10 +9,12 @@ from typing import Any
 import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.input.commands import PointerCommand
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
+from crowd_demo.render.hud.status import Status
 
 PATIENCE_S = 300.0  # for what other processes compile on a slow machine
 
@@ -40,6 +42,19 @@ class Driven:
     def frames(self, count: int = 1) -> None:
         for _ in range(count):
             self.loop.frame()
+
+    def perform(self, command: PointerCommand) -> None:
+        """Carry out a command at once."""
+        from crowd_demo.app.perform import perform
+
+        perform(self.program, command)
+
+    def status(self) -> Status:
+        """What the HUD is told now."""
+        from crowd_demo.app.status import status_of
+
+        self.program.collect_news()
+        return status_of(self.program)
 
     def press(self, key: str, mod: int = 0, hold: bool = False) -> None:
         pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.key.key_code(key), mod=mod))

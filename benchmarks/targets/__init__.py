@@ -7,6 +7,7 @@ from targets import (
     arrays,
     four_million,
     frames,
+    looking,
     memory,
     no_stage,
     one_cell,
@@ -19,5 +20,5 @@ from targets import (
 from targets.base import Target
 
 TARGETS: tuple[Target, ...] = (
-    step.TARGET, threads.TARGET, frames.TARGET, picture.TARGET, sorts.TARGET, ageing.TARGET, arrays.TARGET, one_cell.TARGET,
-    four_million.TARGET, memory.TARGET, no_stage.TARGET, warm_start.TARGET)
+    step.TARGET, threads.TARGET, frames.TARGET, picture.TARGET, looking.TARGET, sorts.TARGET, ageing.TARGET, arrays.TARGET,
+    one_cell.TARGET, four_million.TARGET, memory.TARGET, no_stage.TARGET, warm_start.TARGET)

@@ -1,7 +1,8 @@
 """The frame: events -> changes -> steps -> scene -> overlays -> HUD -> present.
 
 The main thread reads events, draws the HUD, and presents the picture; in between, the worker's thread steps the crowd and
-draws it, overlays included. When that takes long, as with a large crowd and no neighbour structure, the window still responds.
+draws it, overlays included. While the steps take long, as with a large crowd and no neighbour structure, the main thread goes
+on to read events and to answer them; while the worker draws it waits.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
+from crowd_demo.app.status import moment_of
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.model import Config
@@ -62,7 +64,7 @@ class Loop:
         self._last = time.perf_counter()
         self._precompiler: Precompiler | None = None
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
-        self._drawing = threading.Lock()  # held by the thread that draws on the screen while the worker is busy
+        self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
         self.opening: Opening | None = None
         self.opened: Opened | None = None
         if options.render:
@@ -205,7 +207,7 @@ class Loop:
                     with program.sim.profile.stage("meters"):
                         program.crowd.meters.read(program.sim)
                 if program.cards.on and program.running:
-                    program.cards.work(program.moment(alpha))
+                    program.cards.work(moment_of(program, alpha))
 
     def _stand_still(self) -> None:
         """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
@@ -250,17 +252,27 @@ class Loop:
                 self._set_title("a step takes long")
                 title_at = math.inf
             if self.options.render:
-                to_answer |= self.events.read_at_once()
-                if to_answer and self._drawing.acquire(blocking=False):
-                    try:
-                        self.presenter.answer(self.events.keys_waiting())
-                    finally:
-                        self._drawing.release()
-                    to_answer = False
+                to_answer = self._respond(to_answer)
         if not job.done():
             self._set_title("leaving")
             wait((job,), timeout=max(self.program.quitting.left_s(GRACE_S), 0))
         self._set_title()
+
+    def _respond(self, to_answer: bool) -> bool:
+        """Read events and answer them, if that is due; not while the worker draws. Return whether it is still due.
+
+        Whoever reads events lets the window follow its size, and frees the surface of the size before.
+        """
+        if not self._drawing.acquire(blocking=False):
+            return to_answer
+        try:
+            changed = self.events.read_at_once()
+            self.presenter.follow_size()
+            if changed or to_answer:
+                self.presenter.answer(self.events.keys_waiting())
+        finally:
+            self._drawing.release()
+        return False
 
     def _set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""

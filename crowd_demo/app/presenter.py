@@ -16,6 +16,7 @@ from crowd_demo.app.input.keyboard import Keyboard, shown_keys
 from crowd_demo.app.output.pictures import save_picture
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen, set_mode
+from crowd_demo.app.status import status_of
 from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
@@ -63,6 +64,8 @@ class Presenter:
     def answer(self, keys: Sequence[str]) -> None:
         """While a step takes long, show over the last picture what was asked for at once, and say which keys come next."""
         self._picture = self._picture or screen().copy()  # the first time that it takes long there is an older HUD in it
+        if self._picture.get_size() != screen().get_size():
+            screen().fill("black")
         screen().blit(self._picture, (0, 0))
         notices = list(self._draw_hud(None))
         if keys:
@@ -73,7 +76,8 @@ class Presenter:
     def _draw_hud(self, hovered: Hovered | None) -> Sequence[str]:
         """Draw the HUD and what is open; return the notices."""
         program, picture = self.program, screen()
-        status = program.status(hovered)
+        program.collect_news()
+        status = status_of(program, hovered)
         self.hud.draw(picture, program.sim, status, time.perf_counter())
         if program.help_shown:
             self.help.draw(picture, self.hud.scale)
@@ -96,11 +100,15 @@ class Presenter:
         if program.fullscreen != self._fullscreen:
             self._fullscreen = program.fullscreen
             program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
+        self.follow_size()
+
+    def follow_size(self) -> None:
+        """Let the camera follow the size of the window."""
         size = screen().get_size()
-        if size != program.camera.size:
-            program.camera.resize(size)
+        if size != self.program.camera.size:
+            self.program.camera.resize(size)
             if not self._fullscreen:
-                program.prefer_size(size)
+                self.program.prefer_size(size)
 
     def set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""

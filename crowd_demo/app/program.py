@@ -1,7 +1,7 @@
-"""The state of the program, and its commands, which change at once what is shown.
+"""The state of the program: its parts, what is open, and the actions by key that need more than one part.
 
-What each part of it does by key, it says itself (`actions`). Changes of the crowd wait for the worker's thread, which carries
-them out before its next step, so the window does not wait for a long step.
+Each part says itself what it does by key (`actions`); `perform.py` carries out commands. Changes of the crowd wait for the
+worker's thread, which carries them out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.card.cards import Cards
-from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd
@@ -23,21 +22,6 @@ from crowd_demo.app.dialogs.menus import Menus
 from crowd_demo.app.dialogs.scenarios import scenarios_menu
 from crowd_demo.app.experiments.experiments import Experiments
 from crowd_demo.app.input.actions import KeyAction, KeyActions
-from crowd_demo.app.input.commands import (
-    Click,
-    Close,
-    Do,
-    DragNumber,
-    LookAt,
-    MoveLine,
-    Pan,
-    PointerCommand,
-    Press,
-    Rest,
-    Scrub,
-    SelectBox,
-    Zoom,
-)
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
@@ -48,17 +32,10 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
-from crowd_demo.app.seeing.side_by_side import RIGHT, SideBySide
+from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.measure.proof.pictures import View
-from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.minimap import Looked
-from crowd_demo.render.hud.status import Hovered, Status
-from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline import Past, bar_of, label, tick_at
 from crowd_demo.sim.simulation import Simulation
 
 FLAGS = {  # what an action turns on and off
@@ -89,8 +66,8 @@ class Program:
         self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
                                 self.notices)
         self.dialogs = Dialogs()
-        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays,
-                           lambda action: self.perform(Do(action)), self.seeing.show_colours)
+        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays, self.act,
+                           self.seeing.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
@@ -128,35 +105,12 @@ class Program:
     def is_compiling(self) -> bool:
         return any(switcher.busy for switcher in self.switchers)
 
-    def perform(self, command: PointerCommand) -> None:
-        match command:
-            case Do(action, backwards):
-                self._act(self._actions[action], backwards)
-            case Press(key, shift, do):
-                if not self._press(key, shift) and do:
-                    self.perform(do)
-            case Pan(dx, dy):
-                self.camera.pan(dx, dy)
-            case Zoom(x, y, factor):
-                self._zoom(x, y, factor)
-            case Click(target, at):
-                self._click(target, at)
-            case DragNumber(path, steps) if path == RIGHT:
-                self.split.change_number(steps)
-            case DragNumber(path, steps):
-                self.techniques.drag_number(path, steps)
-            case Rest(target) if self.dialogs.top:
-                self.dialogs.top.hover(target)
-            case MoveLine(x):
-                self.split.move(x)
-            case LookAt(x, y) if not self.dialogs.top:
-                self.seeing.look_at(x, y)
-            case SelectBox(corner, other):
-                self.inspector.select(corner, other)
-            case Scrub(x):
-                self.time.scrub(partial(self._tick_at, x))
-            case Close():
-                self.quitting.ask()
+    def act(self, name: str, backwards: bool = False) -> None:
+        """Do an action of the key bindings, `backwards` with Shift."""
+        action = self._actions[name]
+        if not action.changes or self.crowd.takes_changes():
+            do = action.shifted if backwards and action.shifted else action.do
+            do()
 
     def take_over(self, left: Program) -> None:
         """Go on as the program that is left was looked at. Its recording ends."""
@@ -185,52 +139,12 @@ class Program:
         self.crowd.carry_out_changes(lambda: self.running)
         self.techniques.took_effect()
 
-    # --- keys and the mouse ------------------------------------------------------------------------------------------
-
-    def _act(self, action: KeyAction, backwards: bool) -> None:
-        if not action.changes or self.crowd.takes_changes():
-            act = action.shifted if backwards and action.shifted else action.do
-            act()
-
-    def _press(self, key: str, shift: bool) -> bool:
-        """Offer a key to what is open, or else to the tour; return whether it was taken."""
-        return self.dialogs.press(key, shift) if self.dialogs.top else self.guide.press(key, self)
-
-    def _click(self, target: Target | None, at: tuple[float, float]) -> None:
-        """A click belongs to what is open, if anything is; outside of it closes it."""
-        if self.dialogs.top:
-            self.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
-            return
-        match target:
-            case Target("number", path) if path == RIGHT:
-                self.split.next_value()
-            case Target("technique" | "number", path):
-                self.techniques.touched = path
-                self.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
-            case Target("fold", name):
-                self.looks.fold(name)
-            case Target("unfold", name):
-                self.looks.unfold(name)
-            case Target("graph"):
-                self.looks.fit_graph()
-            case Target("action", action):
-                self.perform(Do(action))
-            case Target("tour", name):
-                self.guide.act(name, self)
-            case None:
-                self.inspector.click(*at)
-
-    def _zoom(self, x: float, y: float, factor: float) -> None:
-        """The wheel moves through the list that is open, or zooms."""
-        if self.dialogs.top:
-            self.dialogs.press("up" if factor > 1 else "down", False)
-        else:
-            self.seeing.zoom(x, y, factor)
-
-    def _tick_at(self, x: float, past: Past) -> int:
-        """The tick that the timeline shows at that column of pixels."""
-        size = self.camera.size
-        return tick_at(past, x, bar_of(size, scale_for(size, self.looks.now.scale)))
+    def collect_news(self) -> None:
+        """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
+        self.files.news()
+        for line in self.preferences.news():
+            self.notices.add(line)
+        self.cards.readings = self.crowd.meters.readings(self.sim)
 
     def _toggle(self, flag: str) -> None:
         setattr(self, flag, not getattr(self, flag))
@@ -291,15 +205,6 @@ class Program:
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
         self.preferences.change(size=size)
 
-    def moment(self, alpha: float) -> Moment:
-        """What cards have to know at the end of a frame's computation."""
-        camera, time, scene = self.camera, self.time, self.crowd.scene
-        frozen = self.overlays.frozen
-        seen = (camera.x, camera.y, camera.zoom, camera.size, frozenset(self.overlays.shown), self.seeing.colours, frozen,
-                time.speed, time.paused)
-        view = View(scene, camera, frozen, alpha) if scene else None
-        return Moment(self.sim, view, seen, time.paused, self.looks.now.hud == "off", self.techniques.switcher.busy)
-
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls
@@ -331,24 +236,3 @@ class Program:
                      self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
                      self.overlays.frozen is not None, self.seeing.colours)
 
-    # --- what the HUD is told ----------------------------------------------------------------------------------------
-
-    def status(self, hovered: Hovered | None = None) -> Status:
-        """The state in this frame; `hovered` is what the cursor rests on."""
-        self.files.news()
-        for line in self.preferences.news():
-            self.notices.add(line)
-        notices, switcher, past = self.notices.present(), self.techniques.switcher, self.crowd.past()
-        if switcher.pending:
-            notices.append(switcher.text or "compiling")
-        has_timeline = self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
-        if self.crowd.rewind.in_past and not has_timeline:
-            notices.append(label(past))
-        self.cards.readings, scene = self.crowd.meters.readings(self.sim), self.crowd.scene
-        return Status(self.time.paused, self.time.speed, switcher.pending, notices, self.cards.readings,
-                      self.techniques.touched, self.time.clock, past if has_timeline else None, self.looks.now,
-                      self.techniques.ticks, self.dialogs.top.view() if self.dialogs.top else None, hovered, self.measured,
-                      self.guide.view(self), self.cards.card(), self.overlays.told,
-                      scene.legend() if scene else None, self.inspector.found,
-                      Looked(self.camera.view_rect(), self.overlays.frozen, scene.small_ground())
-                      if scene and self.minimap_shown else None)

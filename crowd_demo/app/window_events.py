@@ -12,6 +12,7 @@ import pygame
 from crowd_demo.app.input.commands import Command
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.pointer import Pointer
+from crowd_demo.app.perform import perform
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
 from crowd_demo.config.keys import Keys, bindings
@@ -37,7 +38,7 @@ class WindowEvents:
         for event in events:
             self._read(event)
         for command in self.input.held(elapsed_s):
-            self._program.perform(command)
+            perform(self._program, command)
         self._program.seeing.glide(elapsed_s)
         self._program.hawk.cursor = self.input.cursor
         if self.input.keyboard is not self._keyboard:
@@ -48,15 +49,15 @@ class WindowEvents:
         return self._presenter.hud.target_at(x, y) or self._program.split.target_at(x, y)
 
     def read_at_once(self) -> bool:
-        """Carry out what need not wait for the next frame, and keep the rest; return whether a key was pressed."""
-        pressed = False
+        """Carry out what need not wait for the next frame, and keep the rest; return whether to answer a key or a new size."""
+        to_answer = False
         for event in pygame.event.get():
-            pressed |= event.type == pygame.KEYDOWN
+            to_answer |= event.type in (pygame.KEYDOWN, pygame.WINDOWSIZECHANGED)
             if self._is_for_now(event):
                 self._read(event)
             else:
                 self.waiting.append(event)
-        return pressed
+        return to_answer
 
     def keys_waiting(self) -> list[str]:
         """The names of the keys that were pressed and wait for the next frame."""
@@ -82,7 +83,7 @@ class WindowEvents:
     def _perform(self, commands: Iterable[Command]) -> None:
         for command in commands:
             for meant in self.pointer.read(command):
-                self._program.perform(meant)
+                perform(self._program, meant)
 
     def _show_keys(self) -> None:
         self._keyboard = self.input.keyboard

@@ -111,3 +111,18 @@ def test_a_long_step_is_all_that_a_frame_makes(driven: Driven, monkeypatch: pyte
     driven.program.time.steps_asked = 5
     driven.frames()
     assert len(steps) == 1
+
+
+def test_events_are_not_read_while_the_worker_draws(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new size among them would free the surface that is drawn on."""
+    unread = []
+
+    def draw_slowly(*_: Any) -> None:
+        pygame.event.post(pygame.Event(pygame.KEYDOWN, key=pygame.K_F1, mod=0))
+        time.sleep(0.3)
+        unread.append(pygame.event.peek(pygame.KEYDOWN, pump=False))
+
+    assert driven.program.crowd.scene
+    monkeypatch.setattr(driven.program.crowd.scene, "draw", draw_slowly)
+    driven.frames(2)
+    assert unread == [True, True] and driven.program.help_shown

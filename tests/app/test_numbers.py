@@ -27,8 +27,8 @@ def test_numbers_go_down_and_up_from_the_choice_that_was_touched_last(
     driven.press("]")
     driven.settle()
     assert driven.program.sim.optimizations.get(path) == higher
-    assert driven.program.status().touched == path
-    assert any(f": {higher}" in notice for notice in driven.program.status().notices)
+    assert driven.status().touched == path
+    assert any(f": {higher}" in notice for notice in driven.status().notices)
 
 
 def test_a_number_can_be_changed_before_a_technique_was_touched(driven: Driven) -> None:
@@ -50,19 +50,19 @@ def test_auto_starts_from_what_it_stands_for(driven: Driven) -> None:
 def test_numbers_end_where_their_range_does_and_words_have_none(driven: Driven) -> None:
     driven.program.sim.optimizations.stagger.avoidance = 16
     driven.press("]")
-    assert driven.program.status().notices == ["stagger avoidance: 16, the most"]
+    assert driven.status().notices == ["stagger avoidance: 16, the most"]
     assert not driven.program.sim.history
     driven.press("7")
     driven.settle()
     driven.press("[")
-    assert driven.program.status().notices[-1] == "culling has no number to change"
+    assert driven.status().notices[-1] == "culling has no number to change"
     assert [action for _, action in driven.program.sim.history] == [Switch("cull", "off")]
 
 
 def test_a_number_that_is_inactive_is_said_to_be(driven: Driven) -> None:
     driven.program.techniques.touched = "leaf_size"
     driven.press("]")
-    assert driven.program.status().notices == ["leaf size: 34 (changes nothing at present)"]
+    assert driven.status().notices == ["leaf size: 34 (changes nothing at present)"]
 
 
 def test_several_presses_within_a_frame_all_count(driven: Driven) -> None:
@@ -85,8 +85,8 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
     asked = []
     monkeypatch.setattr(Ahead, "missing",
                         lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
-    driven.program.perform(Do("cull"))
-    driven.program.perform(Do("blitter"))
+    driven.perform(Do("cull"))
+    driven.perform(Do("blitter"))
     assert asked[-1] == ("off", "pygame")
 
 

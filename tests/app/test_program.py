@@ -101,7 +101,7 @@ def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:
         driven.press("]")
     driven.press("/")
     driven.press("]")
-    assert driven.program.status().notices == ["speed x2", "stagger avoidance: 7"]
+    assert driven.status().notices == ["speed x2", "stagger avoidance: 7"]
 
 
 def test_speed(driven: Driven) -> None:
@@ -123,14 +123,14 @@ def test_the_hud_is_told_what_the_speed_really_is(driven: Driven) -> None:
     program.time.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
         program.time.rate.add(now_s, steps)
-    assert program.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
+    assert driven.status().clock == Clock(28.0, 28 / 60, program.sim.tick, program.sim.tick / 60)
     driven.press("/")  # the next second is one of another speed
-    assert program.status().clock.real_speed is None
+    assert driven.status().clock.real_speed is None
     program.time.unpaced = True
     program.time.rate.clear()
     for now_s, steps in ((0.0, 0), (1.0, 28)):
         program.time.rate.add(now_s, steps)
-    assert program.status().clock.real_speed is None
+    assert driven.status().clock.real_speed is None
 
 
 def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
@@ -142,7 +142,7 @@ def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
 def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for action in PROGRAM.keys() - PANS.keys():
-        driven.program.perform(Do(action))
+        driven.perform(Do(action))
         driven.program.dialogs.close_all()
         driven.frames()
 

@@ -64,7 +64,7 @@ def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
     monkeypatch.chdir(folder)
     folder.rmdir()
     driven.press("f12")
-    assert any("cannot save" in notice for notice in driven.program.status().notices)
+    assert any("cannot save" in notice for notice in driven.status().notices)
 
 
 def test_overlays_and_quitting(driven: Driven) -> None:
@@ -84,13 +84,13 @@ def test_a_key_goes_through_the_colour_modes_and_a_legend_explains_them(driven: 
     seen = []
     for _ in COLOURS:
         seen.append(program.seeing.colours)
-        assert (program.status().legend is None) == (program.seeing.colours == "looks")
+        assert (driven.status().legend is None) == (program.seeing.colours == "looks")
         driven.press("q")
     assert seen == list(COLOURS) and program.seeing.colours == "looks"
     driven.press("q", pygame.KMOD_SHIFT)
     assert program.seeing.colours == list(COLOURS)[-1]
     driven.press("y")
-    assert any("a command" in notice or "YAML" in notice for notice in program.status().notices)
+    assert any("a command" in notice or "YAML" in notice for notice in driven.status().notices)
 
 
 def test_fullscreen_and_back(driven: Driven) -> None:

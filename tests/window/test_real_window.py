@@ -85,6 +85,19 @@ def test_dragging_the_ground_pulls_the_picture_along(running: Any, button: str) 
     assert running.leave() == 0
 
 
+def test_the_window_may_be_resized_at_any_time(start: Callable[..., Any]) -> None:
+    """Drawing takes most of each frame here, so most of the new sizes come while the worker draws."""
+    program = start("--set", "agents=400000", "--set", "optimizations.cull=off", "--set", "optimizations.blitter=pygame")
+    program.until(program.shows_the_crowd)
+    for number in range(16):
+        program.tool("windowsize", program.window, str(600 + 97 * (number % 5)), str(340 + 61 * (number % 7)))
+        time.sleep(0.13)
+    program.tool("windowsize", "--sync", program.window, "500", "300")
+    time.sleep(0.5)
+    assert pixels(program.picture()).shape == (500, 300, 3)
+    assert program.leave() == 0
+
+
 def test_crates_look_the_same_by_either_blitter_culled_or_not(start: Callable[..., Any]) -> None:
     program = start("--config", "crates", "--set", "agents=3000")
     program.until(program.shows_the_crowd)

@@ -16,7 +16,7 @@ ZOOM = Zoom(320, 180, 1.3)
 
 def test_a_card_is_shown_for_ten_seconds_and_then_on_demand(watched: Watched) -> None:
     watched.press("i")
-    assert watched.program.status().notices == ["no technique was switched yet"] and not watched.has_card
+    assert watched.status().notices == ["no technique was switched yet"] and not watched.has_card
     watched.switch("simd", False)
     assert watched.has_card and watched.card.left == 1
     watched.last()
@@ -67,7 +67,7 @@ def test_an_early_end_is_no_proof(watched: Watched) -> None:
 def test_a_moving_view_ends_the_frames_and_not_the_steps(watched: Watched) -> None:
     watched.switch("simd", False)
     watched.frames(100)
-    watched.program.perform(ZOOM)
+    watched.perform(ZOOM)
     watched.frames(40)
     step, frame = watched.card.spans[1:]
     watched.frames(100)
@@ -78,7 +78,7 @@ def test_a_moving_view_ends_the_frames_and_not_the_steps(watched: Watched) -> No
 def test_a_moving_view_ends_what_drawing_is_compared_in(watched: Watched) -> None:
     watched.switch("cull", "off")
     watched.frames(100)
-    watched.program.perform(ZOOM)
+    watched.perform(ZOOM)
     watched.frames()
     assert watched.card.state.endswith(", until the view changed")
 

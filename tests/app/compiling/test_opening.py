@@ -50,7 +50,7 @@ def test_the_present_crowd_goes_on_until_the_other_one_is_there(driven: Driven) 
     assert driven.program is not left and driven.program.config_name == "birds"
     assert driven.program.config.behaviour == "flock" and driven.program.sim.agents.count == 300
     assert driven.program.sim.tick == 1 and pygame.display.get_caption()[0] == "birds"
-    assert "opened birds" in driven.program.status().notices
+    assert "opened birds" in driven.status().notices
 
 
 def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_is(driven: Driven) -> None:
@@ -95,14 +95,14 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
-    assert driven.program.crowd.recording is None and f"recorded {path}" in driven.program.status().notices
+    assert driven.program.crowd.recording is None and f"recorded {path}" in driven.status().notices
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
     (folder / "birds.yaml").write_text("agents: many\n")
     driven.program.open_scenario("birds")
     line = "birds.yaml:1: agents: must be a whole number from 0 to 4000000, not 'many'"
-    driven.until(lambda: line in driven.program.status().notices)
+    driven.until(lambda: line in driven.status().notices)
     assert driven.loop.opening is None and driven.loop.opened is None
     driven.frames(3)
 
@@ -113,7 +113,7 @@ def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(opening, "build", build)
     driven.program.open_scenario("birds")
-    driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.program.status().notices)
+    driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
 
 
 def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,7 +148,7 @@ def test_what_is_given_up_ends() -> None:
 
 def test_a_replay_is_not_left_for_another_crowd(driven: Driven) -> None:
     driven.program.crowd.player = object()  # type: ignore[assignment]
-    driven.program.perform(Do("scenarios"))
+    driven.perform(Do("scenarios"))
     assert driven.program.dialogs.top is None
 
 

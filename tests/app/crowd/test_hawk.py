@@ -32,7 +32,7 @@ def test_it_is_where_the_pointer_is_until_it_hunts_by_itself_again(hunting: Driv
         hunting.post(pygame.MOUSEMOTION, pos=pixel, rel=(0, 0), buttons=(0, 0, 0))
         hunting.frames(3)
         assert place_of_the_hawk(hunting) == pytest.approx(program.camera.screen_to_world(*pixel), abs=2)
-    assert "the hawk follows the pointer" in program.status().notices
+    assert "the hawk follows the pointer" in hunting.status().notices
     hunting.press("h", pygame.KMOD_LCTRL)
     led = len(program.sim.history)
     hunting.frames(30)
@@ -62,5 +62,5 @@ def test_in_the_past_it_flies_as_it_did(hunting: Driven) -> None:
 def test_without_predators_it_says_so(driven: Driven) -> None:
     driven.press("h", pygame.KMOD_LCTRL)
     driven.frames(2)
-    assert "there is no hawk here: F2 opens murmuration" in driven.program.status().notices
+    assert "there is no hawk here: F2 opens murmuration" in driven.status().notices
     assert not driven.program.sim.history

@@ -114,14 +114,14 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
     driven.program.looks.next_mode(backwards=True)
     driven.frames(6)
-    assert not any(driven.program.status().readings)
+    assert not any(driven.status().readings)
     driven.program.looks.next_mode()
     driven.program.time.paused = True
     driven.frames(6)
-    assert not any(driven.program.status().readings)
+    assert not any(driven.status().readings)
     driven.program.time.paused = False
     driven.frames(6)
-    readings = driven.program.status().readings
+    readings = driven.status().readings
     assert readings.stagger and readings.locality and readings.locality.reads > 0
     assert readings.ages is not None and readings.ages.sum() == driven.program.sim.agents.count
     assert readings.cap is None
@@ -132,21 +132,21 @@ def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, m
     driven.press("k")
     driven.settle()
     driven.frames(8)
-    readings = driven.program.status().readings
+    readings = driven.status().readings
     assert readings.cap and readings.bias and readings.bias.agents > 0
     driven.press("k", 1)
     driven.settle()
     driven.frames(2)
-    assert driven.program.status().readings.cap is None
+    assert driven.status().readings.cap is None
 
 
 def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
     driven.frames(3)
-    assert any(reading is not None for reading in driven.program.status().readings)
+    assert any(reading is not None for reading in driven.status().readings)
     driven.program.looks.next_mode(backwards=True)
     driven.program.crowd.restart()
     driven.frames(2)
-    assert not any(driven.program.status().readings)
+    assert not any(driven.status().readings)
 
 
 def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,9 +154,9 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.press("k")
     driven.settle()
     driven.frames(8)
-    assert driven.program.status().readings.cap
+    assert driven.status().readings.cap
     driven.program.time.paused = True
     driven.press("k")
     driven.settle()
     assert driven.program.sim.optimizations.cap == "nearest"
-    assert driven.program.status().readings.cap is None
+    assert driven.status().readings.cap is None

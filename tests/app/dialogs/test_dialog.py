@@ -98,7 +98,7 @@ def test_a_view_fits_into_any_window(view: View, size: tuple[int, int]) -> None:
 def test_the_menu_leads_to_every_technique_and_its_choices(driven: Driven) -> None:
     driven.press("return")
     driven.press("return")
-    view = driven.program.status().view
+    view = driven.status().view
     assert isinstance(view, ListView) and len(view.rows) == len(TECHNIQUES)
     for _ in range(len(TECHNIQUES)):
         driven.press("up")
@@ -108,14 +108,14 @@ def test_the_menu_leads_to_every_technique_and_its_choices(driven: Driven) -> No
     driven.press("return")
     driven.settle()
     assert driven.program.sim.optimizations.neighbours == "none" and driven.program.techniques.touched == "neighbours"
-    assert driven.program.status().view is not None, "the main menu is closed, the list of techniques stays"
+    assert driven.status().view is not None, "the main menu is closed, the list of techniques stays"
     driven.press("escape")
-    assert driven.program.status().view is None and driven.program.running
+    assert driven.status().view is None and driven.program.running
 
 
 def test_the_menu_names_every_action_once(driven: Driven) -> None:
     driven.program.menus.open_main()
-    view = driven.program.status().view
+    view = driven.status().view
     assert isinstance(view, ListView)
     held = ("pan_left", "pan_right", "pan_up", "pan_down", "menu", *TOLD_BY_OTHERS)
     texts = [row.text for row in view.rows]
@@ -126,12 +126,12 @@ def test_a_click_on_a_technique_opens_its_choices_and_on_a_choice_sets_it(driven
     driven.frames(2)
     center = find(driven, Target("technique", "depth"))
     click(driven, center)
-    view = driven.program.status().view
+    view = driven.status().view
     assert isinstance(view, ListView) and [row.text for row in view.rows] == list(BY_PATH["depth"].choices)
     driven.frames()
     click(driven, find(driven, Target("row", "1")))
     driven.settle()
-    assert driven.program.sim.optimizations.depth == "full" and driven.program.status().view is None
+    assert driven.program.sim.optimizations.depth == "full" and driven.status().view is None
 
 
 def test_dragging_a_number_changes_it(driven: Driven) -> None:
@@ -141,7 +141,7 @@ def test_dragging_a_number_changes_it(driven: Driven) -> None:
     driven.post(pygame.MOUSEMOTION, pos=(x + 40, y), rel=(40, 0), buttons=(1, 0, 0))
     driven.post(pygame.MOUSEBUTTONUP, button=1, pos=(x + 40, y))
     driven.settle()
-    assert driven.program.sim.optimizations.reorder.every > 60 and driven.program.status().view is None
+    assert driven.program.sim.optimizations.reorder.every > 60 and driven.status().view is None
 
 
 def test_sections_fold_by_mouse_and_by_the_menu(driven: Driven) -> None:
@@ -149,10 +149,10 @@ def test_sections_fold_by_mouse_and_by_the_menu(driven: Driven) -> None:
     click(driven, find(driven, Target("fold", "graph")))
     assert driven.program.looks.now.folded == {"graph"}
     driven.frames()
-    driven.program.perform(Do("menu"))
+    driven.perform(Do("menu"))
     driven.press("down")
     driven.press("return")
-    view = driven.program.status().view
+    view = driven.status().view
     assert isinstance(view, ListView) and ("graph", "folded") in [(row.text, row.detail) for row in view.rows]
 
 

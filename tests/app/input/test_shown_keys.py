@@ -30,7 +30,7 @@ def test_nothing_needs_a_key(capsys: pytest.CaptureFixture[str]) -> None:
     driven.program.menus.open_main()
     for _ in range(2):
         driven.frames()
-        driven.program.perform(Do("hud"))
+        driven.perform(Do("hud"))
     assert not any(driven.program.menus.keys.values())
     close_window()
     assert main(["--list-keys", *(word for each in nothing for word in ("--set", each))]) == 0

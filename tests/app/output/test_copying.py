@@ -194,7 +194,7 @@ def test_the_key_copies_what_a_program_shows_after_many_others(
         camera = program.camera
         assert (view.x, view.y, view.zoom, view.size) == (camera.x, camera.y, camera.zoom, camera.size)
         assert (config.agents, config.time.speed, config.window.hud) == (250, 4.0, "off")
-    assert program.status().notices[-1] == "in the terminal: YAML"
+    assert driven.status().notices[-1] == "in the terminal: YAML"
 
 
 def test_without_a_clipboard_the_terminal_gets_it(
@@ -207,7 +207,7 @@ def test_without_a_clipboard_the_terminal_gets_it(
     driven.program.config_name = "1k"
     driven.press("y")
     assert capsys.readouterr().err.startswith("crowd-demo --config 1k --set ")
-    assert driven.program.status().notices[-1].startswith("in the terminal: a command: 1k with ")
+    assert driven.status().notices[-1].startswith("in the terminal: a command: 1k with ")
     monkeypatch.setattr(pygame.scrap, "put_text", lambda text: None)
     driven.press("y")
-    assert driven.program.status().notices[-1].startswith("copied: a command: 1k with ")
+    assert driven.status().notices[-1].startswith("copied: a command: 1k with ")

@@ -143,7 +143,7 @@ def test_changes_of_a_crowd_are_noted_once() -> None:
 def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     driven.press("f4")  # there is no frame yet
-    assert driven.program.status().notices == ["cannot save the last second: there was no frame yet"]
+    assert driven.status().notices == ["cannot save the last second: there was no frame yet"]
     driven.press("8")
     driven.settle()
     driven.press("r")
@@ -151,7 +151,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     driven.press("=")
     driven.press("f4")
     comments, found = rows((tmp_path / "crowd-0001.csv").read_text())
-    assert "saved crowd-0001.csv: " in driven.program.status().notices[-1]
+    assert "saved crowd-0001.csv: " in driven.status().notices[-1]
     profile = driven.program.sim.profile
     assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
     assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 5
@@ -175,4 +175,4 @@ def test_a_folder_that_cannot_be_written_is_told(driven: Driven, tmp_path: Path,
     folder.rmdir()
     driven.frames(2)
     driven.press("f4")
-    assert driven.program.status().notices == ["cannot save the last second: No such file or directory"]
+    assert driven.status().notices == ["cannot save the last second: No such file or directory"]

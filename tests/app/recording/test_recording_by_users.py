@@ -130,21 +130,21 @@ def test_saving_and_loading_bring_the_crowd_back(driven: Driven) -> None:
     assert (driven.program.sim.tick, driven.program.sim.state_hash()) == (tick, saved)
     crowd = driven.program.crowd
     assert crowd.agents_asked == 200 and crowd.scene and crowd.scene.sim is crowd.sim
-    notices = driven.program.status().notices
+    notices = driven.status().notices
     assert "saved crowd-0001.crowd" in notices and "loaded crowd-0001.crowd" in notices
 
 
 def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     driven.press("f9")
-    assert any("there is no *.crowd file" in notice for notice in driven.program.status().notices)
+    assert any("there is no *.crowd file" in notice for notice in driven.status().notices)
     Path("a.crowd").write_bytes(b"nothing")
     driven.press("f9")
-    assert "a.crowd: is no save file of crowd-demo" in driven.program.status().notices
+    assert "a.crowd: is no save file of crowd-demo" in driven.status().notices
     Path("a.crowd").unlink()
     Path.cwd().rmdir()
     driven.press("f5")
     driven.program.files.finish(10)
-    assert any("cannot save" in notice for notice in driven.program.status().notices)
+    assert any("cannot save" in notice for notice in driven.status().notices)
 
 
 def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
@@ -162,10 +162,10 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     for key in ("=", "r", "f9", "1", "f8", "]"):
         driven.press(key)
     assert program.sim.agents.count == count and program.sim.optimizations.neighbours != "none"
-    assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in program.status().notices
+    assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in driven.status().notices
     driven.press("tab")
     assert program.looks.now.hud != "full"
     while not program.time.paused:
         driven.frames()
     assert program.crowd.player.parted is None and program.sim.tick == script.parts[-1].end
-    assert any("the same" in notice for notice in program.status().notices)
+    assert any("the same" in notice for notice in driven.status().notices)

@@ -88,7 +88,7 @@ def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     driven.frames(5)
     tick = program.sim.tick
     driven.press("backspace")
-    assert program.sim.tick == tick + 1 and "needs more than" in program.status().notices[-1] and not program.time.paused
+    assert program.sim.tick == tick + 1 and "needs more than" in driven.status().notices[-1] and not program.time.paused
 
 
 def test_a_restart_begins_another_past(driven: Driven) -> None:
@@ -100,9 +100,9 @@ def test_a_restart_begins_another_past(driven: Driven) -> None:
 @pytest.mark.parametrize("key", ["f7", "tab"])
 def test_the_timeline_can_be_hidden(driven: Driven, key: str) -> None:
     driven.frames(2)
-    assert driven.program.status().past
+    assert driven.status().past
     driven.press(key)
-    assert not driven.program.status().past
+    assert not driven.status().past
 
 
 def test_headless_nothing_is_kept() -> None:
@@ -140,7 +140,7 @@ def test_a_recording_that_begins_in_the_past_drops_what_came_then(driven: Driven
     program.crowd.rewind.seek(20)
     driven.frames()
     program.files.start_recording(tmp_path / "a.replay")
-    assert not program.crowd.rewind.in_past and "dropped" in program.status().notices[-1]
+    assert not program.crowd.rewind.in_past and "dropped" in driven.status().notices[-1]
     driven.press("space")
     driven.frames(130)
     end, last = program.sim.tick, program.sim.state_hash()
@@ -152,4 +152,4 @@ def test_it_is_said_that_this_is_the_past_though_the_hud_is_hidden(driven: Drive
     driven.frames(30)
     driven.press("tab")
     driven.press("backspace")
-    assert driven.program.status().notices[-1].startswith("0.02 s ago, tick ")
+    assert driven.status().notices[-1].startswith("0.02 s ago, tick ")

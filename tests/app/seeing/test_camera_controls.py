@@ -66,7 +66,7 @@ def test_a_glide_that_cannot_go_on_is_over() -> None:
 def test_bookmarks_are_kept_and_come_back_by_keys(driven: Driven) -> None:
     camera = driven.program.camera
     driven.press("1", pygame.KMOD_CTRL)
-    assert any("no bookmark 1" in notice for notice in driven.program.status().notices)
+    assert any("no bookmark 1" in notice for notice in driven.status().notices)
     camera.look_at(300, 200, 2.0)
     driven.press("1", pygame.KMOD_CTRL | pygame.KMOD_SHIFT)
     driven.press("home")
@@ -85,14 +85,14 @@ def test_keys_zoom_at_the_middle(driven: Driven) -> None:
 
 
 def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) -> None:
-    assert driven.program.status().looked is None
+    assert driven.status().looked is None
     before = driven.program.sim.state_hash()
     driven.press("space")
     driven.press("end")
     driven.press("f")
     driven.program.camera.look_at(200, 200, 4.0)
     driven.frames()
-    looked = driven.program.status().looked
+    looked = driven.status().looked
     assert looked and looked.view == driven.program.camera.view_rect() and looked.frozen not in (None, looked.view)
     assert before
 

@@ -14,7 +14,7 @@ from crowd_demo.sim.actions import Populate
 
 def told(driven: Driven) -> Inspection:
     driven.frames()
-    found = driven.program.status().inspection
+    found = driven.status().inspection
     assert found
     return found
 
@@ -36,11 +36,11 @@ def pixel_of(driven: Driven, slot: int) -> tuple[float, float]:
 def test_a_click_inspects_who_is_there_and_a_click_beside_everybody_ends_it(driven: Driven) -> None:
     driven.press("space")
     columns = driven.program.sim.agents.columns
-    driven.program.perform(Click(None, pixel_of(driven, 7)))
+    driven.perform(Click(None, pixel_of(driven, 7)))
     assert inspected(driven) == columns.id[7] and rows(driven)["slot"] == "7 of 200"
-    driven.program.perform(Click(None, (-500.0, -500.0)))
+    driven.perform(Click(None, (-500.0, -500.0)))
     driven.frames()
-    assert driven.program.status().inspection is None and not driven.program.inspector.active
+    assert driven.status().inspection is None and not driven.program.inspector.active
 
 
 def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driven: Driven) -> None:
@@ -58,7 +58,7 @@ def test_a_key_inspects_who_is_nearest_to_the_middle_and_others_go_on_by_id(driv
     assert inspected(driven) == (first - 1) % 200
     driven.press("f6")
     driven.frames()
-    assert driven.program.status().inspection is None
+    assert driven.status().inspection is None
 
 
 def test_an_agent_is_followed_through_sorts_and_restarts(driven: Driven) -> None:
@@ -137,7 +137,7 @@ def test_inspecting_changes_nothing(shown: str) -> None:
         if look and shown == "agent":
             driven.press("f6")
         elif look:
-            driven.program.perform(SelectBox((0, 0), (300, 300)))
+            driven.perform(SelectBox((0, 0), (300, 300)))
         driven.frames(12 - driven.program.sim.tick)
         assert driven.program.sim.tick == 12
         hashes.append(driven.program.sim.state_hash())
@@ -158,7 +158,7 @@ def test_everything_is_drawn_with_every_structure_and_after_switches(driven: Dri
 
 def test_the_next_one_after_a_box_is_who_is_nearest_to_its_middle(driven: Driven) -> None:
     driven.press("space")
-    driven.program.perform(SelectBox((100.0, 100.0), (300.0, 200.0)))
+    driven.perform(SelectBox((100.0, 100.0), (300.0, 200.0)))
     assert told(driven).is_box and told(driven).seen_at == pytest.approx((100, 100, 200, 100))
     columns, camera = driven.program.sim.agents.columns, driven.program.camera
     x, y = camera.screen_to_world(200.0, 150.0)

@@ -11,7 +11,7 @@ from crowd_demo.render.hud.views import ListView
 
 
 def rows(driven: Driven) -> dict[str, tuple[str, str]]:
-    view = driven.program.status().view
+    view = driven.status().view
     assert isinstance(view, ListView)
     return {row.text: (row.detail, row.about) for row in view.rows}
 
@@ -37,35 +37,35 @@ def test_return_shows_and_hides_one_and_the_list_stays_open(driven: Driven) -> N
     driven.press("return")
     assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
     driven.frames()
-    assert [told.name for told in driven.program.status().told] == [entry.label for entry in list(OVERLAYS.values())[:2]]
+    assert [told.name for told in driven.status().told] == [entry.label for entry in list(OVERLAYS.values())[:2]]
     driven.press("return")
     driven.press("up")
     driven.press("return")
     driven.frames()
-    assert not driven.program.overlays.shown and not driven.program.status().told
+    assert not driven.program.overlays.shown and not driven.status().told
 
 
 def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: Driven) -> None:
     profile = driven.program.sim.profile
     driven.frames(2)
     assert "overlays" not in profile.stages
-    driven.program.perform(Do("show_density"))
+    driven.perform(Do("show_density"))
     driven.frames(2)
     assert profile.stage_ms("overlays", 1)[0] > 0
-    driven.program.perform(Do("show_density"))
+    driven.perform(Do("show_density"))
     driven.frames(2)
     assert profile.stage_ms("overlays", 1)[0] == 0
 
 
 def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(driven: Driven) -> None:
     for name in OVERLAYS:
-        driven.program.perform(Do(name))
+        driven.perform(Do(name))
     driven.frames(4)
     for key in ("space", "backspace", "r", ".", "-", "=", "1"):
         driven.press(key)
         driven.settle()
         driven.frames(2)
-        assert len(driven.program.status().told) == len(OVERLAYS)
+        assert len(driven.status().told) == len(OVERLAYS)
 
 
 def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
@@ -73,14 +73,14 @@ def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
     for shown in ((), tuple(OVERLAYS)):
         driven = Driven()
         for name in shown:
-            driven.program.perform(Do(name))
+            driven.perform(Do(name))
         driven.frames(5)
         hashes.append((driven.program.sim.tick, driven.program.sim.state_hash()))
     assert hashes[0] == hashes[1]
 
 
 def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driven) -> None:
-    driven.program.perform(Do("show_flow"))
+    driven.perform(Do("show_flow"))
     driven.frames(3)
     fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
     for goal in range(2):

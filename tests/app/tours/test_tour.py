@@ -56,7 +56,7 @@ def go_on(driven: Driven) -> None:
 
 
 def shown(driven: Driven) -> TourView:
-    view = driven.program.status().tour
+    view = driven.status().tour
     assert view
     return view
 
@@ -165,7 +165,7 @@ def test_other_keys_do_what_they_do_and_held_ones_do_not_race_through_the_tour(t
     assert touring.program.camera.x > before
     touring.press("right", hold=True)
     for command in touring.loop.events.input.held(5.0):
-        touring.program.perform(command)
+        touring.perform(command)
     touring.release("right")
     assert shown(touring).step == 2
     touring.press("f1")
@@ -177,22 +177,22 @@ def test_a_tour_can_be_left_and_everything_stays_as_it_is(touring: Driven, leave
     touring.press("right")
     until_measured(touring)
     touring.press(leave)
-    assert touring.program.status().tour is None and options(touring).neighbours == "none"
+    assert touring.status().tour is None and options(touring).neighbours == "none"
     assert touring.program.running and touring.program.dialogs.top is None
-    assert "the tour is over" in touring.program.status().notices
+    assert "the tour is over" in touring.status().notices
 
 
 def test_after_the_last_page_it_is_over(touring: Driven) -> None:
     for _ in range(6):
         until_measured(touring)
         touring.press("right")
-    assert touring.program.status().tour is None
+    assert touring.status().tour is None
     assert touring.program.running
 
 
 def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
     touring.open("other")
-    assert touring.program.status().tour is None
+    assert touring.status().tour is None
 
 
 def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven, folder: Path) -> None:
@@ -200,8 +200,8 @@ def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven,
     for _ in range(4):
         until_measured(touring)
         touring.press("right")
-    touring.until(lambda: touring.program.status().tour is None)
-    assert any("other.yaml:1: agents" in notice for notice in touring.program.status().notices)
+    touring.until(lambda: touring.status().tour is None)
+    assert any("other.yaml:1: agents" in notice for notice in touring.status().notices)
     assert touring.program.config_name == "small"
 
 
@@ -242,7 +242,7 @@ def test_parts_of_the_panel_are_buttons(touring: Driven) -> None:
         click(touring, name)
         assert shown(touring).step == step
     click(touring, "leave")
-    assert touring.program.status().tour is None
+    assert touring.status().tour is None
 
 
 def click(driven: Driven, name: str) -> None:
@@ -278,4 +278,4 @@ def test_a_shipped_tour_can_be_played_to_its_end_with_all_its_numbers(
         assert view.step == page.step + 1 and TO_COME not in view.text + view.question, view
         assert UNKNOWN not in view.text + view.question, (number, view)
         driven.press("return")
-    assert driven.program.status().tour is None
+    assert driven.status().tour is None
