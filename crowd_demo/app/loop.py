@@ -14,6 +14,7 @@ import time
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import pygame
 
@@ -199,9 +200,11 @@ class Loop:
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
             with self._drawing:
-                program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
-                program.overlays.draw(screen(), program.looks.now.theme)
-                program.split.draw(screen(), alpha, program.looks.now.theme)
+                theme, overlays = program.looks.now.theme, program.overlays
+                on_ground = partial(overlays.draw_on_ground, theme)
+                program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
+                overlays.draw(screen(), theme)
+                program.split.draw(screen(), alpha, theme, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
                 if steps and program.looks.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):
