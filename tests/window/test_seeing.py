@@ -9,6 +9,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.render.hud.theme import DARK, PANEL
 from crowd_demo.sim.simulation import Simulation
 
@@ -23,6 +24,14 @@ def seen(running: Any) -> Any:
 def dark(picture: Any) -> float:
     """The share of pixels that are about as dark as a panel."""
     return float((picture.max(axis=2) < max(DARK[PANEL][:3]) + 40).mean())
+
+
+def leave_as_nobody_had_looked(running: Any) -> None:
+    """The crowd is what as many steps make of it without a window."""
+    assert running.leave() == 0
+    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
+    alone.step(report["steps"])
+    assert report["steps"] > 10 and report["state_hash"] == alone.state_hash()
 
 
 def test_q_goes_through_the_colours_with_a_legend_and_shift_q_back_and_the_crowd_does_not_notice(running: Any) -> None:
@@ -43,10 +52,22 @@ def test_q_goes_through_the_colours_with_a_legend_and_shift_q_back_and_the_crowd
     running.press("q", "space")
     time.sleep(REST_S)
     running.press("space")
-    assert running.leave() == 0
-    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
-    alone.step(report["steps"])
-    assert report["state_hash"] == alone.state_hash()
+    leave_as_nobody_had_looked(running)
+
+
+def test_every_colour_mode_is_reached_by_its_key_and_changes_nothing_but_the_picture(running: Any) -> None:
+    running.press("Tab", "Tab", "Home", "space")  # no HUD
+    plain, pictures = seen(running), []
+    for _ in range(len(COLOURS) - 1):
+        running.press("q")
+        pictures.append(seen(running))
+    assert all((picture != plain).any(axis=2).mean() > 0.01 for picture in pictures)
+    running.press("q")
+    assert (seen(running) == plain).all(), "once round"
+    running.press("space")
+    for key in ("q", "shift+q"):
+        running.press(*[key] * len(COLOURS))
+    leave_as_nobody_had_looked(running)
 
 
 def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap_which_takes_clicks(running: Any) -> None:
@@ -69,4 +90,6 @@ def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap_which_takes_
     running.press("End", "ctrl+1")
     assert (seen(running) == near).all()
     running.press("Home")
-    assert (seen(running) == whole).all() and running.leave() == 0
+    assert (seen(running) == whole).all()
+    running.press("space", "ctrl+Up", "ctrl+1", "End", "ctrl+Down", "Home", "End")
+    leave_as_nobody_had_looked(running)
