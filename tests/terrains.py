@@ -11,8 +11,8 @@ from hypothesis.extra import numpy as hnp
 from crowd_demo.compute.jit import run
 from crowd_demo.config.map_data import FLOOR, WALL, MapData
 from crowd_demo.config.maps import parse_octile
-from crowd_demo.sim.terrain.crowding import Crowding, Prices
-from crowd_demo.sim.terrain.flow_fields import ARRIVED, DIAGONAL, STEP_COLUMN, STEP_ROW, STRAIGHT, UNREACHABLE, FlowFields
+from crowd_demo.sim.terrain.crowding import DIAGONAL, STRAIGHT, Crowding, Prices
+from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE, FlowFields
 from crowd_demo.sim.terrain.tiles import Terrain
 
 REAL_MAPS = Path(__file__).parents[2] / "shared" / "maps"  # of the MovingAI benchmark, not part of the project

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
-import sys
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
 from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_overrides, parser_of
 from crowd_demo.cli.exits import CRASHED, FINE, mistaken, print_error
@@ -27,8 +24,8 @@ ABOUT = """\
 Make many runs, each combination of the varied values with each seed, and write one table. What DIR has already is not made
 again: the same command goes on where it was left, and Ctrl-C loses only the runs under way. The exit code is 0 only if every
 run has a row without an error, none failed now, and none that was made twice had another state hash or measured otherwise."""
+NAME = "ensemble"
 SAY_EVERY_S = 60.0  # where standard error is no terminal
-LOOK_EVERY_S = 0.2
 MB = 1 << 20
 
 
@@ -151,9 +148,9 @@ def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Ma
     from crowd_demo.ensemble.progress import Progress
     from crowd_demo.ensemble.running import carry_out_all
 
-    with _telling() as tell:
+    with ProgressLine(NAME, SAY_EVERY_S) as line:
         if args.scheduler is None:
-            _warm(missing, tell)
+            _warm(missing, line)
         executor = make_executor(plan, args.workers, args.scheduler)
         if args.workers and executor.workers < args.workers:
             print_error(f"ensemble: {executor.workers} at a time: more do not fit into memory")
@@ -165,18 +162,18 @@ def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Ma
                     made.add(row)
                     progress.count(bool(row.error))
                 progress.workers = executor.workers
-                tell(str(progress))
+                line.tell(progress)
         finally:
             rows.close()
             executor.close()
 
 
-def _warm(runs: Sequence[Run], tell: Tell) -> None:
+def _warm(runs: Sequence[Run], line: ProgressLine) -> None:
     from crowd_demo.ensemble.warming import warm
 
-    tell("importing the compiler")
+    line.tell("importing the compiler")
     warm({run.settings: run.config for run in runs}.values(),
-         lambda kernel, done, total: tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
+         lambda kernel, done, total: line.tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
 
 
 def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
@@ -219,9 +216,9 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:
-        with _telling() as tell:
-            _warm(missing[:1], tell)
-            tell("making one run")
+        with ProgressLine(NAME, SAY_EVERY_S) as line:
+            _warm(missing[:1], line)
+            line.tell("making one run")
             one = run_seconds(plan, missing[0])
         executor = make_executor(plan, args.workers, args.scheduler)
         workers = max(min(executor.workers, len(missing)), 1)
@@ -234,34 +231,3 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
 
 def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
-
-
-# --- how far it is ---------------------------------------------------------------------------------------------------
-
-class Tell:
-    """One line on a terminal that changes; elsewhere a line a minute."""
-
-    def __init__(self) -> None:
-        self._terminal, self._said = sys.stderr.isatty(), time.monotonic()
-
-    def __call__(self, text: str) -> None:
-        now, line = time.monotonic(), f"ensemble: {text}"
-        if self._terminal and now - self._said > LOOK_EVERY_S:
-            self._said = now
-            print(f"\r\x1b[K{line[:shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
-        elif not self._terminal and now - self._said > SAY_EVERY_S:
-            self._said = now
-            print(line, file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        if self._terminal:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _telling() -> Iterator[Tell]:
-    tell = Tell()
-    try:
-        yield tell
-    finally:
-        tell.end()

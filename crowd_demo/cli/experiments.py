@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
 import threading
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.app.process.worker import carry_out
@@ -25,7 +23,6 @@ else:
     Kind = TypeVar("Kind")
 
 LOOK_EVERY_S = 0.2
-SAY_EVERY_S = 5.0  # where standard error is no terminal
 
 
 class Watched(Generic[Kind]):
@@ -58,18 +55,9 @@ class Watched(Generic[Kind]):
                 break
 
     def _tell_until(self, future: Future[None]) -> None:
-        terminal, said = sys.stderr.isatty(), time.monotonic()
-        try:
+        with ProgressLine(self._name) as line:
             while not wait((future,), timeout=LOOK_EVERY_S).done:
-                line = f"{self._name}: {self.doing}"
-                if terminal:
-                    print(f"\r\x1b[K{line[:shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)
-                elif time.monotonic() - said > SAY_EVERY_S:
-                    said = time.monotonic()
-                    print(line, file=sys.stderr, flush=True)
-        finally:
-            if terminal:
-                print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+                line.tell(self.doing)
 
 
 def kernels(config: Config, watched: Watched[Kind], render: bool = True) -> Compile:

@@ -7,6 +7,7 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, unwritable_report
 from crowd_demo.cli.exits import mistaken
@@ -52,14 +53,10 @@ def _measure(args: argparse.Namespace, config: Config) -> int:
     from crowd_demo.measure.record import header
     from crowd_demo.sim.simulation import Simulation
 
-    def tell(done: int) -> None:
-        if sys.stderr.isatty():
-            print(f"\rflocks: step {done:,} of {args.steps:,}", end="\n" if done + 1 > args.steps else "", file=sys.stderr,
-                  flush=True)
-
     print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
     sim = Simulation(config)
-    flight = watch(sim, args.steps, tell)
+    with ProgressLine("flocks") as line:
+        flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
     record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
               "state_hash": sim.state_hash(), "looks": [look._asdict() for look in flight.looks],
               "splits": flight.splits, "merges": flight.merges}

@@ -53,7 +53,7 @@ class PeopleSettings(Paced):
     """People who walk to a goal, wait there, and choose another; they keep apart and slide along walls."""
 
     radius: Length = number(40, 0, 4096, LENGTH, "avoidance: others nearer than this push")
-    body: Length = number(6, 0, 1024, LENGTH, "distance kept clear of walls")
+    body: Length = number(6, 0, 1024, LENGTH, "radius of a body: kept clear of walls and, by contact, of other bodies")
     speed_min: Speed = number(11.4, 0, 10_000, SPEED, "slowest preferred speed")
     speed_max: Speed = number(58.3, 0, 10_000, SPEED, "fastest preferred speed")
     speed_draws: Whole = number(4, 1, 16, "draws", "preferred speeds are means of so many; 1: all speeds are as frequent")

@@ -66,7 +66,7 @@ def span(low: float, high: float, slack: float, cell: float, cells: int) -> tupl
 
 
 def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> CellRange:
-    """The cells of a grid of `columns` x `rows` that culling has to visit."""
+    """The cells of a grid of `columns` x `rows` that meet the bounds."""
     row0, row1, inner_row0, inner_row1 = span(float(bounds.top), float(bounds.bottom), slack, cell, rows)
     column0, column1, inner0, inner1 = span(float(bounds.left), float(bounds.right), slack, cell, columns)
     return CellRange(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
@@ -143,11 +143,14 @@ def pack(worker: int, workers: int, found: Found, slots: Ints) -> None:
 
 
 class Cull:
-    """Owns the buffers. After `run`, `counters` say how many agents were tested and how many cells were visited."""
+    """Owns the buffers. After `run`, `counters` say how many agents were tested, and how many cells were visited to find them.
+
+    No cell is visited where all agents are taken.
+    """
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
-        self.visited: CellRange | None = None  # the cells that were visited last; None if culling does not go by cells
+        self.in_view: CellRange | None = None  # the cells that met the bounds last; None if culling does not go by cells
         self._takes_all = True
         self._reserve(0, 1)
 
@@ -161,17 +164,17 @@ class Cull:
         """The kernels of `how`; only "grid" needs `grid`. `slack`: how far an agent may be outside its cell, world units."""
         if count > len(self.identity) or workers > len(self.found.size):
             self._reserve(max(count, len(self.identity)), max(workers, len(self.found.size)))
-        self.counters, self.visited, self._takes_all = {"tested": 0, "cells_visited": 0}, None, how == "off"
+        self.counters, self.in_view, self._takes_all = {"tested": 0, "cells_visited": 0}, None, how == "off"
         if how == "off":
             return ()
         last = call(pack, workers, self.found, self.slots)
         if how == "agents":
             return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
         assert grid, "culling by grid needs one"
-        visited = self.visited = window(bounds, slack, grid.cell, grid.columns, grid.rows)
-        self.counters["cells_visited"] = visited.cells
-        self._takes_all = visited.inner == (0, grid.rows, 0, grid.columns)
-        return call(visit_cells, workers, grid.view(), visited, agents, ahead, bounds, self.found), last
+        in_view = self.in_view = window(bounds, slack, grid.cell, grid.columns, grid.rows)
+        self._takes_all = in_view.inner == (0, grid.rows, 0, grid.columns)
+        self.counters["cells_visited"] = 0 if self._takes_all else in_view.cells
+        return call(visit_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:
         """Return the visible slots, int32[visible]; the array is overwritten by the next frame."""

@@ -45,7 +45,7 @@ class Used(NamedTuple):
 
     shot: Shot
     slots: Ints  # of the agents that were drawn, in that order
-    cells: CellRange | None  # that culling has visited
+    cells: CellRange | None  # those that meet the culling bounds
     bands: depth.Scale | None  # of the depth order, where there were any
     band_starts: Ints  # int32[bands + 1]: the first agent of each
 
@@ -95,7 +95,7 @@ class Scene:
         with profile.stage("depth"):
             slots = self._ordered(shot, slots)
         bands = self._scale(shot) if self._by_bands(shot) else None
-        self.used = Used(shot, slots, self._cull.visited, bands, self._depth.start)
+        self.used = Used(shot, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         with profile.stage("ground"):
             self._draw_ground(target, shot)

@@ -12,18 +12,6 @@ from crowd_demo.config.keys import keys_of
 pytestmark = pytest.mark.quick
 
 
-@pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write `bad.yaml` into the working folder, which is empty but for it."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(text):
-        (tmp_path / "bad.yaml").write_text(text, "utf-8")
-        return "bad.yaml"
-
-    return write
-
-
 def lines_of(*args):
     with pytest.raises(ConfigError) as caught:
         load_config(*args)

@@ -30,18 +30,6 @@ steps:
 
 
 @pytest.fixture
-def write(tmp_path, monkeypatch):
-    """Write `bad.yaml` into the working folder, which is empty but for it."""
-    monkeypatch.chdir(tmp_path)
-
-    def write(text):
-        (tmp_path / "bad.yaml").write_text(text, "utf-8")
-        return "bad.yaml"
-
-    return write
-
-
-@pytest.fixture
 def tour(write):
     return load_tour(write(TOUR))
 

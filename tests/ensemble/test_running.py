@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pytest
 
 from crowd_demo import ensemble, load_config
-from crowd_demo.cli.ensemble import Tell
 from crowd_demo.config.memory import PROGRAM
 from crowd_demo.ensemble import capacity as capacities
 from crowd_demo.ensemble.capacity import all_seconds, capacity, run_bytes
@@ -61,22 +59,6 @@ def test_progress_is_one_line() -> None:
                                                (6000, "1 h 40 min"), (360_000, "100 h 0 min")])
 def test_durations_are_told_in_words(seconds, text) -> None:
     assert duration(seconds) == text
-
-
-@quick
-@pytest.mark.parametrize(("terminal", "every_s"), [(True, 0.2), (False, 60.0)])
-def test_a_terminal_has_one_line_and_others_one_a_minute(monkeypatch, capsys, terminal, every_s) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("crowd_demo.cli.ensemble.time.monotonic", lambda: clock[0])
-    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
-    tell = Tell()
-    for _ in range(100):
-        clock[0] += every_s / 20
-        tell("so far")
-    tell.end()
-    said = capsys.readouterr().err
-    lines = said.count("ensemble: so far")
-    assert lines in (4, 5) and said.count("\n") == (0 if terminal else lines)
 
 
 @quick

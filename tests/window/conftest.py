@@ -14,6 +14,9 @@ from typing import Any, TypeVar
 
 import pytest
 
+from crowd_demo.config.loader import load_config
+from crowd_demo.sim.simulation import Simulation
+
 PATIENCE_S = 120.0  # for whatever a slow machine does; no test measures a time
 SMALL = ("--config", "1k", "--set", "map=null", "--size", "640x360")
 TOOLS = ("Xvfb", "xdotool")
@@ -124,6 +127,12 @@ class Running:
 
     def report(self) -> Any:
         return json.loads((self.folder / "report.json").read_text())
+
+    def crowd_is_as_if_alone(self) -> bool:
+        """Has it come, after so many steps, to where it comes without a window and without anybody who looks?"""
+        report, alone = self.report(), Simulation(load_config("1k", ["map=null"]))
+        alone.step(report["steps"])
+        return bool(report["state_hash"] == alone.state_hash())
 
 
 @pytest.fixture

@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.theme import DARK, PANEL
 from crowd_demo.render.inks import WHITE
-from crowd_demo.sim.simulation import Simulation
 
 
 def pixels(path: Path) -> Any:
@@ -45,9 +43,7 @@ def test_a_click_on_an_agent_rings_it_and_opens_a_panel_and_nothing_changes(runn
     time.sleep(0.5)
     running.press("space")
     assert running.leave() == 0
-    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
-    alone.step(report["steps"])
-    assert report["state_hash"] == alone.state_hash()
+    assert running.crowd_is_as_if_alone()
 
 
 def test_a_drag_with_shift_selects_a_box_and_does_not_pan(running: Any) -> None:

@@ -8,9 +8,6 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.config.loader import load_config
-from crowd_demo.sim.simulation import Simulation
-
 
 def line_of(path: Any) -> int:
     """The column that is light from top to bottom."""
@@ -39,9 +36,7 @@ def test_without_a_switch_the_crowd_is_that_of_a_run_alone(running: Any) -> None
     time.sleep(1.0)
     running.press("space")
     assert running.leave() == 0
-    report, alone = running.report(), Simulation(load_config("1k", ["map=null"]))
-    alone.step(report["steps"])
-    assert report["state_hash"] == alone.state_hash()
+    assert running.crowd_is_as_if_alone()
 
 
 def test_keys_and_clicks_choose_the_value_on_the_right(running: Any) -> None:

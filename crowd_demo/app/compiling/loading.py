@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pygame
 
 from crowd_demo.app.process.heap import importing
+from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
 from crowd_demo.config.model import Config
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 BACKGROUND = (16, 20, 27)
 FRAME_S = 1 / 40
 PRINT_EVERY_S = 0.2
-SAY_EVERY_S = 5.0  # where standard error is no terminal
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 BAR = 640.0  # units
 WHAT = "A crowd in which every data-oriented optimisation is a switch: see what each one buys."
@@ -173,13 +173,6 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Se
 
 def print_progress(job: Future[Loaded], progress: Progress, quitting: Quitting) -> None:
     """Wait without a window, as `show_progress` does; print to standard error what takes long."""
-    terminal = sys.stderr.isatty()
-    said = time.monotonic()
-    while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-        if terminal:
-            print(f"\r\x1b[K{progress}", end="", file=sys.stderr, flush=True)
-        elif time.monotonic() - said > SAY_EVERY_S:
-            said = time.monotonic()
-            print(f"crowd-demo: {progress}", file=sys.stderr, flush=True)
-    if terminal:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+    with ProgressLine("crowd-demo") as line:
+        while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
+            line.tell(progress)

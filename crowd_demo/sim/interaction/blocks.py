@@ -30,7 +30,7 @@ def blocks_of(cells: Cells, workers: int) -> Blocks:
     """Return blocks that so many workers can share evenly: blocks of at most BLOCK rows and, where these are crowded, less."""
     rows = _rows(cells.rows, workers)
     start = cells.start[rows * cells.columns]
-    heavy = (start[1:] - start[:-1]) * (HEAVY * workers) > start[-1]
+    heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
     if workers == 1 or not heavy.any():
         return Blocks(start, rows[:-1], rows[1:])
     size = max(int(start[-1]) // (PARTS * workers * LANES) * LANES, LEAST_PART)

@@ -19,7 +19,8 @@ from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 PLAIN = 8  # the price of an empty tile
 DEAREST = 255
-LONGEST = 7 * DEAREST  # the most that a step costs (flow_fields.py)
+STRAIGHT, DIAGONAL = 5, 7  # times the price of the tile that a step leads to
+LONGEST = DIAGONAL * DEAREST  # the most that a step costs
 TILES_A_STEP = 8192  # of flow fields: so many are made again in a step, on the mean
 OLD, NEW = range(2)
 
@@ -42,7 +43,7 @@ class Crowding:
         self._turns = np.arange(fields) * self.every // max(fields, 1)  # steps after a count
         density = (UNITS_A_METRE / float(walls.tile)) * (UNITS_A_METRE / float(walls.tile))  # of one person on a tile
         self._dearer = np.float32(PLAIN * detour * (density * density))
-        self._most = np.float32(min(DEAREST, (2**31 - 1) // (7 * tiles)) - PLAIN)  # no way costs 2^31
+        self._most = np.float32(min(DEAREST, (2**31 - 1) // (DIAGONAL * tiles)) - PLAIN)  # no way costs 2^31
         self._tiles = self._next = np.full((2, terrain.rows, terrain.columns), PLAIN, np.uint8)
         self._counts = np.zeros(tiles if self.active else 0, np.int32)
 

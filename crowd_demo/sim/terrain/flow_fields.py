@@ -28,13 +28,12 @@ from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.compute.simd import root, select, splat, to_float
 from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.memory import MAKING_BYTES, MAKING_TILE
-from crowd_demo.sim.terrain.crowding import LONGEST, Prices
+from crowd_demo.sim.terrain.crowding import DIAGONAL, LONGEST, STRAIGHT, Prices
 from crowd_demo.sim.terrain.tiles import Terrain, Walls, tile_at
 
 # E, SE, S, SW, W, NW, N, NE, with y down
 STEP_COLUMN = (1, 1, 0, -1, -1, -1, 0, 1)
 STEP_ROW = (0, 1, 1, 1, 0, -1, -1, -1)
-STRAIGHT, DIAGONAL = 5, 7  # times the price
 ARRIVED, UNREACHABLE = 8, 9
 STEPS = np.array([(*STEP_COLUMN, 0, 0), (*STEP_ROW, 0, 0)], np.int32)  # for kernels, by direction
 CIRCLE = 1 << LONGEST.bit_length()  # lists, more than the longest step
