@@ -235,9 +235,9 @@ def draw_icon(state: str) -> Floats:
     paper = Paper(*CELL, (24, 7.1))
     if state == "waiting":
         paper.disc(0, 0, 3.6, mix(WAITING, (196, 132, 236), 0.6))
-        paper.disc(0, 0, 2.7, (252, 251, 246))
-        paper.polygon([(-0.5, -2.0), (0.5, -2.0), (0.5, 0.5), (-0.5, 0.5)], INK)
-        paper.polygon([(-0.5, -0.5), (1.7, -0.5), (1.7, 0.5), (-0.5, 0.5)], INK)
+        paper.disc(0, 0, 3.0, (252, 251, 246))
+        paper.polygon([(-0.35, -2.4), (0.35, -2.4), (0.35, 0.3), (-0.35, 0.3)], INK)  # thin: a small clock has a pale face
+        paper.polygon([(-0.35, -0.35), (0.1, -0.5), (1.9, 0.9), (1.5, 1.4)], INK)
     if state == "stuck":
         paper.polygon([(0, -3.6), (4.2, 3.5), (-4.2, 3.5)], (255, 164, 34))
         paper.polygon([(-0.7, -1.5), (0.7, -1.5), (0.5, 1.2), (-0.5, 1.2)], (120, 24, 0))

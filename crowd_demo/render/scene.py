@@ -123,16 +123,15 @@ class Scene:
         if self.sim.links.active:
             yield from self._line_calls(shot, frame)
         if self._mode:
-            yield from self._mode.calls(self.sim, no_slots, self._number)
+            yield from self._mode.calls_ahead(self.sim, self._number)
         yield from self._figures.calls(shot, frame)
 
     def colour_calls(self) -> Iterator[Call]:
         """The kernels of all colour modes, for compiling ahead."""
-        no_slots = np.zeros(0, np.int32)
         for entry in COLOURS.values():
             if entry.code:
                 mode: ColourMode = load(entry.code)()
-                yield from mode.calls(self.sim, no_slots, self._number)
+                yield from mode.calls_ahead(self.sim, self._number)
 
     def _shot(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> Shot:
         sim, rect = self.sim, frozen_rect or camera.view_rect()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pygame
 
+from crowd_demo.registry.colours import COLOURS
 from crowd_demo.render.hud.theme import DARK, PANEL
 
 REST_S = 0.6  # a glide of the zoom is over, and the HUD was drawn again
@@ -45,6 +46,22 @@ def test_q_goes_through_the_colours_with_a_legend_and_shift_q_back_and_the_crowd
     assert running.crowd_is_as_if_alone()
 
 
+def test_every_colour_mode_is_reached_by_its_key_and_changes_nothing_but_the_picture(running: Any) -> None:
+    running.press("Tab", "Tab", "Home", "space")  # no HUD
+    plain, pictures = seen(running), []
+    for _ in range(len(COLOURS) - 1):
+        running.press("q")
+        pictures.append(seen(running))
+    assert all((picture != plain).any(axis=2).mean() > 0.01 for picture in pictures)
+    running.press("q")
+    assert (seen(running) == plain).all(), "once round"
+    running.press("space")
+    for key in ("q", "shift+q"):
+        running.press(*[key] * len(COLOURS))
+    assert running.leave() == 0
+    assert running.crowd_is_as_if_alone()
+
+
 def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap_which_takes_clicks(running: Any) -> None:
     running.press("space", "Tab", "Tab", "Home")
     whole = seen(running)
@@ -65,4 +82,7 @@ def test_keys_zoom_keep_a_view_come_back_to_it_and_show_the_minimap_which_takes_
     running.press("End", "ctrl+1")
     assert (seen(running) == near).all()
     running.press("Home")
-    assert (seen(running) == whole).all() and running.leave() == 0
+    assert (seen(running) == whole).all()
+    running.press("space", "ctrl+Up", "ctrl+1", "End", "ctrl+Down", "Home", "End")
+    assert running.leave() == 0
+    assert running.crowd_is_as_if_alone()

@@ -40,13 +40,17 @@ class Legend(NamedTuple):
 
 
 class ColourMode(Protocol):
-    """One mode, made when it is chosen; it owns the memory that its kernels need."""
+    """One mode, made when it is chosen; it owns the memory that its kernels need. Modes derive from this."""
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         """Return the colours that there are, at most 256."""
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
+
+    def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
+        """Return every kernel that `calls` may return, to be compiled and never run."""
+        return self.calls(sim, np.zeros(0, np.int32), number)
 
     def legend(self, sim: Simulation) -> Legend:
         """Explain the colours."""

@@ -12,7 +12,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
 from crowd_demo.compute.simd import bits, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
-from crowd_demo.render.colours.base import RGB, Legend
+from crowd_demo.render.colours.base import RGB, ColourMode, Legend
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
@@ -41,7 +41,7 @@ def parity(board: Board, slots: Int, register: Register) -> Register:
     return bits(column + _place(take(board.y, slots), board.inv_cell, board.rows), 0, 1)
 
 
-class CellColours:
+class CellColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return BOARD
 

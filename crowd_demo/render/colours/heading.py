@@ -15,7 +15,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
 from crowd_demo.compute.simd import select, splat, to_int
 from crowd_demo.compute.simd_memory import take
-from crowd_demo.render.colours.base import RGB, Legend, ramp
+from crowd_demo.render.colours.base import RGB, ColourMode, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
@@ -51,7 +51,7 @@ def number_headings(mode: Headings, slots: Int, register: Register) -> Register:
     return shade_of(take(mode.vx, slots), take(mode.vy, slots))
 
 
-class HeadingColours:
+class HeadingColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return ramp((*WHEEL, WHEEL[0]), TURN + 1)[:TURN]
 

@@ -12,7 +12,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, device
 from crowd_demo.compute.simd import bits, select, splat
 from crowd_demo.compute.simd_memory import take
-from crowd_demo.render.colours.base import FALLING, RGB, Legend, ramp
+from crowd_demo.render.colours.base import FALLING, RGB, ColourMode, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
@@ -67,7 +67,7 @@ def ages(sim: Simulation, slots: Ints) -> Bytes:
     return number
 
 
-class AgeColours:
+class AgeColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return _colours(sim)
 
@@ -78,7 +78,7 @@ class AgeColours:
         return _legend(sim, "last look at neighbours", "in the last step", "{} steps before")
 
 
-class TurnColours:
+class TurnColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return _colours(sim)
 

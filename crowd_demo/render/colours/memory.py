@@ -9,7 +9,7 @@ from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call
 from crowd_demo.compute.simd import quotient
-from crowd_demo.render.colours.base import LEVELS, RAINBOW, RGB, Legend, ramp
+from crowd_demo.render.colours.base import LEVELS, RAINBOW, RGB, ColourMode, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
@@ -25,7 +25,7 @@ def number_slots(memory: Memory, slots: Int, register: Register) -> Register:
     return quotient(register * LEVELS, memory.agents)
 
 
-class MemoryColours:
+class MemoryColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return ramp(RAINBOW)
 

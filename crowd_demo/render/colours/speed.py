@@ -12,7 +12,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call
 from crowd_demo.compute.simd import root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
-from crowd_demo.render.colours.base import LEVELS, RGB, RISING, Legend, ramp
+from crowd_demo.render.colours.base import LEVELS, RGB, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
 
@@ -32,7 +32,7 @@ def number_speeds(mode: Speeds, slots: Int, register: Register) -> Register:
     return to_int(select(shade < most, shade, most))
 
 
-class SpeedColours:
+class SpeedColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return ramp(RISING)
 

@@ -39,7 +39,7 @@ class Squares(NamedTuple):
     batch: Ints  # [workers, BATCH]: squares of agents that are being counted
 
 
-class Crowding(NamedTuple):
+class Densities(NamedTuple):
     """What numbers agents: columns by slot, and the shade of each square."""
 
     x: Floats
@@ -159,6 +159,6 @@ def shade_squares(worker: int, workers: int, squares: Squares, window: Window, s
             store(squares.shade, square, take(shades, select(around < most, around, most)))
 
 
-@implements(number_of, Crowding)
-def number_squares(mode: Crowding, slots: Int, register: Register) -> Register:
+@implements(number_of, Densities)
+def number_squares(mode: Densities, slots: Int, register: Register) -> Register:
     return take(mode.squares.shade, _square_at(take(mode.x, slots), take(mode.y, slots), mode.squares))

@@ -13,7 +13,7 @@ from crowd_demo.compute.jit import Call
 from crowd_demo.compute.simd import splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.render.colours.base import CATEGORIES, RGB, Legend
+from crowd_demo.render.colours.base import CATEGORIES, RGB, ColourMode, Legend
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.simulation import Simulation
@@ -43,7 +43,7 @@ def number_alike(mode: OneState, slots: Int, register: Register) -> Register:
     return splat(mode.number, register)
 
 
-class StateColours:
+class StateColours(ColourMode):
     """People have the colours that the HUD counts them by."""
 
     def __init__(self) -> None:

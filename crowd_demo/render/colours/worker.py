@@ -12,7 +12,7 @@ from crowd_demo.compute.arrays import Bytes, Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call
 from crowd_demo.compute.simd import LANES, quotient
-from crowd_demo.render.colours.base import CATEGORIES, RGB, Legend
+from crowd_demo.render.colours.base import CATEGORIES, RGB, ColourMode, Legend
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.simulation import Simulation
@@ -34,7 +34,7 @@ def number_workers(movers: Movers, slots: Int, register: Register) -> Register:
     return worker - quotient(worker, movers.colours) * movers.colours
 
 
-class WorkerColours:
+class WorkerColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return CATEGORIES
 

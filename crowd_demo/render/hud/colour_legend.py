@@ -2,48 +2,78 @@
 
 from __future__ import annotations
 
-from crowd_demo.render.colours.base import Legend
+from collections.abc import Callable
+from typing import NamedTuple
+
+from crowd_demo.render.colours.base import RGB, Legend
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import DIM, FAINT, NORMAL, PAD, SMALL
+from crowd_demo.render.hud.theme import DIM, FAINT, PAD, SMALL
 
-HEIGHT, SWATCH, GAP = 26.0, 10.0, 12.0
+LINE, EDGES, SWATCH, GAP = 16.0, 10.0, 10.0, 12.0
 RAMP = 150.0  # width of all colours of a ramp
 
 
+class Part(NamedTuple):
+    """What stays in one line: so wide, drawn from there on around the middle of a line."""
+
+    wide: float
+    draw: Callable[[Canvas, float, float], object]
+
+
 def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel of one line, at most `room` units wide: texts that do not fit are cut."""
+    """A panel of at most `room` units width, of as many lines as it takes."""
     ruler = Canvas((1, 1), pen, scale, None)
-    title = ruler.width(legend.title, NORMAL) + GAP
-    texts = _fitted(legend, room - 2 * PAD - title, ruler)
-    canvas = Canvas((2 * PAD + title + _width(legend, texts, ruler), HEIGHT), pen, scale)
-    x, middle = canvas.left(legend.title, PAD, HEIGHT / 2, NORMAL) + GAP, HEIGHT / 2
-    if legend.is_ramp:
-        x = canvas.left(texts[0], x, middle, SMALL, DIM) + GAP / 2
-        step = RAMP / len(legend.colours)
-        for number, colour in enumerate(legend.colours):
-            canvas.rect(colour, (x + number * step, middle - SWATCH / 2, step, SWATCH))
-        canvas.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, RAMP + 2, SWATCH + 2), width=1)
-        canvas.left(texts[-1], x + RAMP + GAP / 2, middle, SMALL, DIM)
-    else:
-        for colour, text in zip(legend.colours, texts, strict=True):
-            canvas.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, SWATCH + 2, SWATCH + 2), radius=2)
-            canvas.rect(colour, (x, middle - SWATCH / 2, SWATCH, SWATCH), radius=2)
-            x = canvas.left(text, x + SWATCH + 4, middle, SMALL, DIM) + GAP
+    lines = _in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD)
+    wide = max(sum(part.wide + GAP for part in line) for line in lines) - GAP
+    canvas = Canvas((2 * PAD + wide, EDGES + LINE * len(lines)), pen, scale)
+    for number, line in enumerate(lines):
+        x: float = PAD
+        for part in line:
+            part.draw(canvas, x, EDGES / 2 + LINE * (number + 0.5))
+            x += part.wide + GAP
     canvas.target((0, 0, *canvas.size), "action", "colours")
     return canvas
 
 
-def _width(legend: Legend, texts: tuple[str, ...], ruler: Canvas) -> float:
-    written = sum(ruler.width(text, SMALL) for text in texts)
+def _in_lines(parts: list[Part], room: float) -> list[list[Part]]:
+    lines: list[list[Part]] = [[]]
+    for part in parts:
+        if lines[-1] and sum(each.wide + GAP for each in lines[-1]) + part.wide > room:
+            lines.append([])
+        lines[-1].append(part)
+    return lines
+
+
+def _parts(legend: Legend, room: float, ruler: Canvas) -> list[Part]:
+    title = ruler.fitted(legend.title, room)
+    parts = [Part(ruler.width(title), lambda on, x, middle: on.left(title, x, middle))]
     if legend.is_ramp:
-        return RAMP + GAP + written
-    return written + (SWATCH + 4 + GAP) * len(texts) - GAP
+        return [*parts, _ramp(legend, room, ruler)]
+    return parts + [_swatch(colour, ruler.fitted(text, room - SWATCH - 4, SMALL), ruler)
+                    for colour, text in zip(legend.colours, legend.texts, strict=True)]
 
 
-def _fitted(legend: Legend, room: float, ruler: Canvas) -> tuple[str, ...]:
-    spare = room - _width(legend, legend.texts, ruler)
-    if spare >= 0:
-        return legend.texts
-    each = max(8.0, (room - _width(legend, ("",) * len(legend.texts), ruler)) / len(legend.texts))
-    return tuple(ruler.fitted(text, each, SMALL) for text in legend.texts)
+def _ramp(legend: Legend, room: float, ruler: Canvas) -> Part:
+    each = (room - RAMP - GAP) / 2
+    first, last = (ruler.fitted(text, each, SMALL) for text in (legend.texts[0], legend.texts[-1]))
+    before = ruler.width(first, SMALL) + GAP / 2
+    step = RAMP / len(legend.colours)
+
+    def draw(on: Canvas, x: float, middle: float) -> None:
+        on.left(first, x, middle, SMALL, DIM)
+        for number, colour in enumerate(legend.colours):
+            on.rect(colour, (x + before + number * step, middle - SWATCH / 2, step, SWATCH))
+        on.rect(FAINT, (x + before - 1, middle - SWATCH / 2 - 1, RAMP + 2, SWATCH + 2), width=1)
+        on.left(last, x + before + RAMP + GAP / 2, middle, SMALL, DIM)
+
+    return Part(before + RAMP + GAP / 2 + ruler.width(last, SMALL), draw)
+
+
+def _swatch(colour: RGB, text: str, ruler: Canvas) -> Part:
+    def draw(on: Canvas, x: float, middle: float) -> None:
+        on.rect(FAINT, (x - 1, middle - SWATCH / 2 - 1, SWATCH + 2, SWATCH + 2), radius=2)
+        on.rect(colour, (x, middle - SWATCH / 2, SWATCH, SWATCH), radius=2)
+        on.left(text, x + SWATCH + 4, middle, SMALL, DIM)
+
+    return Part(SWATCH + 4 + ruler.width(text, SMALL), draw)

@@ -25,11 +25,13 @@ from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
 from crowd_demo.render.hud.minimap import Looked, Minimap
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.placing import Placed, common_px
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
 from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
-from crowd_demo.render.hud.theme import PAD, THEMES, Colour, scale_for
+from crowd_demo.render.hud.text_panel import text_panel
+from crowd_demo.render.hud.theme import THEMES, Colour, scale_for
 from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
@@ -38,34 +40,15 @@ from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
-ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
+ON_DIALOG = Target("dialog")  # a place there that means nothing in particular
 TIMELINE = Target("timeline")
-LEGEND_NEEDS, NOTICE_NEEDS = 300, 150  # units
-NOTICE_LINE = 16  # units
+LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 300, 150, 390  # units
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
 INSPECTING = {"inspect_next": "next, with Shift previous", "inspect": "close"}
 INSPECTING_BOX = {"inspect_next": "who is in its middle", "inspect": "close"}
 CORNERS = ("topright", "topleft", "bottomright", "bottomleft")  # where the inspector's panel may be, the usual one first
 COLOUR_LEGEND_ROOM = 520  # units
 LOW = 0.6  # of the window's height: what reaches down to there is in the way of what lies at the lower edge
-
-
-class Placed(NamedTuple):
-    """A canvas and where its upper left corner is, in pixels."""
-
-    canvas: Canvas
-    at: tuple[int, int]
-
-    @property
-    def rect(self) -> pygame.Rect:
-        return self.canvas.surface.get_rect(topleft=self.at)
-
-    def target_at(self, x: float, y: float) -> Target | None:
-        """The target at a pixel of the window; None outside of the canvas."""
-        x, y = x - self.at[0], y - self.at[1]
-        if not self.canvas.surface.get_rect().collidepoint(x, y):
-            return None
-        return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
 
 
 class Kept(NamedTuple):
@@ -107,14 +90,16 @@ class Hud:
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         if status.tour:
             self._draw_tour(on, status.tour)
+        if status.looked:  # before what gives way to it
+            self._draw_minimap(on, sim, status.looked, now_s)
+        lasting, lasting_px = len(self._placed), self.taken_px
         if status.looks.hud != "off":
             self._draw_legends(on, status, now_s)
+        legends = self._placed[lasting:]
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(on, status.inspection, now_s)
-        if status.looked:
-            self._draw_minimap(on, sim, status.looked, now_s)
         if status.card and status.looks.hud != "off":
-            self._draw_card(on, status.card)
+            self._draw_card(on, status.card, legends, lasting_px)
         if status.view:
             self._draw_view(on, status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
@@ -198,13 +183,12 @@ class Hud:
 
     def _draw_legends(self, on: pygame.Surface, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
-        width, margin = on.get_width(), self._margin(on.get_size())
+        left, right = columns = self._free_columns(on, LEGEND_NEEDS)
         if legend := status.legend:
-            room = min(COLOUR_LEGEND_ROOM, (width - 2 * margin) / self.scale)
-            self._place_low(on, self._rendered("colours", (legend, width), lambda: draw_colour_legend(
-                legend, room, self.pen, self.scale)), (0, width))
+            room = min(COLOUR_LEGEND_ROOM, (right - left) / self.scale)
+            self._place_low(on, self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
+                legend, room, self.pen, self.scale)), columns)
         if told := status.told:
-            left, right = columns = self._free_columns(on, LEGEND_NEEDS)
             names = tuple(each.name for each in told)
             self._place_low(on, self._rendered("overlays", (names, columns), lambda: draw_legend(
                 told, (right - left) / self.scale, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
@@ -219,9 +203,9 @@ class Hud:
         room = pygame.Rect(left, margin, right - left, on.get_height() - self.taken_px - 2 * margin)
         places = {corner: canvas.surface.get_rect(**{corner: getattr(room, corner)}) for corner in CORNERS}
 
-        def covered(corner: str) -> int:
+        def covered(corner: str) -> tuple[int, int]:
             common = places[corner].clip(found.seen_at or (0, 0, 0, 0))
-            return common.width * common.height
+            return common.width * common.height, self._covered(places[corner])
 
         self._inspected_in = min((self._inspected_in, *CORNERS), key=covered)
         x, y = places[self._inspected_in].topleft
@@ -259,18 +243,23 @@ class Hud:
         self._minimap_at = rect.topleft
         self._place(on, canvas, rect.topleft)
 
-    def _draw_card(self, on: pygame.Surface, card: Card) -> None:
-        """Draw the card in the middle of the upper edge, or of the lower one, where it covers less."""
-        width, margin = on.get_width(), self._margin(on.get_size())
-        room, hint = (width - 2 * margin) / self.scale, "   ".join(self._hints(ON_CARD))
-        canvas = self._rendered("card", (card, width), lambda: draw_card(card, room, self.pen, self.scale, hint))
-        places = (canvas.surface.get_rect(midtop=(width // 2, margin)),
-                  canvas.surface.get_rect(midbottom=(width // 2, on.get_height() - self.taken_px - margin)))
-        self._place(on, canvas, min(places, key=self._covered).topleft)
+    def _draw_card(self, on: pygame.Surface, card: Card, legends: Sequence[Placed], lasting_px: int) -> None:
+        """Draw the card in the middle of the upper edge, or of the lower one, where it covers less.
+
+        It covers legends, below which `lasting_px` are taken, rather than anything else.
+        """
+        (width, height), margin = on.get_size(), self._margin(on.get_size())
+        left, right = columns = self._free_columns(on, CARD_NEEDS)
+        room, hint = (right - left) / self.scale, "   ".join(self._hints(ON_CARD))
+        canvas = self._rendered("card", (card, columns), lambda: draw_card(card, room, self.pen, self.scale, hint))
+        middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
+        low = (canvas.surface.get_rect(midbottom=(middle, height - taken - margin)) for taken in (self.taken_px, lasting_px))
+        places = [canvas.surface.get_rect(midtop=(width // 2, margin)), *low]
+        self._place(on, canvas, min(places, key=lambda place: (common_px(place, lasting), self._covered(place))).topleft)
 
     def _covered(self, rect: pygame.Rect) -> int:
         """Pixels of what was placed that a rectangle would cover."""
-        return sum(common.width * common.height for common in (rect.clip(placed.rect) for placed in self._placed))
+        return common_px(rect, [placed.rect for placed in self._placed])
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
         """The keys of these actions, as far as they have one, and what is said of each."""
@@ -308,15 +297,3 @@ class Hud:
     def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:
         on.blit(canvas.surface, at)
         self._placed.append(Placed(canvas, at))
-
-
-def text_panel(text: str, room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel around a text, in as many lines as it takes for it to be no wider than the room."""
-    ruler = Canvas((1, 1), pen, scale, None)
-    lines = ruler.wrapped(text, room - 2 * PAD)
-    canvas = Canvas((max(map(ruler.width, lines), default=0) + 2 * PAD, 10 + NOTICE_LINE * len(lines)), pen, scale)
-    for number, line in enumerate(lines):
-        canvas.left(line, PAD, 13 + NOTICE_LINE * number)
-    return canvas
-
-

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import ACCENT, DIM, FAINT, GROUND, LARGE, PAD, SMALL, TEXT
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, GROUND, LARGE, PAD, SMALL, TEXT
 from crowd_demo.render.inks import GREEN, GREY, ORANGE
 from crowd_demo.render.told import Inspection, MemoryStrip
 
@@ -40,6 +40,7 @@ def _draw_strip(on: Canvas, strip: MemoryStrip, top: float) -> None:
     wide = WIDTH - 2 * PAD
     on.left("memory, from the first slot to the last", PAD, top + 4, SMALL, FAINT)
     on.rect(GROUND, (PAD, top + 11, wide, 12))
+    on.rect(EDGE, (PAD, top + 11, wide, 12), width=1)
     for shares, colour, down in ((strip.candidates, GREY, 11.0), (strip.neighbours, GREEN, 17.0)):
         for place in {int(share * wide) for share in shares}:
             on.rect(colour, (PAD + place, top + down, 1.5, 6))

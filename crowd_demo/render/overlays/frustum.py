@@ -16,4 +16,4 @@ def draw_frustum(sketch: Sketch, looking: Looking) -> None:
         sketch.boxes(*frozen, ink(BLACK), width=6)
         sketch.boxes(*frozen, ink(ORANGE), width=2)
         sketch.label("frozen frustum", (frozen.left + frozen.right) / 2, frozen.top - 16 / sketch.zoom, WARM)
-        sketch.tell("drawn is only what is in it", Key(ORANGE, "the frozen view"))
+        sketch.tell("drawn is what touches it: whole tiles, and agents that reach into it", Key(ORANGE, "the frozen view"))

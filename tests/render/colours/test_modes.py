@@ -6,6 +6,7 @@ import pytest
 from crowds import CROWDS, open_world, simulation
 
 from crowd_demo.compute.jit import run
+from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
@@ -132,11 +133,39 @@ def test_density_is_the_same_whatever_part_of_the_crowd_is_drawn(sim, workers):
 
 @pytest.mark.quick
 def test_levels_of_service_begin_where_fruin_says():
-    area = 9 * (density.SQUARE / density.METRE) ** 2
+    area = 9 * (density.SQUARE / UNITS_A_METRE) ** 2
     shades = density.shades(True, density.SQUARE, 0.0)
     for number, per_metre in enumerate((0.1, 0.35, 0.6, 0.9, 1.5, 3.0)):
         assert shades[round(per_metre * area)] == number
+    assert density.NAMES[1:] == ("B 0.31", "C 0.43", "D 0.72", "E 1.1", "F 2.2")
     assert len(density.NAMES) == len(density.SERVICE_COLOURS) == len(density.SERVICE) + 1
+
+
+@pytest.mark.parametrize("around", [3, 30])
+def test_people_in_a_square_of_the_ground_have_the_level_that_their_density_has(around):
+    """So many people around somebody, in 96 x 96 units, which are 13.6 square metres; and somebody alone."""
+    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400), "agents": around + 1})
+    c, side = sim.agents.columns, np.arange(around)
+    c.x[:around], c.y[:around] = 201 + side % 3 * 40, (145 if around == 3 else 105) + side // 3 * 8  # in nine squares
+    c.x[around], c.y[around] = 500, 300
+    sim.reindex()
+    sim.prepare_picture()
+    middle = np.flatnonzero((abs(c.x[:around + 1] - 240) < 20) & (abs(c.y[:around + 1] - 144) < 16))
+    found, per_metre = numbers(sim, "density")[1], around / (96 / 26) ** 2
+    level = sum(per_metre >= least for least in (0.308, 0.431, 0.718, 1.076, 2.174))
+    assert len(middle) and (found[middle] == level).all() and found[around] == 0
+    assert level == (0 if around == 3 else 5)
+
+
+@pytest.mark.quick
+def test_nothing_is_counted_for_a_view_of_nobody_but_every_kernel_is_known_ahead():
+    sim = simulation(**{**CROWDS["crowd"], **open_world(600, 400)})
+    mode, number = density.DensityColours(), np.zeros(0, np.uint8)
+    assert mode.calls(sim, np.zeros(0, np.int32), number) == ()
+    ahead = {each.name for each in mode.calls_ahead(sim, number)}
+    few, everybody = (np.arange(count, dtype=np.int32) for count in (1, sim.agents.count))
+    for slots in (few, everybody):
+        assert {each.name for each in mode.calls(sim, slots, np.zeros(len(slots), np.uint8))} <= ahead
 
 
 @pytest.mark.quick

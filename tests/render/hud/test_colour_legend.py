@@ -14,7 +14,8 @@ RAMP = Legend("speed", ramp(((0, 0, 0), (255, 255, 0)), 24), ("standing", "80 un
 
 def colours_in(canvas: Canvas) -> set[tuple[int, int, int]]:
     surface = canvas.surface
-    return {tuple(surface.get_at((x, surface.get_height() // 2)))[:3] for x in range(surface.get_width())}  # type: ignore[misc]
+    width, height = surface.get_size()
+    return {tuple(surface.get_at((x, y)))[:3] for x in range(width) for y in range(height)}  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("scale", [0.7, 1.15, 2.0])
@@ -26,8 +27,9 @@ def test_a_legend_shows_every_colour_at_every_size(legend: Legend, scale: float)
 def test_a_legend_is_as_wide_as_its_texts_and_no_wider_than_its_room() -> None:
     wide = draw_colour_legend(SIX, 520, Pen(), 1.0).size[0]
     assert wide < 520
-    narrow = draw_colour_legend(SIX, 280, Pen(), 1.0)
-    assert narrow.size[0] <= 280 and set(SIX.colours) <= colours_in(narrow)
+    narrow, one_line = draw_colour_legend(SIX, 200, Pen(), 1.0), draw_colour_legend(SIX, 520, Pen(), 1.0)
+    assert narrow.size[0] <= 200 and set(SIX.colours) <= colours_in(narrow)
+    assert narrow.size[1] > one_line.size[1], "nothing is cut: it has more lines"
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -15,8 +15,9 @@ from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import Canvas, Target
-from crowd_demo.render.hud.hud import ON_PANEL, Hud
+from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.placing import ON_PANEL
 from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, real_speed_text, speed_text, time_text
 from crowd_demo.render.hud.theme import DARK, LIGHT, THEMES, WARM, scale_for
 from crowd_demo.render.hud.tips import tip_of

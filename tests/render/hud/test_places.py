@@ -1,0 +1,68 @@
+"""What lies over the picture keeps out of each other's way, and what the user looks at stays where it is."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+from hud_spy import KEYS, crowd, picture
+
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.colours.base import Legend
+from crowd_demo.render.hud.canvas import Box
+from crowd_demo.render.hud.card import Card, Count, Proof, Span
+from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.minimap import Looked
+from crowd_demo.render.hud.status import Looks, Status
+from crowd_demo.render.told import Inspection, Key, Told
+
+pytestmark = pytest.mark.quick
+GROUND = np.full((3, 4, 3), 100, np.uint8)
+LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
+TOLD = tuple(Told(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
+AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15, seen_at=(400, 500, 40, 40))
+CARD = Card("SIMD lanes", "off -> on", True, (Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
+            (Count("candidates", "20,000", "31.4"),) * 2, Proof("same", "same crowd: 5f3a… after 120 steps"),
+            "300 steps before, 412 after", 0.5, 7)
+WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
+
+
+def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
+    """Where the HUD has placed them, by what a click there is about."""
+    sim, hud = crowd(), Hud(KEYS)
+    sim.terrain = SimpleNamespace(walls=SimpleNamespace(width=4000, height=3000))
+    column = np.zeros(3, np.float32)
+    sim.agents = SimpleNamespace(count=3, columns=SimpleNamespace(x=column, y=column))
+    status = Status(looked=Looked(Rect(0, 0, 400, 300), None, GROUND), **shown)
+    for now_s in (0.0, 1.0):
+        hud.draw(picture(size), sim, status, now_s)
+    names = {("minimap", ""): "minimap", ("card", ""): "card", ("action", "colours"): "legend",
+             ("action", "inspect"): "inspector"}
+    found = {names[region.target]: placed.rect for placed in hud._placed for region in placed.canvas.targets
+             if region.target in names}
+    if shown.get("told"):
+        found["told"] = next(placed.rect for placed in hud._placed if not placed.canvas.targets)
+    return found
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("hud", ["full", "compact"])
+def test_the_minimap_stays_where_it_is_when_legends_a_card_or_an_agent_are_shown(size: tuple[int, int], hud: str) -> None:
+    looks = Looks(hud=hud)
+    alone = rects(size, looks=looks)["minimap"]
+    for shown in ({"legend": LEGEND}, {"told": TOLD}, {"legend": LEGEND, "told": TOLD},
+                  {"legend": LEGEND, "told": TOLD, "inspection": AGENT, "card": CARD}):
+        found = rects(size, looks=looks, **shown)
+        assert found.pop("minimap") == alone
+        assert not any(rect.colliderect(alone) for rect in found.values()), found
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("seen_at", [(400.0, 500.0, 40.0, 40.0), (800.0, 100.0, 40.0, 40.0)])
+def test_a_card_covers_a_legend_rather_than_the_inspector(size: tuple[int, int], seen_at: Box) -> None:
+    inspected = AGENT._replace(seen_at=seen_at)
+    found = rects(size, inspection=inspected, card=CARD, legend=LEGEND)
+    assert not found["card"].colliderect(found["inspector"])
