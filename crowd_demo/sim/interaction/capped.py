@@ -41,7 +41,7 @@ HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
 class Caps(NamedTuple):
-    """Whom an agent keeps: the nearest or the first, and two limits."""
+    """Which neighbours an agent keeps: the nearest or the first, and two limits."""
 
     nearest: bool
     scanned: int
