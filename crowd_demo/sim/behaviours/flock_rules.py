@@ -57,7 +57,7 @@ class FlockRules(NamedTuple):
     height: np.float32
     wander_key_x: np.int32
     wander_key_y: np.int32
-    one: np.int32  # 1, hidden from the compiler: lanes then count in one instruction instead of two
+    one: np.int32  # 1: lanes count in one instruction what would take two if the compiler knew it
 
 
 @implements(pairwise.copy_to_strip, FlockRules)

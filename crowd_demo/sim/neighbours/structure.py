@@ -93,7 +93,7 @@ class Structure(Protocol):
         raise NotImplementedError
 
     def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        """Return candidates, with all who were within `distance` along both axes when they were indexed, and what finds them.
+        """Return all that were within `distance` of each agent along both axes when they were indexed, and how to find them.
 
         For the stages after *see*: what `candidates` gave is not touched.
         """

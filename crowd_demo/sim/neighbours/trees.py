@@ -197,7 +197,7 @@ class TreeStructure(Structure):
         self.order = self.tree.order
         self.runs, self.near_runs = (runs_of(self.order, leaves) for _ in range(2))
         self.near_visited = np.zeros_like(self.tree.visited)
-        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2 of their number: enough for workers to end together
+        self.subtrees = (8 * domain.workers - 1).bit_length()  # log2 of their number: enough for an even end
 
     @property
     def depth(self) -> int:
