@@ -4,6 +4,9 @@
     python app_child.py frames CONFIG FRAMES [KEY.PATH=VALUE]...    milliseconds of the frames
     python app_child.py keys CONFIG FRAMES [KEY.PATH=VALUE]...      the same, and milliseconds from a press of F1, at a
                                                                     random moment, until the help is shown or hidden
+    python app_child.py first-use CONFIG FRAMES KEY.PATH=VALUE      seconds from this choice until the crowd has it, with the
+                                                                    compilers of a window
+    python app_child.py compile CONFIG 0 KEY.PATH=VALUE             CPU seconds of the kernels that it needs
     python app_child.py colours CONFIG FRAMES [KEY.PATH=VALUE]...   milliseconds of pictures with each colour mode, in turns
     python app_child.py overlays CONFIG FRAMES [KEY.PATH=VALUE]...  milliseconds of frames with each overlay, in turns
 """
@@ -16,22 +19,27 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pygame
 
+from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import open_window
+from crowd_demo.compute.jit import compile_calls, make_compiler_ready
 from crowd_demo.config.loader import load_config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.measure.schedule import collect, interleave
 from crowd_demo.registry.colours import COLOURS
+from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.techniques import BY_PATH
 
 STEADY_FRAMES, STEADY_S = 150, 2.0  # until lists have grown, and each meter was read
 WATCHED_FRAMES, WATCHED_S = 200, 2.0
@@ -40,13 +48,13 @@ FIRST_FRAMES, FRAMES_A_BLOCK = 2, 8  # the first ones after a switch make what i
 LONGEST_PAUSE_S = 0.1  # from one key to the next
 
 
-def opened(config_name: str, overrides: Sequence[str]) -> Loop:
+def opened(config_name: str, overrides: Sequence[str], headless: bool = True) -> Loop:
     config = load_config(config_name, list(overrides))
     open_window(config.window, headless=True)
     worker = Worker()
     loaded = worker.submit(lambda: load(config, True, Progress())).result()
     program = Program(config, loaded, config_name=config_name)
-    return Loop(config, RunOptions(headless=True, frames=sys.maxsize), program, worker)
+    return Loop(config, RunOptions(headless=headless, frames=sys.maxsize), program, worker)
 
 
 def run(loop: Loop, frames: int, seconds: float = 0.0) -> None:
@@ -108,6 +116,42 @@ def key_waits(loop: Loop, frames: int) -> dict[str, Any]:
     return {**frame_times(loop, frames), "waited_ms": key.waited_ms}
 
 
+def first_use(config_name: str, frames: int, choice: str) -> dict[str, Any]:
+    """The frames before the choice are at least as many as it takes until the compilers run."""
+    loop = opened(config_name, (), headless=False)
+    technique, value = technique_and_value(choice)
+    run_in_window(loop, lambda: loop.left > sys.maxsize - frames)
+    asked = time.perf_counter()
+    loop.program.techniques.choose(technique, value)
+    run_in_window(loop, lambda: loop.program.sim.optimizations.get(technique.path) != value)
+    return {"seconds": time.perf_counter() - asked}
+
+
+def compile_cpu(config_name: str, frames: int, choice: str) -> dict[str, Any]:
+    """One kernel after the other, all in this process."""
+    config = load_config(config_name)
+    ahead, (technique, value) = Ahead(config), technique_and_value(choice)
+    compile_calls(ahead.missing(config.optimizations))
+    make_compiler_ready()
+    kernels = []
+    for call in ahead.missing(with_values(config.optimizations, {technique.path: value})):
+        begun = time.process_time()
+        compile_calls((call,))
+        kernels.append((call.name, time.process_time() - begun))
+    return {"kernels": kernels}
+
+
+def technique_and_value(choice: str) -> tuple[Technique, Value]:
+    path, text = choice.split("=")
+    return BY_PATH[path], next(each for each in BY_PATH[path].choices if str(each) == text)
+
+
+def run_in_window(loop: Loop, condition: Callable[[], bool]) -> None:
+    while condition():
+        loop.frame()
+        loop.end_window_frame()
+
+
 class Looking:
     """An arm: frames that show something besides. A block answers the medians of a picture and of a frame, ms."""
 
@@ -143,10 +187,16 @@ def overlays(loop: Loop, frames: int) -> dict[str, Any]:
     return {name: [frame for _, frame in blocks] for name, blocks in in_turns(arms, frames).items()}
 
 
+OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
+OF_CHOICE = {"first-use": first_use, "compile": compile_cpu}
+
+
 def main() -> None:
     what, config, frames, *overrides = sys.argv[1:]
-    asked = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}
-    found = asked[what](opened(config, overrides), int(frames))
+    if what in OF_CHOICE:
+        found = OF_CHOICE[what](config, int(frames), *overrides)
+    else:
+        found = OF_LOOP[what](opened(config, overrides), int(frames))
     print(json.dumps(found), flush=True)
     os._exit(0)  # without waiting for the worker's thread
 

@@ -13,10 +13,11 @@ from installs import here
 CHILD = Path(__file__).parents[1] / "app_child.py"
 
 
-def asked(what: str, config: str, *overrides: str, frames: int = 60) -> dict[str, Any]:
-    """Raises ArmError."""
+def asked(what: str, config: str, *overrides: str, frames: int = 60, cache: str = "") -> dict[str, Any]:
+    """With its kernels in the folder `cache`, or where they usually are. Raises ArmError."""
     install = here(installed=False)
-    done = subprocess.run([*install.command, str(CHILD), what, config, str(frames), *overrides], env=install.environment,
+    environment = {**install.environment, **({"CROWD_DEMO_CACHE": cache} if cache else {})}
+    done = subprocess.run([*install.command, str(CHILD), what, config, str(frames), *overrides], env=environment,
                           cwd=install.folder, capture_output=True, text=True)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]

@@ -14,6 +14,7 @@ import time
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import pygame
 
@@ -39,7 +40,7 @@ LONG_S = 0.15  # the title tells of a frame that takes longer
 GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
-COMPILING_FRAME_S = 1 / 60  # while a technique waits for its kernels: what is left of a frame's time belongs to the compiler
+COMPILING_FRAME_S = 1 / 40  # while a technique waits for its kernels: what is left of a frame's time belongs to the compilers
 PRECOMPILE_FRAME = 60  # after so many frames other choices are compiled in the background
 
 
@@ -199,9 +200,11 @@ class Loop:
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
             with self._drawing:
-                program.crowd.scene.draw(screen(), program.camera, program.overlays.frozen, alpha)
-                program.overlays.draw(screen(), program.looks.now.theme)
-                program.split.draw(screen(), alpha, program.looks.now.theme)
+                theme, overlays = program.looks.now.theme, program.overlays
+                on_ground = partial(overlays.draw_on_ground, theme)
+                program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
+                overlays.draw(screen(), theme)
+                program.split.draw(screen(), alpha, theme, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
                 if steps and program.looks.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):
@@ -224,7 +227,6 @@ class Loop:
         self.program.experiments.advance(self.worker)
         if not self.program.experiments.active:
             self._still = None
-            self._pause_precompiler(False)
             self.program.time.rate.clear()
 
     def _pause_precompiler(self, paused: bool) -> None:
@@ -284,6 +286,7 @@ class Loop:
         if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
             self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
             self.program.techniques.switcher.stand_by()
+        self._pause_precompiler(self.program.is_compiling or self.program.experiments.active)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
         if self.program.is_compiling:

@@ -37,7 +37,7 @@ class Presenter:
         self.pen = Pen()
         self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
         program.menus.sections = self.hud.sections
-        program.camera.resize(screen().get_size())  # which a window manager may have chosen
+        program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long
         self.set_title()
@@ -99,16 +99,15 @@ class Presenter:
         program = self.program
         if program.fullscreen != self._fullscreen:
             self._fullscreen = program.fullscreen
-            program.camera.resize(set_mode(program.window, self._fullscreen).get_size())
+            program.resize(set_mode(program.window, self._fullscreen).get_size())
         self.follow_size()
 
     def follow_size(self) -> None:
         """Let the camera follow the size of the window."""
-        size = screen().get_size()
-        if size != self.program.camera.size:
-            self.program.camera.resize(size)
-            if not self._fullscreen:
-                self.program.prefer_size(size)
+        size, before = screen().get_size(), self.program.camera.size
+        self.program.resize(size)
+        if size != before and not self._fullscreen:
+            self.program.prefer_size(size)
 
     def set_title(self, what: str = "") -> None:
         """Set the window's title, with what the program is doing."""

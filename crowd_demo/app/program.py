@@ -35,7 +35,8 @@ from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.render.camera import Camera
+from crowd_demo.render.camera import Camera, Docked
+from crowd_demo.render.hud.docking import docked
 from crowd_demo.sim.simulation import Simulation
 
 FLAGS = {  # what an action turns on and off
@@ -54,12 +55,13 @@ class Program:
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
+        self.looks = HudLooks(self.preferences, window)
+        self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
-        self.looks = HudLooks(self.preferences, window)
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
@@ -73,7 +75,6 @@ class Program:
         self.experiments = Experiments(loaded.ahead, self.techniques, self.notices, config_name, self._on_screen,
                                        self._open_experiment, self.measured.__setitem__)
         self.guide = Guide()
-        self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.minimap_shown = False
         self.leaves_at_once = False  # without being asked, on Esc
         self.picture_asked: Path | None = None
@@ -115,9 +116,9 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Go on as the program that is left was looked at. Its recording ends."""
         self.files.take_over(left.files)
-        self.camera.resize(left.camera.size)
-        self.show(self.config.camera)
         self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
+        self.resize(left.camera.size)
+        self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
@@ -200,6 +201,11 @@ class Program:
         self.camera.fit()
         self.camera.show(settings)
 
+    def resize(self, size: tuple[int, int]) -> None:
+        """Show the same in a window of that size; what panels leave free there is for what is fitted next."""
+        self.camera.docked = self._docked(size)
+        self.camera.resize(size)
+
     def prefer_size(self, size: tuple[int, int]) -> None:
         """Keep the size that the user has given to the window."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
@@ -208,9 +214,17 @@ class Program:
     def _configured_view(self, size: tuple[int, int]) -> Camera:
         """A camera that shows what the configuration says in a window of that size."""
         walls = self.sim.terrain.walls
-        camera = Camera((float(walls.width), float(walls.height)), size)
+        camera = Camera((float(walls.width), float(walls.height)), size, self._docked(size))
         camera.show(self.config.camera)
         return camera
+
+    def _docked(self, size: tuple[int, int]) -> Docked:
+        return docked(size, self.looks.now, self.has_timeline)
+
+    @property
+    def has_timeline(self) -> bool:
+        """Is the timeline shown?"""
+        return self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -235,4 +249,3 @@ class Program:
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
                      self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
                      self.overlays.frozen is not None, self.seeing.colours)
-

@@ -16,7 +16,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     notices, past = program.notices.present(), crowd.past()
     if techniques.switcher.pending:
         notices.append(techniques.switcher.text or "compiling")
-    has_timeline = program.timeline_shown and looks.hud == "full" and crowd.rewind.possible
+    has_timeline = program.has_timeline
     if crowd.rewind.in_past and not has_timeline:
         notices.append(label(past))
     return Status(

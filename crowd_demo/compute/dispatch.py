@@ -6,6 +6,8 @@
     @implements(pairwise.accumulate, FlockRules)
     def accumulate(rules, ...): ...                              once for each behaviour
 
+A body for `object` is that of all types without one of their own.
+
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
 it implements, so its module imports that function: the order of imports does not matter.
 """
@@ -38,7 +40,7 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
         key = function
 
         def generic(self, args: Any, kws: Any) -> Any:
-            body = bodies.get(getattr(args[0], "instance_class", None))  # type: ignore[arg-type]
+            body = bodies.get(getattr(args[0], "instance_class", None), bodies.get(object))  # type: ignore[arg-type]
             if body is None:
                 return None
             signature = types.Dispatcher(body).get_call_type(self.context, args, kws)

@@ -114,13 +114,14 @@ class BehaviourEntry(NamedTuple):
 
 
 class OverlayEntry(NamedTuple):
-    """Something that is drawn over the picture; the action of the same name shows and hides it."""
+    """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
 
     name: str
     why: str
     draw: str  # "module:name" of a `render.overlays.base.Draw`
     key: str = ""
     inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+    on_ground: bool = False  # agents are drawn over it
 
     @property
     def label(self) -> str:

@@ -29,7 +29,8 @@ def _searches_grid(situation: Situation) -> bool:
 
 
 def _no_cells(situation: Situation) -> bool:
-    needed = situation.get("cull") == "grid" or _searches_grid(situation)
+    contact = "contact" in situation.behaviour and bool(situation.get("contact")) and situation.get("neighbours") != "none"
+    needed = situation.get("cull") == "grid" or contact or _searches_grid(situation)
     return "cell_size" not in situation.structure and not needed
 
 

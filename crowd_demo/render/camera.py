@@ -26,6 +26,15 @@ class Rect(NamedTuple):
     bottom: float
 
 
+class Docked(NamedTuple):
+    """Pixels at each edge of the window that panels cover."""
+
+    left: int = 0
+    top: int = 0
+    right: int = 0
+    bottom: int = 0
+
+
 class View(NamedTuple):
     """What a kernel needs to find the pixel of a world point: the corner in world units, pixels a unit, the size in pixels."""
 
@@ -42,11 +51,15 @@ def clamp(value: float, low: float, high: float) -> float:
 
 
 class Camera:
-    """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit."""
+    """Shows a part of a world of `world` units: (`x`, `y`) in the middle of `size` pixels, `zoom` pixels a unit.
 
-    def __init__(self, world: tuple[float, float], size: tuple[int, int]) -> None:
+    Only `fit` looks at what is `docked`, so nothing moves when a panel comes or goes.
+    """
+
+    def __init__(self, world: tuple[float, float], size: tuple[int, int], docked: Docked | None = None) -> None:
         self.world = world
         self.size = size
+        self.docked = docked or Docked()
         self.fit()
 
     def show(self, settings: CameraSettings) -> None:
@@ -59,13 +72,14 @@ class Camera:
 
     @property
     def least_zoom(self) -> float:
-        """`LEAST_ZOOM`, or less if the world would not fit the screen."""
+        """`LEAST_ZOOM`, or less if the world would not fit."""
         return min(LEAST_ZOOM, self._fitting_zoom())
 
     def fit(self) -> None:
-        """Show the whole world, centred."""
+        """Show the whole world, in the middle of what panels leave free."""
+        left, top, right, bottom = self.docked
         self.zoom = clamp(self._fitting_zoom(), self.least_zoom, MOST_ZOOM)
-        self.look_at(self.world[0] / 2, self.world[1] / 2)
+        self.look_at(self.world[0] / 2 + (right - left) / 2 / self.zoom, self.world[1] / 2 + (bottom - top) / 2 / self.zoom)
 
     def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
         if zoom is not None:
@@ -112,4 +126,5 @@ class Camera:
         return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))
 
     def _fitting_zoom(self) -> float:
-        return FIT_MARGIN * min(self.size[0] / self.world[0], self.size[1] / self.world[1])
+        left, top, right, bottom = self.docked
+        return FIT_MARGIN * min((self.size[0] - left - right) / self.world[0], (self.size[1] - top - bottom) / self.world[1])

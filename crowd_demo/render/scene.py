@@ -12,7 +12,7 @@ stages' times and these counters:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ from crowd_demo.sim.simulation import Simulation
 
 
 class Used(NamedTuple):
-    """What the last picture was made with, for overlays; the slots are right until the next one."""
+    """What a picture is made with, for overlays; the slots are right until the next one."""
 
     shot: Shot
     slots: Ints  # of the agents that were drawn, in that order
@@ -82,8 +82,11 @@ class Scene:
         return self._ground.small(self.sim.terrain)
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
-             alpha: float = 0.0) -> None:
-        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the view."""
+             alpha: float = 0.0, on_ground: Callable[[pygame.Surface], None] | None = None) -> None:
+        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the view.
+
+        `on_ground` draws on the picture before agents are drawn; what these are drawn with is in `used` then.
+        """
         target = surface if is_plain(surface) else self._plain_canvas(surface.get_size())
         profile = self.sim.profile
         with profile.stage("cull"):
@@ -91,19 +94,21 @@ class Scene:
             slots = self._cull.run(self._cull_calls(shot), self.sim.world.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
             slots = self._ordered(shot, slots)
+        bands = self._scale(shot) if self._by_bands(shot) else None
+        self.used = Used(shot, slots, self._cull.in_view, bands, self._depth.start)
+        profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         with profile.stage("ground"):
             self._draw_ground(target, shot)
         if self.sim.links.active:
             with profile.stage("lines"):
                 run(self._line_calls(shot, frame_of(target)))
+        if on_ground:
+            on_ground(target)
         with profile.stage("blit"):
             visible = self._figures.draw(target, shot, slots, self._shades(slots))
             if target is not surface:
                 surface.blit(target, (0, 0))
-        bands = self._scale(shot) if self._by_bands(shot) else None
-        self.used = Used(shot, slots, self._cull.in_view, bands, self._depth.start)
-        profile.counters.update(total=self.sim.agents.count, drawn=len(slots), visible=visible,
-                                **self._cull.counters, **self._ground.counters)
+        profile.counters.update(visible=visible, **self._ground.counters)
 
     def calls(self, camera: Camera) -> Iterator[Call]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""

@@ -81,7 +81,7 @@ class Reorder(Stage):
 
 
 class SharedGrid(Stage):
-    """Where the structure is not the grid: build the grid if *see* or culling searches it, else mark it as outdated."""
+    """Where the structure is not the grid: build it if *see*, contact or culling searches it, else mark it as outdated."""
 
     name = "index"
 
@@ -101,7 +101,7 @@ class SharedGrid(Stage):
             world.grid.outdated()
 
     def _needed(self, world: World) -> bool:
-        return bool(world.searches_grid or world.options.cull == "grid")
+        return bool(world.searches_grid or world.contact_shift or world.options.cull == "grid")
 
 
 class CullingGrid(Stage):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pygame
 import pytest
 from driven import Driven
 
+from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.colours import COLOURS
 
 
@@ -19,7 +21,7 @@ def test_panning_and_fitting(driven: Driven) -> None:
     driven.release("right")
     assert camera.x > 500 and camera.y == 500
     driven.press("home")
-    assert (camera.x, camera.y) == (camera.world[0] / 2, camera.world[1] / 2)
+    assert camera.x == camera.world[0] / 2 and camera.view_rect().bottom > camera.world[1]
 
 
 def test_wheel_and_drag(driven: Driven) -> None:
@@ -104,3 +106,47 @@ def test_the_camera_follows_the_size_of_the_window(driven: Driven) -> None:
     pygame.display.set_mode((800, 450), pygame.RESIZABLE, 32)
     driven.frames()
     assert driven.program.camera.size == (800, 450)
+
+
+def seen_world(driven: Driven) -> tuple[float, float, float, float]:
+    """Where the window has the whole world: left, top, right, bottom in pixels."""
+    camera = driven.program.camera
+    return *camera.world_to_screen(0, 0), *camera.world_to_screen(*camera.world)
+
+
+def is_free(driven: Driven) -> bool:
+    """Does no panel cover any of the world?"""
+    left, top, right, bottom = seen_world(driven)
+    hud = driven.loop.presenter.hud
+    return not any(hud.target_at(x, y) for x in np.linspace(left, right, 40) for y in np.linspace(top, bottom, 40))
+
+
+def test_the_world_opens_where_panels_leave_room_and_toggling_them_moves_nothing() -> None:
+    driven = Driven("window.width=1280", "window.height=720")
+    try:
+        driven.frames(2)
+        assert driven.loop.presenter.hud.panels and is_free(driven)
+        opened = driven.program.camera.view_rect()
+        for _ in range(3):
+            driven.press("tab")
+            assert driven.program.camera.view_rect() == opened
+        driven.press("tab", pygame.KMOD_LSHIFT)
+        driven.press("home")
+        left, _, right, _ = seen_world(driven)
+        assert right - left > 1000, "the whole window, without a HUD"
+        driven.press("tab")
+        driven.press("home")
+        assert driven.program.camera.view_rect() == opened and is_free(driven)
+    finally:
+        close_window()
+
+
+def test_another_scenario_opens_beside_the_panels_too_and_without_a_hud_in_all_of_the_window() -> None:
+    for hud, least, most in (("full", 300, 700), ("off", 1000, 1280)):
+        driven = Driven("window.width=1280", "window.height=720", f"window.hud={hud}")
+        try:
+            driven.open("queues" if hud == "full" else "1k")
+            left, _, right, _ = seen_world(driven)
+            assert least < right - left <= most and (hud == "off" or is_free(driven))
+        finally:
+            close_window()

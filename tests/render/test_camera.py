@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render.camera import MOST_ZOOM, Camera, Rect
+from crowd_demo.render.camera import MOST_ZOOM, Camera, Docked, Rect
 
 pytestmark = pytest.mark.quick
 sizes = st.tuples(st.integers(1, 3000), st.integers(1, 3000))
@@ -51,6 +51,34 @@ def test_fit_shows_the_whole_world(world, size):
     view = Camera(world, size).view_rect()
     if Camera(world, size).zoom < MOST_ZOOM:
         assert view.left <= 0 and view.top <= 0 and view.right >= world[0] and view.bottom >= world[1]
+
+
+docks = st.builds(Docked, st.integers(0, 300), st.integers(0, 60), st.integers(0, 300), st.integers(0, 60))
+
+
+sides = st.floats(1000, 3000)  # the middle of a view lies in the world, so a very thin one cannot be moved far aside
+
+
+@given(st.tuples(sides, sides), st.tuples(st.integers(1000, 3000), st.integers(500, 2000)), docks)
+def test_fit_shows_the_whole_world_in_the_middle_of_what_panels_leave_free(world, size, docked):
+    camera = Camera(world, size, docked)
+    (left, top), (right, bottom) = camera.world_to_screen(0, 0), camera.world_to_screen(*world)
+    if camera.zoom < MOST_ZOOM:
+        free = Rect(docked.left, docked.top, size[0] - docked.right, size[1] - docked.bottom)
+        assert left >= free.left and top >= free.top and right <= free.right and bottom <= free.bottom
+        assert left + right == pytest.approx(free.left + free.right, abs=1e-3)
+        assert top + bottom == pytest.approx(free.top + free.bottom, abs=1e-3)
+        assert max((right - left) / (free.right - free.left), (bottom - top) / (free.bottom - free.top)) > 0.9
+
+
+def test_what_panels_cover_later_moves_nothing_until_the_world_is_fitted_again():
+    camera = Camera((1000, 1000), (1280, 720))
+    before = camera.view_rect()
+    camera.docked = Docked(300, 0, 300, 60)
+    camera.resize((1280, 720))
+    assert camera.view_rect() == before
+    camera.fit()
+    assert camera.zoom < 0.7 and camera.world_to_screen(0, 0)[0] >= 300
 
 
 def test_panning_moves_by_pixels_and_resizing_keeps_the_place():

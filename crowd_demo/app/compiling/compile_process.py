@@ -42,6 +42,7 @@ class CompileProcess:
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             text=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+        self._paused = False
         self._tell(config.model_dump_json())
 
     def _tell(self, line: str) -> None:
@@ -51,6 +52,9 @@ class CompileProcess:
 
     def pause(self, paused: bool) -> None:
         """Let it stand still, where the system can do that, or go on."""
+        if paused == self._paused:
+            return
+        self._paused = paused
         with suppress(OSError, AttributeError):  # AttributeError: not on Windows
             self.process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
 

@@ -1,7 +1,7 @@
 """Switching techniques while the window responds: a thread compiles the kernels, then the value takes effect.
 
-The thread compiles, or loads from the disk cache, and never runs a kernel; it ends when no value is pending. A helper compiles
-beside it (compilers.py), since it shares its lock with the frames.
+The thread loads from the disk cache what helpers compile (compilers.py), and never runs a kernel; it ends when no value is
+pending. It shares its lock with the frames, so it compiles only where there are no helpers.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import threading
 from contextlib import suppress
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compilers import Compilers
+from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
 from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
 NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
+HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
 HELPER_NICENESS = 5  # it shares no lock with the frames, so they need less of an advantage
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 
@@ -87,9 +88,9 @@ class Switcher:
         return found
 
     def stand_by(self) -> None:
-        """Start a process that helps when a value is asked for; it needs a second to start."""
+        """Start the processes that compile when a value is asked for; each needs a second to start."""
         if not self._compilers.has_helpers:
-            self._compilers.start(1, HELPER_NICENESS)
+            self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
 
     @property
     def busy(self) -> bool:
@@ -127,7 +128,7 @@ class Switcher:
         lower_priority()
         try:
             with eager_threads(SWITCH_S):
-                self._compilers.work(self._tell)
+                self._compilers.work(self._tell, here=False)
         except BaseException as error:
             self._error = error
 

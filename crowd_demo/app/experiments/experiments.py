@@ -101,7 +101,7 @@ class Experiments:
         """What is on the screen; a view of the whole world stays one when the world grows."""
         screen = self._screen()
         config, camera = effective(screen), screen.camera
-        whole = Camera(camera.world, camera.size)
+        whole = Camera(camera.world, camera.size, camera.docked)
         if (camera.x, camera.y, camera.zoom) == (whole.x, whole.y, whole.zoom):
             return config.model_copy(update={"camera": CameraSettings(center=None, zoom=None)})
         return config

@@ -1,7 +1,11 @@
-"""The overlays that are shown: the main thread turns them on and off, the worker's thread draws them over the crowd."""
+"""The overlays that are shown: the main thread turns them on and off, the worker's thread draws them.
+
+Some are drawn on the ground, so that agents walk over them, the others over the finished picture.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Set
 from functools import partial
 
 import pygame
@@ -13,7 +17,10 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import THEMES
-from crowd_demo.render.overlays.base import Looking, draw_overlays
+from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
+from crowd_demo.render.overlays.inspected import draw_box
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.told import Told
 
 
@@ -25,6 +32,7 @@ class Overlays:
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[Told, ...] = ()  # for the legend
+        self._told_of_ground: tuple[Told, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
 
@@ -40,15 +48,31 @@ class Overlays:
         self.toggle("freeze")
         self.frozen = self._camera.view_rect() if "freeze" in self.shown else None
 
+    def draw_on_ground(self, theme: str, on: pygame.Surface) -> None:
+        """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
+        shown = on_ground(self.shown)
+        self._told_of_ground = self._draw(on, shown, theme) if shown else ()
+
     def draw(self, on: pygame.Surface, theme: str) -> None:
-        """Draw them over the picture that the scene has just drawn. Call from the worker's thread: this runs kernels."""
+        """Draw the others over the picture that the scene has just drawn, and what is inspected."""
+        shown = self.shown - on_ground(self.shown)
+        is_drawing = shown or self._inspector.active
+        self.told = self._told_of_ground + (self._draw(on, shown, theme, self._inspector.draw) if is_drawing else ())
+
+    def draw_on_both(self, on: pygame.Surface) -> None:
+        """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
+        if box := self._inspector.box:
+            sketch = Sketch(self._camera)
+            draw_box(sketch, box)
+            sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
+
+    def _draw(self, on: pygame.Surface, shown: Set[str], theme: str,
+              more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[Told, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
-        if not ((self.shown or self._inspector.active) and scene and scene.used):
-            self.told = ()
-            return
+        if not (scene and scene.used):
+            return ()
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[theme]
         with sim.profile.stage("overlays"):
             looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor)
-            more = partial(self._inspector.draw, looking)
-            self.told = tuple(draw_overlays(on, self.shown, looking, self._pen, more))
+            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import pygame
@@ -123,8 +124,11 @@ class SideBySide:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, theme: str) -> None:
-        """Draw the second crowd over the right part of the picture. Call from the worker's thread, after the overlays."""
+    def draw(self, on: pygame.Surface, alpha: float, theme: str, more: Callable[[pygame.Surface], None]) -> None:
+        """Draw the second crowd, and `more` on it, over the right part of the picture.
+
+        Call from the worker's thread, after the overlays, which show what the first crowd has used.
+        """
         second, scene, sim = self.second, self._crowd.scene, self._crowd.sim
         if not second or not scene:
             return
@@ -133,6 +137,7 @@ class SideBySide:
             if is_compiled:
                 second.keep_up(sim)
                 picture, line = second.draw(scene, self._camera, alpha), self.line_px
+                more(picture)
                 on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
         self._draw_line(on)
         self._draw_labels(on, second, theme, is_compiled and second.value == self.value)

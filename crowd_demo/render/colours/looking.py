@@ -60,6 +60,13 @@ def _colours(sim: Simulation) -> tuple[RGB, ...]:
     return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
 
+def ages(sim: Simulation, slots: Ints) -> Bytes:
+    """Steps since each of those agents has looked, 0 for the last step, at most `LONGEST`. Runs a kernel."""
+    number = np.zeros(len(slots), np.uint8)
+    numbering(sim.world.workers, slots, Ages(sim.agents.columns.look_at, np.int32(sim.tick)), number).run()
+    return number
+
+
 class AgeColours:
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         return _colours(sim)

@@ -18,6 +18,7 @@ from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.colour_legend import draw_colour_legend
 from crowd_demo.render.hud.compact import draw_compact
 from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
+from crowd_demo.render.hud.docking import has_both, margin_of
 from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.inspection import draw_inspection
@@ -39,7 +40,6 @@ from crowd_demo.sim.simulation import Simulation
 REFRESH_HZ = 8.0
 ON_PANEL, ON_DIALOG = Target("panel"), Target("dialog")  # places there that mean nothing in particular
 TIMELINE = Target("timeline")
-OUTER = 10  # units around the panels
 LEGEND_NEEDS, NOTICE_NEEDS = 300, 150  # units
 NOTICE_LINE = 16  # units
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
@@ -164,7 +164,7 @@ class Hud:
         self._refresh((width, height), sim, status, now_s)
         left, right = self._panels
         self._place(on, left, (margin, margin))
-        if width >= left.surface.get_width() + right.surface.get_width() + 3 * margin:
+        if has_both((width, height), self.scale):
             self._place(on, right, (width - right.surface.get_width() - margin, margin))
 
     def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
@@ -192,7 +192,7 @@ class Hud:
         return (size[1] - 2 * self._margin(size)) / self.scale
 
     def _margin(self, size: tuple[int, int]) -> int:
-        return min(round(OUTER * self.scale), size[0] // 50)
+        return margin_of(size, self.scale)
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 

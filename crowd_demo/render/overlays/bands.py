@@ -22,8 +22,9 @@ def draw_bands(sketch: Sketch, looking: Looking) -> None:
     upper, lower = top + band / per_unit, top + (band + 1) / per_unit
     shown = (lower > view.top) & (upper < view.bottom)
     band, upper, lower = band[shown], upper[shown], lower[shown]
-    sketch.areas(view.left, upper, view.right, lower, TINTS[band & 1])
-    sketch.lines(view.left, upper, view.right, upper, ink(BLACK, 150))
+    left, right = max(view.left, 0.0), min(view.right, float(looking.sim.terrain.walls.width))
+    sketch.areas(left, upper, right, lower, TINTS[band & 1])
+    sketch.lines(left, upper, right, upper, ink(BLACK, 150))
     starts = looking.used.band_starts[:scale.bands + 1]
     agents = np.diff(starts)
     sketch.tell(f"{scale.bands} bands of {1 / per_unit:.3g} units, with {agents.min()} to {agents.max()} agents")

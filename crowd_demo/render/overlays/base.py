@@ -1,4 +1,4 @@
-"""Overlays: what is drawn over the finished picture. An overlay reads the crowd and never writes it.
+"""Overlays: what is drawn over the finished picture, or on the ground under the agents. An overlay never writes the crowd.
 
 An overlay is a function in a file of its own and an entry in the registry. It draws on a `Sketch` what it finds in the arrays
 that the last step and this frame have really used; nothing is worked out anew, so what it shows is what the program does.
@@ -74,6 +74,11 @@ class Draw(Protocol):
 
     def __call__(self, sketch: Sketch, looking: Looking) -> None:
         """Draw on the sketch, and tell what it shows."""
+
+
+def on_ground(shown: Collection[str]) -> set[str]:
+    """Those of them that agents are drawn over."""
+    return {name for name in shown if OVERLAYS[name].on_ground}
 
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.colours.looking import ages
 from crowd_demo.render.inks import BLACK, ORANGE, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
@@ -11,7 +12,7 @@ from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.schedule import LONGEST
 
 MOST = 3000  # agents with a mark
-MARK_PX = 3.0
+MARK_UNITS, MARK_PX, EDGE_PX = 6.0, 1.5, 1.0  # half its side is the larger of the two: it is to be seen around their feet
 
 
 def draw_turns(sketch: Sketch, looking: Looking) -> None:
@@ -21,13 +22,13 @@ def draw_turns(sketch: Sketch, looking: Looking) -> None:
     if not turn.by_id:
         _fill_due(sketch, looking)
     slots = looking.in_view()
-    look_at = sim.agents.columns.look_at[slots]
-    looked = look_at // LONGEST - look_at % LONGEST - 1 == sim.tick - 1  # packed: 16 * the next time + the wait - 1
+    looked = ages(sim, slots) == 0
     marked, how_many = looking.some(slots[looked], MOST)
     x, y = looking.places(marked)
-    side = MARK_PX / sketch.zoom
-    sketch.areas(x - side, y - side, x + side, y + side, ink(BLACK, 200))
-    sketch.areas(x - side / 2, y - side / 2, x + side / 2, y + side / 2, ink(WHITE, 255))
+    side = max(MARK_UNITS, MARK_PX / sketch.zoom)
+    edge = side + EDGE_PX / sketch.zoom
+    sketch.areas(x - edge, y - edge, x + edge, y + edge, ink(BLACK, 200))
+    sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
     share = looked.mean() if len(slots) else 0.0
     words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
     sketch.tell(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",

@@ -6,10 +6,11 @@
     p'          p + shift, sliding along walls; velocities stay as they are (docs/findings.md)
 
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
-interaction, so the kernels of *see* can do it, with rules and arrays of its own: same structures, same lanes, one hash. Rows
-of cells in lanes, the usual case, have a quicker kernel (contact_rows.py). The structure knows where agents were when it was
-indexed; `near` is asked for all who may have come into touch since. Its cells are as wide as people look, three times as wide
-as they touch; so where many stand in a cell they are sorted once more, into small ones.
+interaction, so the scalar kernel of *see* can do it, with rules and arrays of its own; lanes have a quicker kernel
+(contact_rows.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
+take seconds to compile, and the grid is there anyway for culling. It knows where agents were when it was built, so it is asked
+for all who may have come into touch since. Its cells are as wide as people look, three times as wide as they touch; so where
+many stand in a cell they are sorted once more, into small ones.
 
 Sources: position based dynamics, Müller and others 2007; for crowds Weiss and others 2017.
 """
@@ -34,7 +35,6 @@ from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import Turn, everybody_due, turn
-from crowd_demo.sim.neighbours.structure import Near
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.columns import Columns, MovingColumns
@@ -91,7 +91,7 @@ class Contact:
     def __init__(self, index: Index, body: float) -> None:
         self.index = index
         self.rules = contact_rules(body)
-        self.near: Near
+        self.cells: Cells
         self.memory: Memory
         self.close: Close | None = None
         self.blocks: Blocks | None = None
@@ -113,7 +113,7 @@ class Contact:
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
 
     def uses_small_cells(self, world: World) -> bool:
-        return self._crowded and world.options.simd and self.index.structure(world).USES_GRID
+        return self._crowded and world.options.simd and world.options.neighbours != "none"
 
     def small_cells(self, world: World) -> Grid:
         """Return cells as wide as the distance after the move at which two people can still touch in one of the passes."""
@@ -139,15 +139,12 @@ class Contact:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
         return float(self.rules.reach) + 2 * world.max_step
 
-    def find(self, world: World) -> tuple[Call, ...]:
-        """Return the kernels that find who may touch whom: each of the two has moved since they were indexed."""
+    def find(self, world: World) -> None:
+        """Find who may touch whom: each of the two has moved since they were indexed."""
         self._fit(world)
         self.blocks = None
-        if self.uses_small_cells(world):
-            self.near = Near((), self.small_cells(world).view())
-        else:
-            self.near = self.index.structure(world).near(self._distance(world), world.options.simd, everybody(world))
-        return self.near.calls
+        self.cells = (self.small_cells(world).view() if self.uses_small_cells(world) else
+                      self.index.structure(world).rows_within(self._distance(world)))
 
     def apart(self, world: World) -> tuple[Call, ...]:
         """Return the kernels of a pass."""
@@ -158,21 +155,20 @@ class Contact:
         seen = agents.columns
         view = MovingColumns(seen.id, seen.x, seen.y, seen.vx, seen.vy, *self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
-        candidates = self.near.candidates
-        touch = (self._row_calls(candidates, view, memory) if simd and isinstance(candidates, Cells) else
-                 memory.calls(candidates, view, agents.count, self.rules, everybody(world), simd))
+        touch = (self._row_calls(view, memory) if simd else
+                 memory.calls(self.cells, view, agents.count, self.rules, everybody(world), simd))
         shift, ns = (shift_lanes, LIGHT_NS) if simd else (shift_scalar, SCALAR_NS)
         return (*touch, call(shift, world.workers_for(ns), seen, agents.count, self.shifts.x, self.shifts.y, world.ground,
                              world.farthest_sq))
 
-    def _row_calls(self, cells: Cells, view: MovingColumns, memory: Memory) -> tuple[Call, ...]:
+    def _row_calls(self, view: MovingColumns, memory: Memory) -> tuple[Call, ...]:
         """The quicker way; who is in which row is the same in all passes of a step."""
         if self.blocks is None:
-            self.blocks = memory.row_blocks(cells)
+            self.blocks = memory.row_blocks(self.cells)
         strips = memory.begin()
         if self.close is None or self.close.listed.shape != (len(strips.floats), strips.floats.shape[2]):
             self.close = close_of(strips)
-        return (call(touch_rows, memory.workers, cells, view, self.rules, self.blocks, strips, self.close),)
+        return (call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.close),)
 
 
 class SmallCells(Stage):
@@ -206,8 +202,9 @@ class ContactPass(Stage):
 
     def calls(self, world: World) -> tuple[Call, ...]:
         world.farthest_sq[:] = 0
-        find = self.contact.find(world) if self.number == 0 else ()
-        return (*find, *self.contact.apart(world))
+        if self.number == 0:
+            self.contact.find(world)
+        return self.contact.apart(world)
 
     def commit(self, world: World) -> None:
         world.drift.pushed(world.farthest_sq)

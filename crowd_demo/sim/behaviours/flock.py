@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
+from crowd_demo.compute.counted import room
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import chance, root, select, splat
@@ -132,17 +133,18 @@ class Flock(Behaviour):
     def _first_rules(self, world: World) -> FlockRules:
         """The constants of all steps, without keys."""
         settings, walls, f = self.settings, world.terrain.walls, np.float32
+        farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, places rounded
         kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
             eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
-            apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(np.int32(1)),
+            apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
             sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
             cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
             speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height,
-            wander_key_x=np.int32(0), wander_key_y=np.int32(0), one=np.int32(1))
+            wander_key_x=np.int32(0), wander_key_y=np.int32(0), room=np.int32(room(farthest)))
 
 
 Turns = TypeVar("Turns", float, Doubles)

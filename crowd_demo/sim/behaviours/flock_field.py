@@ -21,11 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
+from crowd_demo.compute.counted import counted
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES, no_sum, select, splat, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close
+from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close, no_apart, settle_apart
 from crowd_demo.sim.behaviours.flock_rules import FlockRules
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
@@ -46,7 +47,8 @@ class FieldRules(NamedTuple):
     separate: np.float32
     pull_x: Floats  # [n + 16]
     pull_y: Floats
-    one: np.int32  # see FlockRules
+    room: np.int32  # see FlockRules
+    one: np.int32  # 1: lanes count in one instruction what would take two if the compiler knew it
 
 
 class Field(NamedTuple):
@@ -134,14 +136,14 @@ def copy_to_strip(rules: FieldRules, columns: Columns, slots: Int, strip: Strip,
     store(floats[1], at, y)
     store(floats[2], at, take(rules.pull_x, slots))
     store(floats[3], at, take(rules.pull_y, slots))
-    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[0], at, counted(to_int(x * np.float32(FIXED))))
     store(ints[1], at, to_int(y * np.float32(FIXED)))
 
 
 @implements(pairwise.read_columns, FieldRules)
 def read_columns(rules: FieldRules, columns: Columns, slot: Int) -> Seen:
     x, y = columns.x[slot], columns.y[slot]
-    return x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
+    return x, y, counted(to_int(x * np.float32(FIXED))), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
 
 
 @implements(pairwise.read_strip, FieldRules)
@@ -160,7 +162,7 @@ def load_register(rules: FieldRules, strip: Strip, at: Int) -> Seen:
 @implements(pairwise.no_sums, FieldRules)
 def no_sums(rules: FieldRules, like: Float) -> Sums:
     none = no_sum(like)
-    return none, none, none, none
+    return none, no_apart(rules.apart, like)
 
 
 @implements(pairwise.accumulate, FieldRules)
@@ -170,16 +172,25 @@ def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
     one, none = splat(rules.one, x), splat(np.int32(0), x)
-    met, close, apart_x, apart_y = sums
-    close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], close, apart_x, apart_y)
-    return met + select(near, one, none), close, apart_x, apart_y
+    met, apart = sums
+    return met + select(near, one, none), meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], apart)
+
+
+@implements(pairwise.room, FieldRules)
+def room(rules: FieldRules) -> Int:
+    return np.int64(rules.room)
+
+
+@implements(pairwise.settle, FieldRules)
+def settle(rules: FieldRules, me: Seen, sums: Sums) -> Sums:
+    return sums[0], settle_apart(rules.apart, me[2], sums[1])
 
 
 @implements(pairwise.finish, FieldRules)
 def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, pull_x, pull_y = me
-    count, close, sum_x, sum_y = sums
-    apart_x, apart_y = drive_apart(rules.apart, px, py, close, sum_x, sum_y)
+    count, apart = sums
+    apart_x, apart_y = drive_apart(rules.apart, px, py, apart)
     met = wrap32(count) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
     return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
 
@@ -203,4 +214,5 @@ class FieldGrid(Sorted):
 
     def rules(self, rules: object) -> FieldRules:
         assert isinstance(rules, FlockRules)
-        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y, rules.one)
+        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y, rules.room,
+                          np.int32(1))

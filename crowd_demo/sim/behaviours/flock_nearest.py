@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Mask
+from crowd_demo.compute.counted import counted
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import root, to_int
-from crowd_demo.sim.behaviours.flock_parts import FIXED, drive_apart, follows, meet_close
+from crowd_demo.sim.behaviours.flock_parts import FIXED, drive_apart, follows, meet_close, no_apart
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns, FlockRules, read_columns
 from crowd_demo.sim.interaction import nearest, pairwise
 from crowd_demo.sim.interaction.pairwise import Seen
@@ -39,18 +40,16 @@ def solve(rules: NearestRules, columns: FlockColumns, slot: int, near: Ints, siz
         return zero, zero, size
     x, y = columns.x[slot], columns.y[slot]
     sum_x, sum_y, sum_vx, sum_vy, distances = zero, zero, zero, zero, zero
-    close, apart_x, apart_y = 0, 0, 0
+    apart = no_apart(rules.apart, x)
     for k in range(size):
         other = np.uintp(near[k])
         dx, dy = columns.x[other] - x, columns.y[other] - y
         distance_sq = dx * dx + dy * dy
         sum_x, sum_y, distances = sum_x + dx, sum_y + dy, distances + root(distance_sq)
         sum_vx, sum_vy = sum_vx + columns.vx[other], sum_vy + columns.vy[other]
-        px, py = to_int(columns.x[other] * np.float32(FIXED)), to_int(columns.y[other] * np.float32(FIXED))
-        near_enough = distance_sq < rules.separation_sq
-        close, apart_x, apart_y = meet_close(rules.apart, near_enough, dx, dy, distance_sq, px, py, close, apart_x, apart_y)
-    away_x, away_y = drive_apart(rules.apart, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)), close, apart_x,
-                                 apart_y)
+        px, py = counted(to_int(columns.x[other] * np.float32(FIXED))), to_int(columns.y[other] * np.float32(FIXED))
+        apart = meet_close(rules.apart, distance_sq < rules.separation_sq, dx, dy, distance_sq, px, py, apart)
+    away_x, away_y = drive_apart(rules.apart, counted(to_int(x * np.float32(FIXED))), to_int(y * np.float32(FIXED)), apart)
     part = np.float32(1) / np.float32(size)
     mean_x, mean_y = sum_x * part, sum_y * part
     one_sided = root(mean_x * mean_x + mean_y * mean_y) / (distances * part) if distances > zero else zero

@@ -1,6 +1,7 @@
 """What a bird asks of its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
 
 Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
+The sums of x also count (compute/counted.py): in lanes each count would take an instruction of its own.
 Whom a bird follows, and how it keeps away from those too near, are records of their own (flock_parts.py): kernels are compiled
 for their types, so what is not chosen costs nothing.
 """
@@ -12,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.counted import counted, nothing_counted, settled
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import no_sum, select, splat, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close
+from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close, no_apart, settle_apart
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
 
@@ -57,7 +58,7 @@ class FlockRules(NamedTuple):
     height: np.float32
     wander_key_x: np.int32
     wander_key_y: np.int32
-    one: np.int32  # 1: lanes count in one instruction what would take two if the compiler knew it
+    room: np.int32  # how many candidates a register's sums can count before they are settled
 
 
 @implements(pairwise.copy_to_strip, FlockRules)
@@ -66,7 +67,7 @@ def copy_to_strip(rules: FlockRules, columns: FlockColumns, slots: Int, strip: S
     x, y = take(columns.x, slots), take(columns.y, slots)
     store(floats[0], at, x)
     store(floats[1], at, y)
-    store(ints[0], at, to_int(x * np.float32(FIXED)))
+    store(ints[0], at, counted(to_int(x * np.float32(FIXED))))
     store(ints[1], at, to_int(y * np.float32(FIXED)))
     store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
     store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
@@ -75,7 +76,7 @@ def copy_to_strip(rules: FlockRules, columns: FlockColumns, slots: Int, strip: S
 @implements(pairwise.read_columns, FlockRules)
 def read_columns(rules: FlockRules, columns: FlockColumns, slot: Int) -> Seen:
     x, y = columns.x[slot], columns.y[slot]
-    return (x, y, to_int(x * np.float32(FIXED)), to_int(y * np.float32(FIXED)),
+    return (x, y, counted(to_int(x * np.float32(FIXED))), to_int(y * np.float32(FIXED)),
             to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
 
 
@@ -97,30 +98,39 @@ def load_register(rules: FlockRules, strip: Strip, at: Int) -> Seen:
 @implements(pairwise.no_sums, FlockRules)
 def no_sums(rules: FlockRules, like: Float) -> Sums:
     none = no_sum(like)
-    return none, none, none, none, none, none, none, none
+    return nothing_counted(like), none, none, none, no_apart(rules.apart, like)
 
 
 @implements(pairwise.accumulate, FlockRules)
 def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     x, y = me[0], me[1]
     ox, oy, px, py, vx, vy = other
-    count, sum_px, sum_py, sum_vx, sum_vy, close, apart_x, apart_y = sums
+    (sum_px, count, offset), sum_py, sum_vx, sum_vy, apart = sums
     dx, dy = ox - x, oy - y
     distance_sq = dx * dx + dy * dy
     followed = follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq)
-    near = distance_sq < rules.separation_sq
-    one, none = splat(rules.one, x), splat(np.int32(0), x)
-    close, apart_x, apart_y = meet_close(rules.apart, near, dx, dy, distance_sq, px, py, close, apart_x, apart_y)
-    return (count + select(followed, one, none),
-            sum_px + select(followed, splat(px, x), none), sum_py + select(followed, splat(py, x), none),
+    near, none = distance_sq < rules.separation_sq, splat(np.int32(0), x)
+    return ((sum_px + select(followed, splat(px, x), none), count, offset), sum_py + select(followed, splat(py, x), none),
             sum_vx + select(followed, splat(vx, x), none), sum_vy + select(followed, splat(vy, x), none),
-            close, apart_x, apart_y)
+            meet_close(rules.apart, near, dx, dy, distance_sq, px, py, apart))
+
+
+@implements(pairwise.room, FlockRules)
+def room(rules: FlockRules) -> Int:
+    return np.int64(rules.room)
+
+
+@implements(pairwise.settle, FlockRules)
+def settle(rules: FlockRules, me: Seen, sums: Sums) -> Sums:
+    x, sum_py, sum_vx, sum_vy, apart = sums
+    return settled(x, me[2]), sum_py, sum_vx, sum_vy, settle_apart(rules.apart, me[2], apart)
 
 
 @implements(pairwise.finish, FlockRules)
 def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     x, _, px, py, vx, vy = me
-    count, sum_px, sum_py, sum_vx, sum_vy, close, apart_x, apart_y = sums
+    sum_px, sum_py, sum_vx, sum_vy, apart = sums
+    _, count, offset_x = settled(sum_px, px)
     unit = np.float32(1 / FIXED)
     neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, followed if sight > 0
     some = neighbours > 0
@@ -128,19 +138,13 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
     room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
     cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
-    mean_x, mean_y = _mean(sum_px, count, px, inverse), _mean(sum_py, count, py, inverse)
+    mean_x, mean_y = to_float(wrap32(offset_x)) * inverse, to_float(wrap32(sum_py - count * py)) * inverse
     match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
     match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
     flock_x, flock_y = rules.align * match_x + cohere * mean_x, rules.align * match_y + cohere * mean_y
-    away_x, away_y = drive_apart(rules.apart, px, py, close, apart_x, apart_y)
+    away_x, away_y = drive_apart(rules.apart, px, py, apart)
     return (select(some, flock_x, alone) + rules.separate * away_x, select(some, flock_y, alone) + rules.separate * away_y,
             wrap32(neighbours))
-
-
-@device
-def _mean(total: Int, count: Int, own: Int, inverse: Float) -> Float:
-    """Mean offset of the neighbours; the agent itself adds 0, modulo 2**32."""
-    return to_float(wrap32(total - count * own)) * inverse
 
 
 # --- one at a time ---------------------------------------------------------------------------------------------------

@@ -94,6 +94,16 @@ def accumulate(rules: HuntRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     return pairwise.accumulate(rules.flock, me[:6], (x, *other[1:6]), sums)
 
 
+@implements(pairwise.room, HuntRules)
+def room(rules: HuntRules) -> Int:
+    return pairwise.room(rules.flock)
+
+
+@implements(pairwise.settle, HuntRules)
+def settle(rules: HuntRules, me: Seen, sums: Sums) -> Sums:
+    return pairwise.settle(rules.flock, me[:6], sums)
+
+
 @implements(pairwise.finish, HuntRules)
 def finish(rules: HuntRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     return pairwise.finish(rules.flock, me[:6], sums)

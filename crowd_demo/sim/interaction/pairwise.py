@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
-from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, splat, total
+from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers, select, splat, total
 from crowd_demo.compute.simd_memory import gather, load, onward, put, store
 from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
@@ -77,6 +77,28 @@ def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     """
 
 
+# --- what it may define besides --------------------------------------------------------------------------------------
+
+@generic
+def room(rules: Rules) -> Int:
+    """Return how many candidates the sums of a register have room for before they must be settled."""
+
+
+@generic
+def settle(rules: Rules, me: Seen, sums: Sums) -> Sums:
+    """Return the sums of a register with room for as many again."""
+
+
+@implements(room, object)
+def _room_for_all(rules: Rules) -> int:
+    return 2**31
+
+
+@implements(settle, object)
+def _as_they_are(rules: Rules, me: Seen, sums: Sums) -> Sums:
+    return sums
+
+
 # --- memory ----------------------------------------------------------------------------------------------------------
 
 class Strips(NamedTuple):
@@ -103,6 +125,22 @@ def strips_of(capacity: int, workers: int) -> Strips:
 
 
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
+
+@device
+def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, sums: Sums, left: int) -> tuple[Sums, int]:
+    """Add strip[first:last] to the sums of a register, which have room for `left`; return (sums, room left)."""
+    at, end = np.uintp(first), np.uintp(last)  # unsigned, or each index would have to be looked at for its sign
+    while at < end:
+        if left == 0:
+            sums, left = settle(rules, me, sums), room(rules)
+        some: Int = min(left, np.int64(end - at))
+        stop = at + np.uintp(some)
+        left -= some
+        while at < stop:
+            sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
+            at = after(at)
+    return sums, left
+
 
 @device
 def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:

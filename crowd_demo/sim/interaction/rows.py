@@ -11,7 +11,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers
+from crowd_demo.compute.simd import LANES, count_set, lane_numbers
 from crowd_demo.compute.simd_memory import gather, load, take_block
 from crowd_demo.sim.interaction.blocks import Blocks, part
 from crowd_demo.sim.interaction.pairwise import (
@@ -21,6 +21,7 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     Sums,
     accumulate,
+    accumulate_run,
     collect,
     fill,
     keep_one,
@@ -29,7 +30,7 @@ from crowd_demo.sim.interaction.pairwise import (
     no_sums,
     pack,
     read_columns,
-    read_strip,
+    room,
     worth_all,
     worth_registers,
 )
@@ -84,15 +85,12 @@ def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int,
                     base: int) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
     sums = no_sums(rules, me[0])
-    candidates = 0
+    candidates, space = 0, room(rules)
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first = cells.start[np.uintp(near * cells.columns + left)]
         last = cells.start[np.uintp(near * cells.columns + right + 1)]
-        at, end = np.uintp(first - base), np.uintp(last - base)
-        while at < end:
-            sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
-            at = after(at)
+        sums, space = accumulate_run(rules, me, strip, first - base, last - base, sums, space)
         candidates += last - first
     return sums, candidates
 

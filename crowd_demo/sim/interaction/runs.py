@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import LANES, after
+from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
@@ -25,6 +25,7 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     Sums,
     accumulate,
+    accumulate_run,
     collect,
     fill,
     keep_one,
@@ -33,7 +34,7 @@ from crowd_demo.sim.interaction.pairwise import (
     no_sums,
     pack,
     read_columns,
-    read_strip,
+    room,
     worth_all,
     worth_registers,
 )
@@ -76,13 +77,10 @@ def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn
 def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register of a group."""
     sums = no_sums(rules, me[0])
-    candidates = 0
+    candidates, space = 0, room(rules)
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
-        at, end = np.uintp(first), np.uintp(last)
-        while at < end:
-            sums = accumulate(rules, me, read_strip(rules, snapshot, at), sums)
-            at = after(at)
+        sums, space = accumulate_run(rules, me, snapshot, first, last, sums, space)
         candidates += last - first
     return sums, candidates
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import Turn
-from crowd_demo.sim.neighbours.structure import Near, Structure
+from crowd_demo.sim.neighbours.structure import Structure
 
 ROW = 64
 
@@ -24,5 +23,5 @@ class Brute(Structure):
         start = np.minimum(np.arange(rows + 1 + LANES) * ROW, count).astype(np.int32)
         return Cells(self.domain.grid.identity, start, 1, rows, rows)
 
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        return Near((), self.candidates())
+    def rows_within(self, distance: float) -> Cells:
+        return self.candidates()

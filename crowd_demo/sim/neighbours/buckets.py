@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from crowd_demo.compute.jit import Call
 from crowd_demo.sim.neighbours.candidates import Cells
-from crowd_demo.sim.neighbours.schedule import Turn
-from crowd_demo.sim.neighbours.structure import Near, Structure
+from crowd_demo.sim.neighbours.structure import Structure
 
 
 class Buckets(Structure):
@@ -24,6 +23,3 @@ class Buckets(Structure):
 
     def candidates(self) -> Cells:
         return self.domain.grid.view()
-
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        return Near((), self.domain.grid.view()._replace(reach=self.domain.grid.reach_of(distance)))

@@ -13,8 +13,7 @@ from crowd_demo.compute.arrays import Floats
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.sim.neighbours.candidates import Lists
 from crowd_demo.sim.neighbours.grid import Floor, cell_of
-from crowd_demo.sim.neighbours.schedule import Turn
-from crowd_demo.sim.neighbours.structure import Domain, Near, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 
 @kernel
@@ -48,6 +47,3 @@ class Linked(Structure):
 
     def candidates(self) -> Lists:
         return self.lists
-
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        return Near((), self.lists._replace(reach=self.domain.grid.reach_of(distance)))

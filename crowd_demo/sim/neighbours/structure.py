@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.compute.jit import Call
-from crowd_demo.sim.neighbours.candidates import Candidates
+from crowd_demo.sim.neighbours.candidates import Candidates, Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import Turn
 from crowd_demo.sim.store.agents import Agents
@@ -32,13 +32,6 @@ class Domain(NamedTuple):
     leaf: int  # most agents in a leaf
     rebuild: int  # steps from one building of a box tree to the next
     workers: int
-
-
-class Near(NamedTuple):
-    """Candidates for another distance than the radius, and the kernels that find them."""
-
-    calls: tuple[Call, ...]
-    candidates: Candidates
 
 
 class Structure(Protocol):
@@ -92,12 +85,12 @@ class Structure(Protocol):
     def candidates(self) -> Candidates:
         raise NotImplementedError
 
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        """Return all that were within `distance` of each agent along both axes when they were indexed, and how to find them.
+    def rows_within(self, distance: float) -> Cells:
+        """Return rows of cells that have all who were within `distance` of each agent when these were indexed.
 
-        For the stages after *see*: what `candidates` gave is not touched.
+        For the stages after *see*. By default they are those of the domain's grid, which is built for contact.
         """
-        raise NotImplementedError
+        return self.domain.grid.view()._replace(reach=self.domain.grid.reach_of(distance))
 
     def counters(self) -> dict[str, float]:
         """Return counters of the last step, for the profile."""

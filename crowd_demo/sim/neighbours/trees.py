@@ -22,7 +22,7 @@ from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
-from crowd_demo.sim.neighbours.structure import Domain, Near, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 from crowd_demo.sim.store.columns import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
@@ -195,8 +195,7 @@ class TreeStructure(Structure):
         self.tree: Tree = tree_of(domain.agents.capacity, leaves, domain.workers, domain.width, domain.height)
         self.box = self.tree.region
         self.order = self.tree.order
-        self.runs, self.near_runs = (runs_of(self.order, leaves) for _ in range(2))
-        self.near_visited = np.zeros_like(self.tree.visited)
+        self.runs = runs_of(self.order, leaves)
         self.subtrees = (8 * domain.workers - 1).bit_length()  # log2 of their number: enough for an even end
 
     @property
@@ -236,17 +235,10 @@ class TreeStructure(Structure):
                      self.box, agents.count, self.top, self.depth), call(join_top, self.box, self.top))
 
     def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
-        return self._find(self.domain.contact + SLACK * self.domain.radius, turn, self.runs, self.tree.visited)
-
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        calls = self._find(distance * (1 + SLACK), turn, self.near_runs, self.near_visited)
-        return Near(calls, self.near_runs._replace(order=self.order))
-
-    def _find(self, reach: float, turn: Turn, runs: Runs, visited: Longs) -> tuple[Call, ...]:
-        """Return the kernel that finds the leaves within reach of each."""
         agents, domain = self.domain.agents, self.domain
+        reach = domain.contact + SLACK * domain.radius
         return (call(find_leaves, domain.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
-                     np.float32(reach + ROUNDING * max(domain.width, domain.height)), runs, visited),)
+                     np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs, self.tree.visited),)
 
     def candidates(self) -> Runs:
         return self.runs._replace(order=self.order)

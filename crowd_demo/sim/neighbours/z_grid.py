@@ -19,9 +19,9 @@ from crowd_demo.compute.counting_sort import SortSpace, count_share, sort_calls,
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.curves import morton, morton_place
-from crowd_demo.sim.neighbours.grid import Floor, fitted, reach_of
+from crowd_demo.sim.neighbours.grid import Floor, fitted
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
-from crowd_demo.sim.neighbours.structure import Domain, Near, Structure
+from crowd_demo.sim.neighbours.structure import Domain, Structure
 from crowd_demo.sim.store.columns import Columns
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
@@ -110,7 +110,7 @@ class ZGrid(Structure):
         self.space = sort_space(domain.agents.capacity, self.cells, domain.workers)
         self.order = self.space.order
         self.found = np.zeros(domain.workers, np.int64)
-        self.runs, self.near_runs = (runs_of(self.order, min(domain.agents.capacity, self.cells) + 1) for _ in range(2))
+        self.runs = runs_of(self.order, min(domain.agents.capacity, self.cells) + 1)
 
     def index(self, tick: int) -> tuple[Call, ...]:
         agents, workers = self.domain.agents, self.domain.workers
@@ -123,19 +123,11 @@ class ZGrid(Structure):
         self.order = self.space.order
 
     def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
-        return self._find(self.reach, simd, turn, self.runs)
-
-    def near(self, distance: float, simd: bool, turn: Turn) -> Near:
-        reach = reach_of(distance, self.cell, self.domain.width, self.domain.height)
-        return Near(self._find(reach, simd, turn, self.near_runs), self.near_runs._replace(order=self.order))
-
-    def _find(self, reach: int, simd: bool, turn: Turn, runs: Runs) -> tuple[Call, ...]:
-        """Return the kernels that find the candidates within so many cells."""
         workers, columns, level = self.domain.workers, self.domain.agents.columns, self.level(simd)
         squares, start = self.cells >> 2 * level, self.space.start
         return (call(count_squares, workers, start, squares, level, self.found),
-                call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, reach, turn, self.found,
-                     runs))
+                call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
+                     self.found, self.runs))
 
     def level(self, simd: bool) -> int:
         """Return the level at which squares of 2^level cells a side hold enough agents on average."""

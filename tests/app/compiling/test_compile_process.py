@@ -139,6 +139,16 @@ def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, m
     assert started == ["it", "helper"] * lasts
 
 
+@pytest.mark.quick
+def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[bool] = []
+    monkeypatch.setattr(loop.Loop, "_pause_precompiler", lambda _, paused: told.append(paused))
+    for compiling in (True, False):
+        monkeypatch.setattr(type(driven.program), "is_compiling", compiling)
+        driven.loop.end_window_frame()
+    assert told == [True, False]
+
+
 def test_it_ends_with_the_program() -> None:
     config = load_config("1k")
     compiling = Precompiler(config, config.optimizations)

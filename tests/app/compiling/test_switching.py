@@ -179,43 +179,52 @@ def settled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("settled")
-@pytest.mark.parametrize("ends", [False, True], ids=["is done", "ends early"])
-def test_a_helper_compiles_from_the_other_end_and_a_value_waits_for_it(ends: bool) -> None:
-    ahead, helper = TwoAhead(), Helping(ends)
-    sort_bands, merge, sort_all, *_ = ahead.slow
+def test_helpers_compile_and_a_value_waits_for_them() -> None:
+    ahead, helper = TwoAhead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request(options, "depth", "full")
     assert wait_until(lambda: helper.told == [("sort_all", "full")])
-    for kernel in (sort_bands, merge, sort_all):
+    for kernel in ahead.slow:
         kernel.may_go_on.set()
-    assert wait_until(lambda: bool(merge.overloads)) and not sort_all.overloads and switcher.ready(options) == {}
+    assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
-    assert wait_for(switcher, options) == {"depth": "full"} and sort_all.overloads and len(helper.told) == 1
+    assert wait_for(switcher, options) == {"depth": "full"}
+    assert helper.told == [(name, "full") for name in ("sort_all", "merge", "sort_bands")]
+
+
+@pytest.mark.usefixtures("settled")
+def test_without_its_helper_the_program_compiles() -> None:
+    ahead, helper = TwoAhead(), Helping(ends=True)
+    switcher, options = switcher_of(ahead, helper), Optimizations()
+    for kernel in ahead.slow:
+        kernel.may_go_on.set()
+    switcher.request(options, "depth", "full")
+    helper.may_go_on.set()
+    assert wait_for(switcher, options) == {"depth": "full"} and len(helper.told) == 1
 
 
 @pytest.mark.usefixtures("settled")
 def test_what_a_helper_compiles_in_vain_holds_nobody_up() -> None:
-    ahead, helper = TwoAhead(), Helping()
-    switcher, options = switcher_of(ahead, helper), Optimizations()
+    ahead, helpers = TwoAhead(), (Helping(), Helping())
+    switcher, options = switcher_of(ahead, *helpers), Optimizations()
     switcher.request(options, "depth", "full")
-    assert wait_until(lambda: bool(helper.told))
+    assert wait_until(lambda: all(helper.told for helper in helpers))
     switcher.request(options, "depth", options.depth)
     switcher.request(options, "cull", "agents")
-    ahead.slow[0].may_go_on.set()  # under way already
     ahead.slow[3].may_go_on.set()
-    assert wait_for(switcher, options)["cull"] == "agents" and not helper.may_go_on.is_set()
+    helpers[0].may_go_on.set()
+    assert wait_for(switcher, options)["cull"] == "agents" and not helpers[1].may_go_on.is_set()
     switcher.close()
-    assert helper.closed
+    assert all(helper.closed for helper in helpers)
 
 
 def test_a_helper_does_not_begin_with_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compilers, "SETTLE_S", 3600.0)
     ahead, helper = TwoAhead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
-    for kernel in ahead.slow:
-        kernel.may_go_on.set()
     switcher.request(options, "depth", "full")
-    assert wait_for(switcher, options) == {"depth": "full"} and not helper.told
+    switcher.request(options, "depth", options.depth)
+    assert wait_for(switcher, options) == {"depth": options.depth} and not helper.told
     switcher.close()
 
 

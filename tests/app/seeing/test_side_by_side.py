@@ -5,6 +5,8 @@ from __future__ import annotations
 import pygame
 from driven import Driven
 
+from crowd_demo.app.input.commands import SelectBox
+from crowd_demo.app.screen.window import screen
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.app.seeing.side_by_side import other_value
 from crowd_demo.registry.techniques import BY_PATH
@@ -105,6 +107,25 @@ def test_the_line_follows_the_mouse_and_the_ground_does_not(driven: Driven) -> N
     assert split.line_px == 500 and (camera.x, camera.y) == before
     split.move(-100)
     assert split.line_px == 20
+
+
+def test_the_rectangle_that_is_inspected_is_framed_on_both_sides(driven: Driven) -> None:
+    driven.press("tab")
+    driven.press("tab")
+    driven.press("space")
+    driven.program.techniques.touched = "stagger.avoidance"
+    split_with(driven)
+    driven.frames(2)
+    before = pygame.surfarray.array3d(screen())
+    driven.perform(SelectBox((200, 100), (440, 130)))
+    driven.frames(2)
+    changed = (pygame.surfarray.array3d(screen()) != before).any(axis=2)
+    line = driven.program.split.line_px
+    for x in (200, 440):
+        assert changed[x - 1:x + 2, 100:131].any(axis=0).mean() > 0.9, "its sides"
+    for y in (100, 130):
+        edge = changed[:, y - 1:y + 2].any(axis=1)
+        assert edge[205:line - 3].mean() > 0.9 and edge[line + 4:435].mean() > 0.9, "its upper and its lower edge"
 
 
 def test_it_begins_again_after_a_restart_and_a_step_back(driven: Driven) -> None:

@@ -44,7 +44,7 @@ pytestmark = pytest.mark.quick
      {"curve", "reorder.when", "reorder.every", "reorder.drift", "leaf_size", "rebuild", "removal"}),
     ({"neighbours": "kd_tree"}, {"curve", "reorder.drift", "removal", "rebuild"}),
     ({"neighbours": "kd_tree", "cull": "agents", "cap": "first"}, {"curve", "reorder.drift", "removal", "rebuild"}),
-    ({"neighbours": "kd_tree", "cull": "agents"}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
+    ({"neighbours": "kd_tree", "cull": "agents", "contact": 0}, {"curve", "reorder.drift", "removal", "rebuild", "cell_size"}),
     ({"neighbours": "aabb_tree"}, {"curve", "reorder.drift", "removal"}),
     ({"stagger.avoidance": 1}, {"stagger.by", "reorder.drift", "leaf_size", "rebuild", "removal"}),
 ])
@@ -55,6 +55,15 @@ def test_techniques_are_inactive_whose_value_changes_nothing(change: dict[str, A
     assert inactive(sim) == inactive_paths
     sim.life.active, sim.behaviour.techniques = True, frozenset()
     assert inactive(sim) == inactive_paths - {"removal"} | PATHS
+
+
+def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
+    sim = crowd()
+    sim.optimizations.set("neighbours", "kd_tree")
+    sim.optimizations.set("cull", "agents")
+    assert "cell_size" not in inactive(sim)
+    sim.optimizations.set("contact", 0)
+    assert "cell_size" in inactive(sim)
 
 
 def test_lanes_that_only_move_are_said_to() -> None:

@@ -29,6 +29,7 @@ from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 
 SIZE = 320, 240
+GREY = 128, 128, 128
 STRUCTURES = [str(choice) for choice in BY_PATH["neighbours"].choices]
 
 
@@ -44,6 +45,33 @@ def camera_of(sim: Simulation, zoom: float | None = None) -> Camera:
     camera = Camera((float(walls.width), float(walls.height)), SIZE)
     camera.look_at(camera.x, camera.y, zoom)
     return camera
+
+
+GROUND = [name for name, entry in OVERLAYS.items() if entry.on_ground]
+
+
+@pytest.mark.parametrize("zoom", [2.0, 0.3])
+@pytest.mark.parametrize("name", GROUND)
+def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float) -> None:
+    """Their colours are what they are on any ground; `zoom` shows figures or light."""
+    sim = simulation(**CROWDS["crowd"], optimizations__stagger__avoidance=2)
+    sim.step(3)
+    sim.prepare_picture()
+    scene, camera = Scene(sim, sim.config, assets_folder()), camera_of(sim, zoom)
+
+    def picture(ground: tuple[int, int, int], overlaid: bool = False) -> np.ndarray:
+        def paint(on: pygame.Surface) -> None:
+            on.fill(ground)
+            if overlaid and scene.used:
+                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used), Pen())
+
+        scene.draw(surface := plain_surface(SIZE), camera, None, 0.5, paint)
+        return pixels(surface)
+
+    black, white, grey, over = picture((0, 0, 0)), picture((255, 255, 255)), picture(GREY), picture(GREY, overlaid=True)
+    people = black == white  # no ground is seen there
+    assert people.sum() > 100 and (over[people] == black[people]).all()
+    assert (over != grey).any()
 
 
 def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, Looking]:

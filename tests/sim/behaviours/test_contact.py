@@ -25,6 +25,7 @@ def settle(sim: Any) -> None:
     """Index the crowd, then run the passes of contact alone."""
     refresh_rules(sim)
     sim.reindex()
+    sim.refresh_grid()
     for stage in sim.stages:
         if isinstance(stage, SmallCells | ContactPass) and stage.wanted(sim.world):
             run(stage.calls(sim.world))
@@ -59,10 +60,11 @@ def test_every_structure_moves_people_apart_as_the_oracle_says(simd: str, agents
 
 
 def test_those_who_came_near_since_the_index_are_met_too() -> None:
-    """The structure is asked for all who may have come into touch: everybody moves as far as a step goes."""
+    """The grid is asked for all who may have come into touch: everybody moves as far as a step goes."""
     for neighbours in STRUCTURES:
         sim = crowded(300, 80, 1, optimizations__contact=1, optimizations__neighbours=neighbours, optimizations__cell_size=5)
         sim.reindex()
+        sim.refresh_grid()
         rng, c = np.random.default_rng(2), sim.agents.columns
         most = sim.world.max_step - sim.world.contact_shift
         c.x[:80] += rng.choice([-most, most], 80)
@@ -72,6 +74,17 @@ def test_those_who_came_near_since_the_index_are_met_too() -> None:
         run(first.calls(sim.world))
         after: Any = sim.agents.by_id()
         assert np.array_equal(after.x, before.x + shift_x), neighbours
+
+
+@pytest.mark.parametrize("simd", [True, False])
+def test_no_structure_needs_kernels_of_its_own_for_contact(simd: bool) -> None:
+    kernels = set()
+    for neighbours in STRUCTURES:
+        sim = crowded(300, 80, 1, optimizations__neighbours=neighbours, optimizations__simd=simd)
+        settle(sim)
+        first = next(stage for stage in sim.stages if isinstance(stage, ContactPass))
+        kernels.add(tuple((each.name, each.signature()) for each in first.calls(sim.world)))
+    assert len(kernels) == 1
 
 
 def test_people_on_one_spot_come_apart() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -102,6 +103,39 @@ def test_every_kind_of_flock_equals_brute_force(flock: str, n: int, kind: str, s
     assert np.array_equal(got_x, want_x)
     assert np.array_equal(got_y, want_y)
     assert sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum() == neighbours_of.sum()
+
+
+@pytest.mark.parametrize("behaviour, flock", [("flock", "as ever"), ("flock", "offset"), ("flock", "half blind"),
+                                              ("hunt", "as ever")])
+@settings(examples, max_examples=12)
+@given(n=st.integers(0, 120), kind=crowding, seed=st.integers(0, 99), space=st.integers(1, 40),
+       neighbours=st.sampled_from(["none", "sorted", "linked", "kd_tree", "field"]))
+def test_sums_that_are_settled_often_are_the_same(behaviour: str, flock: str, n: int, kind: str, seed: int, space: int,
+                                                  neighbours: str) -> None:
+    """As where more stand together than a register can count; one agent alone never settles."""
+    found = []
+    for simd in ("true", "false"):
+        with mock.patch("crowd_demo.sim.behaviours.flock.room", lambda most: space):
+            sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
+                             optimizations__stagger__avoidance=1, **ROOM,
+                             **{f"flock__{key}": value for key, value in FLOCKS[flock].items()})
+            scatter(sim, kind, seed)
+            found.append((*pushes(sim), sim.see.memory(sim.world).strips.counters[:, NEIGHBOURS].sum()))
+    assert all(np.array_equal(in_lanes, alone) for in_lanes, alone in zip(*found, strict=True))
+
+
+@pytest.mark.parametrize("behaviour, neighbours", [("flock", "sorted"), ("flock", "kd_tree"), ("flock", "field"),
+                                                   ("hunt", "linked")])
+def test_more_birds_in_two_spots_than_a_lane_can_count(behaviour: str, neighbours: str) -> None:
+    found = []
+    for simd in ("true", "false"):
+        sim = simulation(agents=1100, behaviour=behaviour, optimizations__neighbours=neighbours, optimizations__simd=simd,
+                         optimizations__stagger__avoidance=1, flock__separate_by="offset", flock__blind=0, **ROOM)
+        scatter(sim, "one spot", 1)
+        sim.agents.columns.x[:550], sim.agents.columns.y[:550] = 20, 3
+        found.append(pushes(sim))
+    assert all(np.array_equal(in_lanes, alone) for in_lanes, alone in zip(*found, strict=True))
+    assert np.abs(found[0][0]).min() > 0
 
 
 @pytest.mark.parametrize("behaviour", ["flock", "crowd", "crates"])
