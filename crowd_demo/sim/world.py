@@ -116,6 +116,7 @@ class World:
 
     @property
     def workers(self) -> int:
+        """Return the number of threads that share the work, at most."""
         threads = self.options.threads
         return max_threads() if threads == "auto" else int(threads)
 
@@ -174,6 +175,7 @@ class World:
     # --- walls -------------------------------------------------------------------------------------------------------
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
+        """Build or tear down walls on tiles [left, top, right, bottom)."""
         self.terrain.set_walls(rectangle, wall)
         self.read_terrain()
         self.grid.outdated()

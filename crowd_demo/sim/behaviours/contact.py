@@ -53,6 +53,7 @@ MANY = 400  # candidates of a register, on average: from here on smaller cells p
 @kernel
 def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
                  farthest_sq: Floats) -> None:
+    """Move this worker's agents by their shifts, sliding along walls; note the square of the longest move."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = c.x[slot], c.y[slot]
         c.x[slot], c.y[slot] = slide(ground, x, y, shift_x[slot], shift_y[slot])
@@ -62,6 +63,7 @@ def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Fl
 @kernel
 def shift_lanes(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
                 farthest_sq: Floats) -> None:
+    """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):

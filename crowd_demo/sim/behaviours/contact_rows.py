@@ -127,6 +127,7 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 @kernel
 def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
                strips: Strips, close: Close) -> None:
+    """Write the shifts of this worker's blocks of rows, for one pass."""
     strip = (strips.floats[worker], strips.ints[worker])
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:

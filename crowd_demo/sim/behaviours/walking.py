@@ -179,6 +179,7 @@ def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
 @kernel
 def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
                ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
+    """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):

@@ -145,6 +145,7 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
 @kernel
 def see_few(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
             strips: Strips) -> None:
+    """Write the pushes of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:

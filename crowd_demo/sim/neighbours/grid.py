@@ -35,6 +35,7 @@ class Floor(NamedTuple):
 
 @device
 def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
+    """Return the row-major number of the cell that holds a point, or of each of sixteen."""
     column = min(int(x * floor.inv_cell), floor.columns - 1)
     row = min(int(y * floor.inv_cell), floor.rows - 1)
     return row * floor.columns + column
