@@ -214,7 +214,7 @@ class Loop:
 
     def _stand_still(self) -> None:
         """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
-        if self._still is None:
+        if self._still is None or self._still.get_size() != screen().get_size():
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
                 return

@@ -82,12 +82,14 @@ class Camera:
         self.look_at(self.world[0] / 2 + (right - left) / 2 / self.zoom, self.world[1] / 2 + (bottom - top) / 2 / self.zoom)
 
     def look_at(self, x: float, y: float, zoom: float | None = None) -> None:
+        """Look at a world point, kept inside the world; `zoom` in pixels a unit, None for the present one."""
         if zoom is not None:
             self.zoom = clamp(zoom, self.least_zoom, MOST_ZOOM)
         self.x = clamp(x, 0.0, self.world[0])
         self.y = clamp(y, 0.0, self.world[1])
 
     def resize(self, size: tuple[int, int]) -> None:
+        """Show the same place in a window of `size` pixels."""
         self.size = size
         self.look_at(self.x, self.y, self.zoom)
 
@@ -102,14 +104,17 @@ class Camera:
         self.look_at(x - (px - self.size[0] / 2) / self.zoom, y - (py - self.size[1] / 2) / self.zoom)
 
     def screen_to_world(self, px: float, py: float) -> tuple[float, float]:
+        """Return the world point (x, y) under a pixel."""
         left, top, _, _ = self.view_rect()
         return left + px / self.zoom, top + py / self.zoom
 
     def world_to_screen(self, x: float, y: float) -> tuple[float, float]:
+        """Return the pixel (x, y) of a world point, as floats."""
         left, top, _, _ = self.view_rect()
         return (x - left) * self.zoom, (y - top) * self.zoom
 
     def view_rect(self) -> Rect:
+        """Return the part of the world that is on the screen."""
         half_width, half_height = self.size[0] / 2 / self.zoom, self.size[1] / 2 / self.zoom
         return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
 
@@ -121,6 +126,7 @@ class Camera:
         return band
 
     def view(self) -> View:
+        """Return the same for kernels, as float32 and int32."""
         left, top, _, _ = self.view_rect()
         width, height = self.size
         return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))

@@ -81,6 +81,7 @@ def bounds_of(rect: Rect, margin: Rect) -> Bounds:
 @kernel
 def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
                 found: Found) -> None:
+    """Find those of this worker's share of the slots [0, count) whose drawn position is in the bounds."""
     first, last = count * worker // workers, count * (worker + 1) // workers
     at = first
     for slot in range(first, last):
@@ -135,6 +136,7 @@ def visit_cells(worker: int, workers: int, cells: Cells, window: CellRange, agen
 
 @kernel
 def pack(worker: int, workers: int, found: Found, slots: Ints) -> None:
+    """Copy what this worker found behind what earlier workers found, to slots int32[visible]."""
     first, to = found.first[worker], 0
     for earlier in range(worker):
         to += found.size[earlier]

@@ -76,6 +76,7 @@ def part_of(y: Float, scale: Scale, parts: int) -> int:
 @kernel
 def count_parts(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, scale: Scale, parts: int,
                 keys: Keys, part: Ints, counts: Ints) -> None:
+    """Write key and part of each of this worker's agents, and count the agents of each part: counts int32[workers, parts]."""
     mine = counts[worker]
     for k in range(scale.bands * parts):
         mine[k] = 0

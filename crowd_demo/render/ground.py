@@ -3,7 +3,7 @@
 `off` draws every tile of the map and lets the screen's edge clip it, `agents` tests each one, `grid` visits only the
 range that is in view. Column c covers the pixels from floor((c * tile - left) * zoom) to that of c + 1, so there are
 no gaps and every way draws the same pixels: the kernel (paving.py) copies rows of a tile's picture, pygame blits all of it,
-and the next tile covers what is too much.
+and the next tile covers the surplus.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
 RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view
-SLAB = 12.0  # world units that its south face is high
+SLAB = 12.0  # height of its south face, world units
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
 
 

@@ -32,6 +32,7 @@ def _end(slot: Int, agents: Moving, ahead: np.float32, view: View) -> tuple[int,
 
 @kernel
 def place_ends(worker: int, workers: int, a: Ints, b: Ints, agents: Moving, ahead: np.float32, view: View, ends: Ints) -> None:
+    """Write the pixels of both ends of each link: ends int32[4, links], x and y of one end, then of the other."""
     links = a.shape[0]
     for k in range(links * worker // workers, links * (worker + 1) // workers):
         ends[0, k], ends[1, k] = _end(np.uintp(a[k]), agents, ahead, view)
@@ -57,6 +58,7 @@ def _draw_line(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y
 
 @kernel
 def draw_lines(worker: int, workers: int, ends: Ints, links: int, frame: Frame) -> None:
+    """Draw the part of every link that lies in this worker's slice of the screen."""
     top, bottom = frame.shape[0] * worker // workers, frame.shape[0] * (worker + 1) // workers
     for k in range(links):
         x0, y0, x1, y1 = np.int64(ends[0, k]), np.int64(ends[1, k]), np.int64(ends[2, k]), np.int64(ends[3, k])

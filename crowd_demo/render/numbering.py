@@ -49,6 +49,7 @@ def registers(listed: int, worker: int, workers: int) -> tuple[int, int]:
 
 @kernel
 def number_agents(worker: int, workers: int, slots: Ints, mode: Mode, number: Bytes) -> None:
+    """Write number[k], uint8, for this worker's share of the list."""
     listed = slots.shape[0]
     first, last = registers(listed, worker, workers)
     for at in range(first, last, LANES):

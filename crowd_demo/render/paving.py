@@ -1,7 +1,7 @@
 """The kernel of the ground: copies tiles' pictures to the screen, and fills what lies around them.
 
 Column c covers the pixels from xs[c] to xs[c + 1], where the next one begins, so a picture may be copied a whole register at
-a time: what is too much the next tile covers. Workers share the rows of tiles and the lines above and below them, so no two
+a time: the next tile covers the surplus. Workers share the rows of tiles and the lines above and below them, so no two
 of them write the same line of pixels.
 """
 
@@ -89,7 +89,7 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
                 last: int) -> None:
     """Copy the pictures of tiles [first, last) of a row, none of which is wider than a register.
 
-    Eight or sixteen pixels at a time: what is too much the next tile covers, and behind the last one there must be room.
+    Eight or sixteen pixels at a time: the next tile covers the surplus, and after the last one there must be room.
     """
     side, y = paving.pictures.shape[1], paving.ys[row]
     top, lines = max(y, 0), max(0, min(paving.ys[row + 1], height) - max(y, 0))

@@ -136,6 +136,7 @@ def tinted(pixels: Words, tint: int) -> Words:
 
 @device
 def tinted_pixel(pixel: Int, tint: Int) -> Int:
+    """Return one pixel, each channel times that of `tint`."""
     out = np.uint32(0)
     for shift in range(0, 32, 8):
         factor = (tint >> np.uint32(shift) & np.uint32(255)) + np.uint32(1)
@@ -182,6 +183,7 @@ def add_words(context, words, middle, at):
 
 @device
 def over_pixel(under: Int, above: Int) -> Int:
+    """Return one pixel with another, premultiplied, drawn over it."""
     alpha = np.uint32(above >> np.uint32(24))
     low = ((under & np.uint32(0xFF00FF)) + np.uint32(0x10001)) * alpha
     high = (((under >> np.uint32(8)) & np.uint32(0xFF00FF)) + np.uint32(0x10001)) * alpha

@@ -40,10 +40,9 @@ Picture = Floats  # [side, side, 3], 0 to 255
 
 
 class TileSet:
-    """The pictures at full size, from `tiles.png`; open floor looks like `ground`, a kind or a sky of the manifest, or stone
-    at night.
+    """The pictures at full size, from `tiles.png`.
 
-    The map has so many rows of tiles.
+    Open floor looks like `ground`: a kind or a sky of the manifest, or stone at night. `rows` are the map's rows of tiles.
     """
 
     def __init__(self, folder: Path, manifest: TilesSheet, ground: str, rows: int = 1) -> None:
@@ -184,7 +183,7 @@ def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) 
 
 
 def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
-    """So many rows, each between the two nearest ones; beyond the last row comes the first one if they join, or nothing."""
+    """Return `count` rows, interpolated; the first row follows the last one if they join, else the last one is repeated."""
     at = (np.arange(count) + 0.5) * len(rows) / count - 0.5
     first = np.floor(at).astype(int)
     part = (at - first)[:, None, None].astype(np.float32)

@@ -1,7 +1,7 @@
-"""What can be told of one agent, or of those in a rectangle, by reading the arrays that the last step has left.
+"""What the arrays that the last step left tell about one agent, or about those in a rectangle.
 
-Reading changes nothing. Candidates are those of the present structure, as the step has found them; who of them is a neighbour
-is told at their present places, by the behaviour's own test.
+Reading changes nothing. Candidates are those that the step found in the present structure. Which of them are neighbours is
+tested at their present positions, by the behaviour's own test.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def mark_perceived(columns: Columns, rules: Rules, slot: int, candidates: Ints, 
 
 
 def perceive_call(sim: Simulation, slot: int, candidates: Ints) -> tuple[Call, Bytes]:
-    """The kernel that tells who of the candidates is a neighbour, and where it writes that."""
+    """Return the kernel that tells which candidates are neighbours, and the array that it writes."""
     found = np.zeros(len(candidates), np.uint8)
     return call(mark_perceived, sim.agents.columns, sim.world.rules, slot, candidates, found), found
 
 
 def neighbours_of(sim: Simulation, slot: int, candidates: Ints) -> Ints:
-    """Those of the candidates that are neighbours; of many that a behaviour gathers, or a cap keeps, also those left out."""
+    """Return the candidates that are neighbours, also those that a cap leaves out, or a behaviour that wants its nearest."""
     marking, found = perceive_call(sim, slot, np.ascontiguousarray(candidates, np.int32))
     marking.run()
     return candidates[found > 0]
@@ -73,7 +73,7 @@ def find_pushes(columns: Columns, rules: Rules, slots: Ints, first: Ints, candid
 
 
 def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tuple[Call, Floats]:
-    """The kernel that tells how much each candidate of each agent pushes it, and where it writes that, float32[n, 2]."""
+    """Return the kernel that tells how much each candidate pushes its agent, and the array that it writes, float32[n, 2]."""
     first = np.cumsum([0, *map(len, candidates)]).astype(np.int32)
     pushes = np.zeros((int(first[-1]), 2), np.float32)
     joined = np.concatenate([np.zeros(0, np.int32), *candidates]).astype(np.int32)
@@ -83,7 +83,7 @@ def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tup
 # --- where it looks --------------------------------------------------------------------------------------------------
 
 def around(sim: Simulation, slot: int) -> Around | None:
-    """Where the agent in a slot looks; None if the next step has to build that first."""
+    """Return where the agent in a slot looks; None while the structure is not built."""
     world, structure = sim.world, sim.index.built(sim.world)
     if world.rules is None:
         return None
@@ -170,7 +170,7 @@ def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
 # --- in words --------------------------------------------------------------------------------------------------------
 
 def facts_of(sim: Simulation, slot: int) -> Rows:
-    """What the agent in a slot is, has and knows."""
+    """Return what the agent in a slot is, where it is going and what it knows."""
     agents, columns = sim.agents, sim.agents.columns
     rows = [("kind", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
             ("place", f"{columns.x[slot]:.1f}, {columns.y[slot]:.1f}")]
@@ -202,7 +202,7 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
 
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
-    """How old is what the agent knows, in steps before the last one."""
+    """Return the age of what the agent knows, in steps before the last one."""
     packed, last = int(sim.agents.columns.look_at[slot]), sim.tick - 1
     looked = packed // LONGEST - packed % LONGEST - 1
     rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
@@ -218,14 +218,14 @@ def _ago(steps: int) -> str:
 
 
 def inside(sim: Simulation, box: Box) -> Whole:
-    """The slots of the agents in a rectangle."""
+    """Return the slots of the agents in a rectangle."""
     columns, count = sim.agents.columns, sim.agents.count
     x, y = columns.x[:count], columns.y[:count]
     return np.flatnonzero((x >= box[0]) & (x <= box[2]) & (y >= box[1]) & (y <= box[3]))
 
 
 def counts_of(sim: Simulation, box: Box) -> Rows:
-    """Counts and means of the agents in a rectangle."""
+    """Return counts and means of the agents in a rectangle."""
     slots, columns = inside(sim, box), sim.agents.columns
     area = max((box[2] - box[0]) * (box[3] - box[1]), 1e-9)
     rows = [("agents", f"{len(slots):,}"), ("density", f"{len(slots) / area * 1e4:.2f} in 100 x 100 units")]

@@ -23,7 +23,7 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 HISTORY_ENTRY = 100  # bytes, about, of an action and its tick
 LOOKS = frozenset({"optimizations", "scene", "window", "camera", "keys", "cache", "measure"})  # sections that no step reads
-PACE = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys that none reads; techniques are the snapshot's own
+PACE = frozenset({"time.speed", "time.catch_up", "time.rewind_mb"})  # keys of others that no step reads
 
 
 class Snapshot(NamedTuple):

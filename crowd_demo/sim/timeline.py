@@ -81,7 +81,7 @@ class Timeline:
         return self._keyframes[0].tick if self._keyframes else self.sim.tick
 
     def seek(self, tick: int, go_on: Callable[[], bool] = always) -> int:
-        """Go to a tick between `oldest` and `newest`; return the tick reached, another one if `go_on` says no in between.
+        """Go to a tick between `oldest` and `newest`; return the tick reached, an earlier one if `go_on` says no.
 
         Takes at most `every` steps from a keyframe. Raises ValueError for a tick that cannot be reached.
         """

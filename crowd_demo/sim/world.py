@@ -35,7 +35,7 @@ from crowd_demo.sim.terrain.tiles import Rectangle, Terrain
 from crowd_demo.sim.terrain.wall_field import WallField
 
 WORTH_NS = 65_536  # of work that a worker should have: starting one takes 10 to 85 us (docs/design/threads.md)
-LIGHT_NS = 2.0  # what indexing, moving in lanes or culling takes an agent
+LIGHT_NS = 2.0  # time of indexing, moving in lanes or culling, for each agent
 
 
 class Needs(NamedTuple):
@@ -49,7 +49,7 @@ class Needs(NamedTuple):
     body: float = 0.0  # distance kept clear of walls
     shift: float = 0.0  # farthest that a pass of contact moves an agent
     margin: float = 0.0  # distance from walls at which turning away begins
-    destinations: int = 0  # to draw where the map marks none
+    destinations: int = 0  # how many to draw at random where the map marks none
     paths: bool = False  # flow fields to them
     detour: float = 0.0  # how much farther these lead around crowds
     detour_s: float = 1.0  # after so many seconds crowds are looked for again
@@ -116,11 +116,12 @@ class World:
 
     @property
     def workers(self) -> int:
+        """Return the number of threads that share the work, at most."""
         threads = self.options.threads
         return max_threads() if threads == "auto" else int(threads)
 
     def workers_for(self, ns: float) -> int:
-        """Workers of a stage that takes about so many nanoseconds an agent: with `threads: auto`, no more than pay."""
+        """Return the workers of a stage that takes about `ns` nanoseconds an agent; with `threads: auto` no more than pay."""
         few = max(1, int(self.agents.capacity * ns / WORTH_NS))
         return min(self.workers, few) if self.options.threads == "auto" else self.workers
 
@@ -174,6 +175,7 @@ class World:
     # --- walls -------------------------------------------------------------------------------------------------------
 
     def set_walls(self, rectangle: Rectangle, wall: bool) -> None:
+        """Build or tear down walls on tiles [left, top, right, bottom)."""
         self.terrain.set_walls(rectangle, wall)
         self.read_terrain()
         self.grid.outdated()
@@ -187,7 +189,7 @@ class World:
             self.flow_fields.forget_outdated(self.terrain)
 
     def restore_crowding(self, state: Bytes) -> None:
-        """Have the crowding of a snapshot; the fields may have been made for another one."""
+        """Restore the crowding of a snapshot; fields may have been made for another one."""
         self.crowding.state = state
         if self.crowding.active:
             self.flow_fields.made[:] = 0

@@ -114,6 +114,7 @@ class Tally(NamedTuple):
 @kernel
 def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View,
                  boxes: Boxes, tally: Tally) -> None:
+    """Write the square of each crate in the list; count those on the screen, and note the largest."""
     listed, seen, largest = slots.shape[0], 0, 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])

@@ -1,9 +1,9 @@
 """Facing: which of eight directions a person is drawn in.
 
-Who walks looks where it goes, and who hardly moves where it wants to go. A figure turns there as late as the mean of the last
-0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border to the next one, so nobody twitches.
-For that the picture remembers how everybody looked in the last one, by id; the simulation does not know of it. Who was not in
-a picture for `LATE_S` is drawn as it looks now. Time may stand still, go back or jump.
+People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly, like the
+mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border to the next one,
+so nobody twitches. For that the renderer remembers how everybody looked in the last picture, by id; the simulation does not
+know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still, go back or jump.
 """
 
 from __future__ import annotations

@@ -68,6 +68,7 @@ def strength(state: Int, timer: Float, fading: Fading) -> int:
 @device
 def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: Spots,
                  chosen: Chosen) -> None:
+    """Choose for each spot the strongest icon of the agents in it."""
     for spot in range(spots.columns * spots.rows):
         chosen.key[spot] = NOBODY
     for slot in slots:

@@ -34,7 +34,7 @@ from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING, 
 UNITS, SHEET_PX = 22.0, 44.0  # height of a person in the world and on the sheet
 WALK_FRAMES = 8
 STAND, WAIT, STUCK = 8, 9, 10  # poses after the walk's
-POSES, DRAWN_STATES = 11, 3  # who queues is drawn as who walks
+POSES, DRAWN_STATES = 11, 3  # people who queue are drawn like those who walk
 CYCLE = 36.0  # world units that two steps take, one with each foot
 
 

@@ -85,6 +85,7 @@ def _put(k: int, slot: Int, sprite: int, tint: Int, agents: Moving, ahead: np.fl
 @kernel
 def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, manner: Manner,
          number: Bytes, tints: Words, draws: DrawList, on_screen: Longs) -> None:
+    """Fill this worker's share of the draw list, and count the sprites on the screen: on_screen int64[workers]."""
     listed, seen, tinted = slots.shape[0], 0, number.shape[0] > 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])

@@ -95,6 +95,7 @@ class Sheet(NamedTuple):
         return self.columns * (self.surface.get_height() // self.cell[1])
 
     def sprite(self, number: int) -> pygame.Surface:
+        """Return a sprite of the sheet, by its number."""
         row, column = divmod(number, self.columns)
         return self.surface.subsurface((column * self.cell[0], row * self.cell[1]), self.cell)
 

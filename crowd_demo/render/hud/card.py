@@ -32,7 +32,7 @@ Outcome = Literal["faster", "slower", "no difference", "unknown"]
 ProofKind = Literal["running", "same", "differs", "apart", "sample"]
 
 WIDTH = 430.0
-NARROW = 1.15  # no difference is larger than that
+NARROW = 1.15  # factor: a smaller difference is none worth telling
 TITLE, FACTOR, WORDS, PROVED = 17, 46, 20, 19  # sizes of text
 HEAD, BIG, PROOF_LINE, ROW, NOTE_LINE, FOOT = 40.0, 64.0, 25.0, 20.0, 16.0, 30.0  # heights
 TIMES, COUNTS = (0.33, 0.56), (0.68, 1.0)  # where the two numbers of a row end, of the width

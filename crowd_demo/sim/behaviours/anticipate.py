@@ -3,9 +3,9 @@
     away     as `push`, weaker
     meet     t = when i and j are nearest if both walk on, within `ahead_s`; m = where j is then, seen from i
     aside    sum over those with |m| < gap of (1 - t / ahead_s) * (1 - |m| / gap)^2 * (which side of the way m is on, a bit
-             to the right where it is straight ahead): how far to turn from the heading; who is behind counts little
+             to the right where it is straight ahead): how far to turn from the heading; those behind count little
 
-The turn keeps the length of the wish, so people go around each other instead of slowing down. All sums are integers.
+The turn keeps the length of the wanted velocity, so people go around each other instead of slowing down. Sums are integers.
 
 Sources: nearest approach, Karamouzas and others 2009 ("A predictive collision avoidance model"); a signed sideways push by the
 predicted side, Xu and others 2021 (anticipation velocity model).

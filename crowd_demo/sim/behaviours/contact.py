@@ -44,7 +44,7 @@ from crowd_demo.sim.world import LIGHT_NS, Sizes, World
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
 MOST_PASSES = 4
-CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # what a pass takes an agent
+CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
 MANY = 400  # candidates of a register, on average: from here on smaller cells pay
 
 
@@ -53,6 +53,7 @@ MANY = 400  # candidates of a register, on average: from here on smaller cells p
 @kernel
 def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
                  farthest_sq: Floats) -> None:
+    """Move this worker's agents by their shifts, sliding along walls; note the square of the longest move."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = c.x[slot], c.y[slot]
         c.x[slot], c.y[slot] = slide(ground, x, y, shift_x[slot], shift_y[slot])
@@ -62,6 +63,7 @@ def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Fl
 @kernel
 def shift_lanes(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
                 farthest_sq: Floats) -> None:
+    """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
@@ -116,7 +118,7 @@ class Contact:
         return self._crowded and world.options.simd and world.options.neighbours != "none"
 
     def small_cells(self, world: World) -> Grid:
-        """Return cells as wide as two can be apart after the move who touch in one of the passes."""
+        """Return cells as wide as the distance after the move at which two people can still touch in one of the passes."""
         self._fit(world)
         distance = float(self.rules.reach) + 2 * (world.contact_shift - world.needs.shift)
         if distance not in self._small:
@@ -125,18 +127,18 @@ class Contact:
         return self._small[distance]
 
     def see_whether_crowded(self, world: World) -> None:
-        """Let the next step have small cells, or none, as this one's first pass has found it."""
+        """Decide by what the first pass of this step counted whether the next step has small cells."""
         counted = self.memory.strips.counters.sum(axis=0)
         most = MANY * self._small_share(world) / 2 if self.uses_small_cells(world) else MANY
         self._crowded = counted[REGISTERS] > 0 and counted[CANDIDATES] > most * counted[REGISTERS]
 
     def _small_share(self, world: World) -> float:
-        """How many candidates there are with small cells for each one without."""
+        """Return the number of candidates with small cells as a share of that without."""
         wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
         return (3 * self.small_cells(world).cell / wide) ** 2
 
     def _distance(self, world: World) -> float:
-        """How far apart two may have been indexed who touch in one of the passes."""
+        """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
         return float(self.rules.reach) + 2 * world.max_step
 
     def find(self, world: World) -> None:

@@ -2,7 +2,7 @@
 
 Everybody is due in every pass, so a register holds sixteen agents that are contiguous in the order. Of the candidates seven
 in eight are too far from all of them. A quick test by places of 16 bits finds those, and never one who touches somebody;
-the others are listed and then added up: a branch for each that is hard to foresee would cost more than the test.
+the others are listed and then added up, for a branch that is hard to predict would cost more than the test.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _list_near(places: Ints, mine: Register, first: int, last: int, near_sq: Int
 @device
 def _list_all(cells: Cells, rules: ContactRules, row: int, left: int, right: int, own: int, me: Seen, strip: Strip, base: int,
               listed: Ints) -> tuple[Int, int]:
-    """List who may touch the agents of a register; return how many these are, and of how many.
+    """List who may touch the agents of a register; return how many these are, and how many were tested.
 
     The agents are in columns left..right of one row, from `own` on in the strip. All of these are near, and so are tested as
     `accumulate` does it.
@@ -127,6 +127,7 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 @kernel
 def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
                strips: Strips, close: Close) -> None:
+    """Write the shifts of this worker's blocks of rows, for one pass."""
     strip = (strips.floats[worker], strips.ints[worker])
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:

@@ -60,6 +60,7 @@ def no_sums(rules: ContactRules, like: Float) -> Sums:
 
 @device
 def touches(rules: ContactRules, me: Seen, other: Seen) -> Mask:
+    """Return whether two agents overlap."""
     dx, dy = me[0] - other[0], me[1] - other[1]
     return (dx * dx + dy * dy < rules.reach_sq) & (me[2] != other[2])
 

@@ -199,7 +199,7 @@ class Crates(Behaviour):
                            top_speed=settings.speed_max)
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
-        """Return the sizes of newcomers, which start at rest; by products, so alike everywhere."""
+        """Return the sizes of newcomers, which start at rest; by products alone: the same on every machine."""
         low, high = self.settings.half_min, self.settings.half_max
         chance = hashing.unit(ids, hashing.key(seed, 0, hashing.SIZE)).astype(np.float64)
         rare = np.ones_like(chance)

@@ -1,4 +1,4 @@
-"""Destinations: areas with room for so many people; who finds no room queues before them (docs/model.md, "Destinations").
+"""Destinations: areas with a limited number of places, before which people queue (docs/model.md, "Destinations").
 
     area        the free tiles that its point sees and no nearer point does, within the room that it needs
     room        one person for each `place` of its area; a place is held from being let in until leaving
@@ -38,7 +38,7 @@ IN_TILE = 0.49  # of its side: how far from its middle a place in a tile may be
 
 
 class Destinations(NamedTuple):
-    """The destinations for kernels; the first axis is the destination, of which there is at least one of no use."""
+    """The destinations for kernels; the first axis is the destination. There is at least one, if only an empty one."""
 
     x: Floats
     y: Floats
@@ -96,7 +96,7 @@ def draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Gr
 
 @device
 def _owner(d: Destinations, number: int) -> int:
-    """The destination in whose area that one of all tiles is."""
+    """Return the destination whose area has tiles[number]."""
     owner = 0
     while d.first[owner + 1] <= number:
         owner += 1
@@ -111,7 +111,7 @@ def _in_tile(number: int, part: Float, walls: Walls, limit: Float) -> Float:
 
 @device
 def _below(size: int, identity: Int, key: Int) -> int:
-    """A whole number in [0, size), uniform."""
+    """Return a whole number in [0, size), uniform."""
     return int(np.uint64(np.uint32(scramble(bits_xor(identity, key)))) * np.uint64(size) >> np.uint64(32))
 
 
@@ -136,7 +136,7 @@ def choose_around(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, 
 
 @device
 def is_let_in(c: PeopleColumns, slot: int, d: Destinations) -> bool:
-    """Is this one, who queues, given a place in this step?"""
+    """Is this person, who queues, given a place in this step?"""
     opens = d.opens[c.goal[slot]]
     return bool(opens == EVERYBODY or opens == c.id[slot])
 

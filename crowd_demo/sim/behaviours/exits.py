@@ -1,7 +1,7 @@
 """Exits: destinations where people leave the world and others come in (docs/model.md, "Exits").
 
 Who has arrived at an exit is somebody else in the next step, with the same id: at rest, in the area of an exit, with another
-speed and on the way to another destination. So there are always as many people, and no gaps in memory. It is done before
+speed and on the way to another destination. So the number of people stays the same, and memory has no gaps. It is done before
 agents are indexed, because after that nobody may move farther than a step.
 """
 
@@ -23,13 +23,13 @@ from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Walls
 from crowd_demo.sim.world import World
 
-ARRIVED_NS = 1.0  # what it takes an agent to be asked whether it has arrived
+ARRIVED_NS = 1.0  # time to test whether an agent has arrived
 
 
 class ExitRules(NamedTuple):
     """Constants of one step."""
 
-    exits: np.int64  # the first so many destinations
+    exits: np.int64  # how many destinations are exits: the first ones
     speed_min: np.float64
     speed_range: np.float64
     speed_draws: np.int64
@@ -40,7 +40,7 @@ class ExitRules(NamedTuple):
 
 @device
 def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
-    """A preferred speed, distributed as at birth."""
+    """Return a preferred speed, distributed as at birth."""
     parts, key = np.float64(0), rules.speed_key
     for _ in range(rules.speed_draws):
         parts += np.float64(np.uint32(scramble(bits_xor(identity, key))) >> np.uint32(8)) * np.float64(2.0**-24)
@@ -50,7 +50,7 @@ def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
 
 @device
 def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
-    """Make somebody else of this one, in one of the tiles [0, last)."""
+    """Replace the person in a slot by another, in one of the tiles [0, last)."""
     identity = c.id[slot]
     c.x[slot], c.y[slot], c.goal[slot] = draw_place(d, 0, last, identity, ground, walls, rules.place_key)
     choose_destination(c, slot, d, rules.goal_key)
@@ -62,7 +62,7 @@ def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Gr
 @kernel
 def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
                     rules: ExitRules) -> None:
-    """Who has arrived at an exit leaves, and another comes in; who was born waits with a timer of 0."""
+    """Replace everybody who has arrived at an exit; newborn people wait too, but with a timer of 0."""
     exits = min(rules.exits, d.first.shape[0] - 1)
     last = d.first[exits]
     if last == 0:  # no exit has an area

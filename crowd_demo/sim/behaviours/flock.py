@@ -50,7 +50,7 @@ def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
 
 @device
 def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
-    """Pull back to the roost: nothing within it, and beyond it as far as it is away."""
+    """Return the pull back to the roost: 0 within it, and beyond it in proportion to the distance from its edge."""
     zero = splat(np.float32(0), x)
     radius_sq = splat(max(rules.roost_radius * rules.roost_radius, np.float32(1e-12)), x)
     if rules.roost == np.float32(0):
@@ -64,7 +64,7 @@ def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
 
 @device
 def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float) -> tuple[Float, Float]:
-    """The acceleration that a bird, or each of sixteen from slot `at` on, wants."""
+    """Return the acceleration that a bird, or each of sixteen from slot `at` on, wants."""
     identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
     turn_x, turn_y = _edge(x, rules.width, rules), _edge(y, rules.height, rules)
     if ground.any_solid:
@@ -78,7 +78,7 @@ def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float,
 
 @device
 def limited(vx: Float, vy: Float, low: Float, high: Float) -> tuple[Float, Float]:
-    """The velocity with its length in [low, high]; one of nothing stays."""
+    """Return the velocity with its length cut to [low, high]; a velocity of 0 stays."""
     speed_sq = vx * vx + vy * vy
     moving = speed_sq > np.float32(1e-12)
     speed = root(select(moving, speed_sq, splat(np.float32(1), vx)))

@@ -68,6 +68,7 @@ class Field(NamedTuple):
 
 @kernel
 def sum_cells(worker: int, workers: int, cells: Cells, columns: Columns, sums: Longs) -> None:
+    """Add up the birds of each cell, and their positions and velocities in fixed point: sums int64[cells, 5]."""
     count = cells.rows * cells.columns
     for cell in range(count * worker // workers, count * (worker + 1) // workers):
         x, y, vx, vy = 0, 0, 0, 0

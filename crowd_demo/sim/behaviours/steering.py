@@ -28,6 +28,7 @@ def steer(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: 
 @kernel
 def glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
                  farthest_sq: Floats) -> None:
+    """Steer and move this worker's agents, one at a time; note the square of the longest move."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
         vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
@@ -40,6 +41,7 @@ def glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules
 @kernel
 def glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
                 farthest_sq: Floats) -> None:
+    """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):

@@ -75,7 +75,7 @@ class Walker(NamedTuple):
     heading_y: Float
     state: Int
     timer: Float
-    reach_sq: Float  # of the queue of who has no place yet; 0: has one, or needs none
+    reach_sq: Float  # squared reach of the queue to join; 0: the agent has a place, or needs none
 
 
 @device
@@ -99,7 +99,7 @@ def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: G
 
 @device
 def _queue_reach(destinations: Destinations, goal: Int, goal_x: Float, goal_y: Float) -> Float:
-    """Return the square of how far the queue reaches that has to be joined, 0 for none."""
+    """Return the squared reach of the queue that has to be joined, 0 for none."""
     reach_sq = gather(destinations.reach_sq, goal)
     point_x, point_y = gather(destinations.x, goal), gather(destinations.y, goal)
     outside = has_no_place(goal_x, goal_y, point_x, point_y, reach_sq)
@@ -125,7 +125,7 @@ def _next_state(a: Walker, rules: PeopleRules, leaves: Mask) -> tuple[Int, Float
 
 @device
 def _wanted(a: Walker, rules: PeopleRules, state: Int) -> tuple[Float, Float]:
-    """The preferred velocity."""
+    """Return the preferred velocity."""
     still, stuck = stands(state), state == STUCK
     x, y = rules.push * a.push_x, rules.push * a.push_y
     x, y = select(still, x, x + a.heading_x) * a.speed, select(still, y, y + a.heading_y) * a.speed
@@ -179,6 +179,7 @@ def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules:
 @kernel
 def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
                ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
+    """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):

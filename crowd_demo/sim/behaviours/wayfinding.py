@@ -1,8 +1,8 @@
 """Sight and paths: whether people see their goal, and which way they head. Each is due by id, every few steps.
 
-Those of a worker's share who are due are listed first and then taken sixteen at a time: one in eight has a turn, so a
-branch for each would be foreseen badly. Most people do not see their goal, and sixteen at a time that is found out by
-looking at a few points in between; who is not sure after that walks from tile to tile.
+The agents of a worker's share that are due are listed first, then taken sixteen at a time: one in eight is due, so a branch
+for each would be predicted badly. Most people do not see their goal; a few points on the line tell that, for sixteen at a
+time. Only the other lines are walked tile by tile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crowd_demo.sim.terrain.tiles import Walls
 from crowd_demo.sim.world import World
 
 LISTED = 1024  # slots that are looked through at a time
-SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # what looking through takes an agent, and the two one that is due
+SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # time to scan an agent, and of sight and heading for one that is due
 
 
 @device
@@ -44,7 +44,7 @@ def _list_due(ids: Ints, first: int, last: int, turn: IdTurn, due: Ints) -> int:
 
 @device
 def _look(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, ground: Ground) -> None:
-    """Whether the goal is in sight, of due[k:k + 16] or fewer."""
+    """Return whether the goal is in sight, for due[k:k + 16] or fewer."""
     slots, last = onward(due, k), min(k + LANES, count)
     x, y = gather(columns.x, slots), gather(columns.y, slots)
     hidden = surely_hidden(ground, x, y, gather(columns.goal_x, slots), gather(columns.goal_y, slots))
@@ -77,7 +77,7 @@ def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: in
 
 @device
 def _head(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
-    """The headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
+    """Return the headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
     slots = onward(due, k)
     x, y, sees = gather(columns.x, slots), gather(columns.y, slots), gather(columns.sees, slots) != 0
     path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)
@@ -149,7 +149,7 @@ class LookForCrowds(Stage):
 
 
 class MakeFlowFields(Stage):
-    """Make the flow fields that are read in this step, and are not there or outdated."""
+    """Make the flow fields that this step reads and that are missing or outdated."""
 
     name = "paths"
 

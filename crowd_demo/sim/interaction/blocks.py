@@ -1,4 +1,4 @@
-"""What a worker takes at a time of rows of cells: a few rows, a single one where many stand, parts of it where most do."""
+"""Blocks, which workers take one by one: a few rows of cells, one row where many agents stand, parts of it where most do."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.pairwise import BLOCK
 from crowd_demo.sim.neighbours.candidates import Cells
 
-SHARES, LEAST_BLOCK = 2, 2  # a block has at most so small a part of a worker's share of what is left, and so many rows
-HEAVY = 4  # a block that holds more than one in so many of a worker's agents is cut into its rows, and these into parts
-PARTS, LEAST_PART = 16, 4 * LANES  # of which each holds one in so many of a worker's agents, or a few registers
+SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
+HEAVY = 4  # a block with more than 1/HEAVY of a worker's share of the agents is cut into its rows, and these into parts
+PARTS, LEAST_PART = 16, 4 * LANES  # a part is 1/PARTS of a worker's share of the agents, or LEAST_PART
 
 
 class Blocks(NamedTuple):
@@ -27,7 +27,7 @@ class Blocks(NamedTuple):
 
 
 def blocks_of(cells: Cells, workers: int) -> Blocks:
-    """Return blocks that so many workers can share evenly: blocks of at most BLOCK rows and, where these are crowded, less."""
+    """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
     rows = _rows(cells.rows, workers)
     start = cells.start[rows * cells.columns]
     heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
@@ -60,7 +60,7 @@ def _rows(rows: int, workers: int) -> Ints:
 
 
 def largest(blocks: Blocks, cells: Cells) -> int:
-    """Return the most agents in the rows of a block and those within its reach."""
+    """Return how many agents the largest block reads: those of its rows, and of the rows within reach."""
     top = np.maximum(blocks.first - cells.reach, 0) * cells.columns
     bottom = np.minimum(blocks.last + cells.reach, cells.rows) * cells.columns
     return int((cells.start[bottom] - cells.start[top]).max())
@@ -68,6 +68,6 @@ def largest(blocks: Blocks, cells: Cells) -> int:
 
 @device
 def part(cells: Cells, row: int, begin: int, end: int) -> tuple[int, int]:
-    """Return where the agents of a row begin and end in the order, as far as they are among order[begin:end]."""
+    """Return (first, end) of the agents of a row that are in order[begin:end]."""
     return (max(begin, cells.start[np.uintp(row * cells.columns)]),
             min(end, cells.start[np.uintp((row + 1) * cells.columns)]))

@@ -41,7 +41,7 @@ HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
 class Caps(NamedTuple):
-    """Whom an agent keeps: the nearest or the first, and two limits."""
+    """Which neighbours an agent keeps: the nearest or the first, and two limits."""
 
     nearest: bool
     scanned: int
@@ -145,6 +145,7 @@ def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn,
 @kernel
 def see_few(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps, kept: Kept,
             strips: Strips) -> None:
+    """Write the pushes of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
     kept.counted[worker] = 0
     row = take_block(strips.queue, BLOCK)
     while row < cells.rows:

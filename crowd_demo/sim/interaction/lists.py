@@ -96,6 +96,7 @@ def written_out(lists: Lists, agents: int) -> Cells:
 @kernel
 def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn,
                      strips: Strips) -> None:
+    """Write the pushes of this worker's rows of cells, one agent at a time."""
     row = take_block(strips.queue, BLOCK)
     while row < lists.rows:
         for near in range(row, min(row + BLOCK, lists.rows)):
@@ -106,6 +107,7 @@ def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, 
 @kernel
 def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
                     strips: Strips) -> None:
+    """The same, sixteen agents at a time: lists are written out as rows of cells first."""
     strip = (strips.floats[worker], strips.ints[worker])
     members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     order, start = layout.order[worker], layout.start[worker]

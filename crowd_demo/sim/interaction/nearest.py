@@ -31,7 +31,7 @@ MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `cap_neighbours` may ask 
 
 @generic
 def solve(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    """Return (push_x, push_y, how many it heeds) for the agent in a slot; its neighbours are in the slots near[:size]."""
+    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size]."""
 
 
 @device

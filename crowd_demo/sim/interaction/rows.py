@@ -154,6 +154,7 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
 @kernel
 def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
                strips: Strips) -> None:
+    """Write the pushes of the blocks that this worker takes, one agent at a time."""
     block = take_block(strips.queue, 1)
     while block < blocks.first.shape[0]:
         for row in range(blocks.first[block], blocks.last[block]):
@@ -165,6 +166,7 @@ def see_scalar(worker: int, workers: int, cells: Cells, columns: Columns, rules:
 @kernel
 def see_lanes(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, blocks: Blocks,
               strips: Strips) -> None:
+    """The same, sixteen agents at a time."""
     strip = (strips.floats[worker], strips.ints[worker])
     members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
     block = take_block(strips.queue, 1)

@@ -115,6 +115,7 @@ def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, wa
 
 @kernel
 def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
+    """Write the pushes of the groups that this worker takes, one agent at a time."""
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
@@ -125,6 +126,7 @@ def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rul
 @kernel
 def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
                    strips: Strips) -> None:
+    """The same, sixteen agents at a time, from the snapshot."""
     view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
     members, counters = strips.members[worker], strips.counters[worker]
     first = take_block(strips.queue, GROUPS)
@@ -142,6 +144,7 @@ def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rule
 @kernel
 def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
                   strips: Strips) -> None:
+    """Write this worker's share of the snapshot: what others can see of order[0:agents]."""
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
     fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strips.counters[worker])

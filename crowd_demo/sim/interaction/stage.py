@@ -32,8 +32,8 @@ from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 
-LANES_NS, SCALAR_NS = 40.0, 150.0  # what the interaction takes an agent that is due, with a structure
-PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and what one candidate takes, without one
+LANES_NS, SCALAR_NS = 40.0, 150.0  # time of the interaction for each agent that is due, with a structure
+PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and for each candidate, without one
 
 
 class Interact(Stage):
@@ -82,7 +82,7 @@ class Interact(Stage):
         return memory.calls(structure.candidates(), world.agents.columns, world.agents.count, rules, world.turn, simd)
 
     def _workers(self, world: World, ns: float) -> int:
-        """How many share the work, which takes so many nanoseconds an agent that is due."""
+        """Return how many workers share the work, which takes `ns` nanoseconds for each agent that is due."""
         return world.workers_for(ns / world.options.stagger.avoidance)
 
     def counters(self, world: World) -> dict[str, float]:
@@ -125,7 +125,7 @@ class Memory:
         self._layout: ListLayout | None = None
 
     def for_workers(self, workers: int) -> Memory:
-        """Let the next calls have so many workers, at most those that there is memory for."""
+        """Set the number of workers of the next calls, at most those that there is memory for."""
         self.workers = min(workers, self.most_workers)
         return self
 

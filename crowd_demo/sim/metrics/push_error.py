@@ -21,7 +21,7 @@ from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
 
-SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots keep no step with turns by id
+SAMPLE = 4093  # agents at most: a prime, so that evenly spaced slots do not coincide with turns by id
 FEW = 16  # agents from which the candidates of an agent are estimated
 MEETS = 1 << 21  # candidates of a sample, at most
 

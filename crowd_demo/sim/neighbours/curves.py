@@ -50,6 +50,7 @@ def morton_place(number: int) -> tuple[int, int]:
 
 @device
 def hilbert(column: int, row: int, bits: int) -> int:
+    """Return the number of a cell on Hilbert's curve through 2^bits x 2^bits cells."""
     number = 0
     for bit in range(bits - 1, -1, -1):
         right, below = column >> bit & 1, row >> bit & 1

@@ -21,7 +21,7 @@ from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 
-MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start` and as much a worker
+MAX_CELLS = 1 << 22  # a finer grid is coarsened: 16 MB of `start`, and as much for each worker
 ROUNDING = 2.0**-22  # of the world and the radius: more than the rounding error of a position or a distance
 
 
@@ -35,6 +35,7 @@ class Floor(NamedTuple):
 
 @device
 def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
+    """Return the row-major number of the cell that holds a point, or of each of sixteen."""
     column = min(int(x * floor.inv_cell), floor.columns - 1)
     row = min(int(y * floor.inv_cell), floor.rows - 1)
     return row * floor.columns + column
@@ -44,7 +45,8 @@ def cell_of(x: Floats, y: Floats, floor: Floor) -> int:
 def find_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace) -> None:
     """Write the cell of every agent, and count the agents of each cell.
 
-    By registers, which the compiler does not make of `cell_of`. The last one writes what the next worker writes too.
+    Sixteen at a time, which the compiler would not do by itself. The last register of a share may extend into the next
+    worker's, which writes the same there.
     """
     last_column, last_row = splat(np.int32(floor.columns - 1), load(x, 0)), splat(np.int32(floor.rows - 1), load(x, 0))
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers, LANES):

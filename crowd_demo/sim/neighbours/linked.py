@@ -18,6 +18,7 @@ from crowd_demo.sim.neighbours.structure import Domain, Structure
 
 @kernel
 def link_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, lists: Lists) -> None:
+    """Link the agents of the cells in this worker's rows."""
     first = floor.rows * worker // workers * floor.columns
     last = floor.rows * (worker + 1) // workers * floor.columns
     for cell in range(first, last):

@@ -33,6 +33,7 @@ MOST_LEVELS = 3  # squares of 8 x 8 cells at most
 @kernel
 def find_z_cells(worker: int, workers: int, x: Floats, y: Floats, agents: int, floor: Floor, space: SortSpace,
                  cells: int) -> None:
+    """Write the Morton number of the cell of every agent, and count the agents of each cell."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         column = min(int(x[slot] * floor.inv_cell), floor.columns - 1)
         row = min(int(y[slot] * floor.inv_cell), floor.rows - 1)

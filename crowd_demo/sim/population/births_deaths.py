@@ -58,7 +58,7 @@ class BirthsDeaths(Stage):
         self._lived.put(count)
 
     def restore(self, population: Ints) -> None:
-        """Have this history, as `population` returns it."""
+        """Restore this history, as `population` returned it."""
         lived = Ring(np.int32)
         for count in population.tolist():
             lived.put(count)
@@ -72,7 +72,7 @@ class BirthsDeaths(Stage):
         return int(self._so_far(rate, late, tick + 1)) - int(self._so_far(rate, late, tick))
 
     def _so_far(self, rate: float, late: bool, tick: int) -> float:
-        """Return how many in all up to a tick."""
+        """Return the total number up to a tick."""
         season = self.settings.season_s
         seconds = tick / self._config.time.step_hz
         if season == 0:

@@ -29,6 +29,7 @@ def tied(ids: Whole, reach: int, config: Config) -> Bools:
 
 
 def pinned(ids: Whole, config: Config) -> Bools:
+    """Return bool[n]: whether each id is pinned."""
     links = config.links
     if links.pattern == "cloth":
         return ids < links.length

@@ -114,7 +114,7 @@ class Agents(Generic[Kind]):
         self.handles.follow()
 
     def slots(self) -> Longs:
-        """Return the slots in the order of their ids, O(ids); broken ids are sorted, ten times as slow."""
+        """Return the slots in the order of their ids, O(ids); damaged ids are sorted, which is ten times as slow."""
         ids, slots = self.columns.id[:self.count], np.full(self.handles.limit, -1, np.int64)
         if not self.count or (ids.min() >= 0 and ids.max() < len(slots)):
             slots[ids] = np.arange(self.count)
@@ -133,7 +133,7 @@ class Agents(Generic[Kind]):
         return matrix
 
     def restore(self, rows: Ints, generations: Ints) -> None:
-        """Become the agents of a snapshot: `rows` int32[columns, n] by slot, and how often each id was given up, int32[limit].
+        """Take over a snapshot: `rows` int32[columns, n] by slot, and how often each id was given up, int32[limit].
 
         Memory is kept where there is enough of it.
         """

@@ -73,7 +73,7 @@ class Handles:
         return self._fresh().discard_many(ids, mode)
 
     def restore(self, ids: Ints, generations: Ints) -> None:
-        """Become the ids of a snapshot (`SparseSet.restore`)."""
+        """Take over the ids of a snapshot (`SparseSet.restore`)."""
         self.ids.restore(ids, generations)
 
     @property

@@ -50,6 +50,7 @@ class Drift:
 
 
 def reorder_due(settings: ReorderSettings, tick: int, drift: Drift, cell: float) -> bool:
+    """Should agents be moved into cell order in this step? `cell` is the side of a cell, world units."""
     if settings.when == "drift":
         return tick == 0 or drift.units > settings.drift * cell
     return settings.when == "every" and tick % settings.every == 0

@@ -136,7 +136,7 @@ def heading(fields: FlowField, walls: Walls, goal: Int, x: Float, y: Float) -> t
 
 @device
 def _direction(fields: FlowField, goal: Int, column: Int, row: Int) -> Int:
-    """Of a tile; what a field says that was not made may lead beyond the map, and nobody follows it."""
+    """Return the direction at a tile; of a field that was not made it means nothing, and the index is only kept in bounds."""
     destinations, rows, columns = fields.direction.shape
     at, last = (goal * rows + row) * columns + column, np.int32(destinations * rows * columns - 1)
     return gather(fields.direction.reshape(-1), select(at < last, at, splat(last, at)))

@@ -100,7 +100,7 @@ class Terrain:
             self.version += 1
 
     def set_kinds(self, kinds: Bytes) -> None:
-        """Have the tiles of a snapshot, uint8[H, W]."""
+        """Restore the tiles of a snapshot, uint8[H, W]."""
         if not np.array_equal(self.kinds, kinds):
             self.kinds[:] = kinds
             self.blocked[:] = np.isin(kinds, (WALL, WATER))

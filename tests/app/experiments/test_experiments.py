@@ -54,6 +54,29 @@ def texts(found: TableView) -> list[list[str]]:
     return [[cell.text for cell in row] for row in found.rows]
 
 
+def test_a_window_that_is_resized_meanwhile_shows_the_crowd_in_all_of_it(
+        driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(self: ThreeCrowds, others: Mapping[str, Value], limits: Limits) -> Generator[float, None, Versus]:
+        while True:
+            yield 0.5
+            time.sleep(0.01)
+
+    monkeypatch.setattr(ThreeCrowds, "against", endless)
+    driven.program.camera.look_at(*driven.program.camera.screen_to_world(320, 180), 8.0)
+    driven.press("tab")
+    driven.press("tab")
+    driven.press("3")
+    driven.settle()
+    driven.press("m")
+    driven.frames(2)
+    pygame.display.set_mode((800, 500), pygame.RESIZABLE, 32)
+    driven.frames(2)
+    assert driven.program.experiments.active
+    assert (pygame.surfarray.array3d(screen()) > 0).any(axis=2).mean() > 0.95
+    driven.press("escape")
+    finish(driven)
+
+
 def test_m_measures_the_technique_touched_last_against_its_value_before(driven: Driven) -> None:
     driven.press("3")  # reorder: every -> off
     driven.press("3")  # off -> drift
