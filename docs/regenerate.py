@@ -56,7 +56,10 @@ ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=
                     "--vary", "optimizations.avoidance=push,anticipate", "--steps", "1200", "--every", "30",
                     "--measure", "stuck,speed,overlap", "--plot"]
 FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
-SCENES = {"murmuration": DIVE, "queues": FULL, "station": FULL}  # others are shown at frame 300
+BARE = ["--set", "window.hud=false"]
+SCENES = {  # others are shown at frame 300
+    "100k": ["--frames", "600", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
 
@@ -166,7 +169,7 @@ def make_scenario_pictures() -> None:
     SCENARIOS.mkdir(exist_ok=True)
     for name in list_configs():
         target = SCENARIOS / f"{name}.png"
-        take_picture(name, target, SCENES.get(name, ["--frames", "300", "--set", "window.hud=false"]))
+        take_picture(name, target, SCENES.get(name, ["--frames", "300", *BARE]))
         shrink(target)
         print(target.relative_to(ROOT))
 
