@@ -44,10 +44,7 @@ GLOSSARY, TOURS, TOUR_SCHEMA = ROOT / "docs/glossary.md", ROOT / "docs/tours.md"
 WINDOW, GALLERY = ROOT / "docs/window.md", ROOT / "docs/gallery.md"
 EXAMPLE = ROOT / "examples/first_behaviour"
 PICTURES = {
-    "20k": ["--frames", "400"],
     "1m-flock": ["--frames", "300", "--set", "window.hud=false"],
-    "20k-flock": ["--frames", "900", "--set", "camera.zoom=0.9", "--set", "camera.center=[1500, 900]"],
-    "1k": ["--frames", "600"],
     "crates": ["--frames", "1500", "--set", "window.hud=false"],
     "murmuration": (DIVE := ["--frames", "1350", "--set", "window.hud=false", "--set", "camera.zoom=0.6",
                              "--set", "camera.center=[1500, 1090]"]),
