@@ -45,7 +45,7 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
                   shadow=ink(WHITE, 150))
     there = free & (step == ARRIVED)
     sketch.boxes(column[there] * tile + 2, row[there] * tile + 2, (column[there] + 1) * tile - 2, (row[there] + 1) * tile - 2,
-                 ink(BLACK, 220), width=2)
+                 ink(BLACK, 220), width=2, shadow=ink(WHITE, 110))
     lost = free & (step == UNREACHABLE)
     x, y, half = (column[lost] + 0.5) * tile, (row[lost] + 0.5) * tile, 0.2 * every * tile
     sketch.lines(np.append(x - half, x - half), np.append(y - half, y + half), np.append(x + half, x + half),
