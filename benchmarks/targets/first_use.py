@@ -17,7 +17,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
             "neighbours=aabb_tree", "cap=nearest", "curve=morton", "cull=agents"),
     "20k-flock": ("neighbours=field", "cap=first", "neighbours=z_grid", "simd=False")}
 QUICK = {"20k": 2, "20k-flock": 1}
-FRAMES = 240  # before the choice: the compilers have started
+FRAMES = 240  # before the choice: times are steady, and the helpers are started
 
 
 def measure(session: Session) -> Iterator[Found]:

@@ -31,6 +31,7 @@ from crowd_demo.compute.machine_code import MachineCodes
 from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
+COMPILED = b"@device", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
 CHECKSUM_BYTES = 16
 ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
 _said: set[str] = set()
@@ -59,19 +60,27 @@ def _home() -> Path:
 
 
 def _fingerprint() -> str:
-    """Hash of every source that holds compiled code, and of the versions and settings that compile it.
+    """Hash of every source on which compiled code depends, and of the versions and settings that compile it.
 
     Numba notices a changed file, but not a changed callee in another file; a folder a fingerprint cannot be stale.
     """
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(PACKAGE.rglob("*.py")):
-        source = path.read_bytes()
-        if path.parent.name == "compute" or any(word in source for word in (b"@device", b"@kernel", b"@implements", b"numba")):
-            digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
+    for path, source in kernel_sources().items():
+        digest.update(path.relative_to(PACKAGE).as_posix().encode() + source)
     for path in plugins.sources():  # all of them: a kernel may take a constant from any
         digest.update(str(path).encode() + path.read_bytes())
     digest.update(f"{numba.__version__} {numpy.__version__} {sys.version} {_settings()}".encode())
     return digest.hexdigest()
+
+
+def kernel_sources() -> dict[Path, bytes]:
+    """All files of each folder that holds compiled code: a kernel takes constants and records from the files beside it."""
+    sources = {path: path.read_bytes() for path in sorted(PACKAGE.rglob("*.py"))}
+    folders: set[Path] = set()
+    for path, source in sources.items():
+        if path.parent not in folders and any(word in source for word in COMPILED):
+            folders.add(path.parent)
+    return {path: source for path, source in sources.items() if path.parent in folders}
 
 
 def _settings() -> list[tuple[str, str]]:

@@ -60,8 +60,3 @@ def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body]
         _bodies[function].update(dict.fromkeys(kinds, inlined(body)))
         return body
     return define
-
-
-def implementations(function: Callable[..., object]) -> frozenset[type]:
-    """Return the types for which a generic function has a body."""
-    return frozenset(_bodies[function])

@@ -1,18 +1,22 @@
 """Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-What is wanted is one list, which may change at any time. This process takes kernels from its front and helpers take them from
+What is wanted is a list, which may change at any time. This process takes kernels from its front and helpers take them from
 its back, so that each compiles kernels that share functions: those of the step here, those of the picture there. What a helper
 has compiled is loaded from the cache. A helper that ends early costs nothing but time.
+
+Several may want kernels, each of them an owner of a list of its own, and work for that one; helpers go through all lists.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Self
+from operator import itemgetter
+from typing import NamedTuple, Self
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
 from crowd_demo.app.compiling.compile_process import Helper
@@ -29,6 +33,15 @@ SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key t
 Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 
 
+class Wish(NamedTuple):
+    """What an owner wants."""
+
+    calls: dict[str, Call]  # by key, in the order of the list: not compiled in this process yet
+    options: Optimizations  # that need them
+    since: float  # when they were wanted
+    total: int  # how many there were
+
+
 def helpers_that_fit() -> int:
     """How many helpers have a core of their own."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -36,36 +49,33 @@ def helpers_that_fit() -> int:
 
 
 class Compilers:
-    """Say what is wanted, then `work`. Other threads may want something else meanwhile."""
+    """Say what is wanted, then `work`. Other threads may want something else meanwhile, for the same owner or another one."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._helpers: list[Helper] = []
         self._changed = threading.Condition()
-        self._wanted: dict[str, Call] = {}  # by key, in the order of the list: not compiled in this process yet
-        self._options = config.optimizations  # that need them
-        self._since = 0.0  # when they were wanted
-        self._total = 0  # how many there were
+        self._wishes: dict[object, Wish] = {}  # by owner
         self._begun: set[str] = set()  # being compiled
         self._kept: set[str] = set()  # in the cache: only to be loaded
 
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
-    def want(self, calls: Sequence[Call], options: Optimizations) -> None:
-        """Want these kernels, which those options need, and no others."""
+    def want(self, calls: Sequence[Call], options: Optimizations, owner: object = None) -> None:
+        """Let an owner want these kernels, which those options need, and no others."""
         wanted = {key_of(call): call for call in calls}
         kept = {key for key, call in wanted.items() if is_on_disk(call)}
         with self._changed:
-            self._wanted, self._options, self._total, self._since = wanted, options, len(wanted), time.monotonic()
+            self._wishes[owner] = Wish(wanted, options, time.monotonic(), len(wanted))
             self._kept |= kept
             self._changed.notify_all()
 
-    def work(self, tell: Tell, here: bool = True) -> None:
-        """Compile all that is wanted. If not `here`, this process only loads what helpers compile, while there are any."""
-        while self._wanted:
-            with self._taken(here) as call:
-                done = self._total - len(self._wanted)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, self._total)
+    def work(self, tell: Tell, here: bool = True, owner: object = None) -> None:
+        """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
+        while (wish := self._wishes.get(owner)) and wish.calls:
+            with self._taken(owner, here) as call:
+                done = wish.total - len(wish.calls)  # what a helper has compiled is done when it is loaded, too
+                tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, wish.total)
                 if call:
                     compile_one(call)
 
@@ -74,32 +84,34 @@ class Compilers:
         ahead = Ahead(self._config, render)
         calls = ahead.missing(self._config.optimizations)
         self.want(calls, self._config.optimizations)
-        if not self._helpers and len(self._wanted.keys() - self._kept) > FEW:
+        if not self._helpers and len({key_of(call) for call in calls} - self._kept) > FEW:
             self.start(helpers_that_fit())
         self.work(tell)
         return ahead
 
     @contextmanager
-    def _taken(self, here: bool) -> Iterator[Call | None]:
-        """What this process may do next, which is then done; nothing, after a moment, if that is left to helpers.
+    def _taken(self, owner: object, here: bool) -> Iterator[Call | None]:
+        """What this process may do next for an owner, which is then done; nothing, after a moment, if that is left to helpers.
 
         What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
         """
         with self._changed:
+            calls = wish.calls if (wish := self._wishes.get(owner)) else {}
             alone = here or not self._helpers
-            free = [key for key in self._wanted if key not in self._begun and (alone or key in self._kept)]
+            free = [key for key in calls if key not in self._begun and (alone or key in self._kept)]
             mine = sorted(free, key=lambda key: key not in self._kept)
             if not mine:
                 self._changed.wait(POLL_S)
             self._begun.update(mine[:1])
-            call = self._wanted[mine[0]] if mine else None
+            call = calls[mine[0]] if mine else None
         try:
             yield call
         finally:
             with self._changed:
                 for key in mine[:1]:
                     self._begun.discard(key)
-                    self._wanted.pop(key, None)
+                    for each in self._wishes.values():
+                        each.calls.pop(key, None)
 
     # --- helpers -----------------------------------------------------------------------------------------------------
 
@@ -125,7 +137,8 @@ class Compilers:
     def close(self) -> None:
         """End all helpers, and want nothing any more. New ones may be started."""
         with self._changed:
-            helpers, self._helpers, self._wanted = self._helpers, [], {}
+            helpers, self._helpers = self._helpers, []
+            self._wishes.clear()
             self._changed.notify_all()
         for helper in helpers:
             helper.close()
@@ -147,13 +160,19 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                key = next((key for key in reversed(self._wanted) if key not in self._begun | self._kept), None)
-                early = self._since + SETTLE_S - time.monotonic()
-                if key and early <= 0:
+                now = time.monotonic()
+                left = [(wish.since + SETTLE_S - now, key, wish.options)
+                        for wish in self._wishes.values() if (key := self._last_left(wish))]
+                early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
+                if early <= 0:
                     self._begun.add(key)
-                    return key, self._options
-                self._changed.wait(early if key else None)
+                    return key, options
+                self._changed.wait(early if left else None)
         return None
+
+    def _last_left(self, wish: Wish) -> str | None:
+        """The key of the last kernel of a wish that nobody has compiled or begun."""
+        return next((key for key in reversed(wish.calls) if key not in self._begun | self._kept), None)
 
     def __enter__(self) -> Self:
         return self

@@ -116,7 +116,7 @@ class Switcher:
         wanted = [with_values(options, {path: value}) for path, value in self.pending.items()]
         missing = [(calls, asked) for asked in wanted if (calls := self._ahead.missing(asked))]
         calls, asked = min(missing, key=lambda each: len(each[0]), default=([], options))
-        self._compilers.want(calls, asked)
+        self._compilers.want(calls, asked, owner=self)
         if not calls:
             self.text = ""
         elif not self.busy:
@@ -128,7 +128,7 @@ class Switcher:
         lower_priority()
         try:
             with eager_threads(SWITCH_S):
-                self._compilers.work(self._tell, here=False)
+                self._compilers.work(self._tell, here=False, owner=self)
         except BaseException as error:
             self._error = error
 

@@ -1,11 +1,14 @@
 """The second crowd of side by side: a twin of the crowd that is shown, with another setting of one technique.
 
 It begins as a copy of the present state and then takes as many steps. When something else happens to the crowd (an action, a
-restart, a step back, other walls), it begins again, as a copy of what is there then; so both always come from one snapshot.
+restart, a step back, other walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as
+a copy of what is there then; so both always come from one snapshot.
 All of this belongs to the worker's thread.
 """
 
 from __future__ import annotations
+
+import time
 
 import pygame
 
@@ -14,6 +17,8 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
+
+CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
 class SecondCrowd:
@@ -30,10 +35,19 @@ class SecondCrowd:
         """Make the steps that the crowd has made, or begin again from its present state."""
         like = id(sim), len(sim.history), sim.terrain.version
         if self.sim is None or like != self._like or sim.tick < self.sim.tick:
-            self.sim, self._like, self.begun_at = sim.twin(), like, sim.tick
-            self.sim.restore(sim.state())
+            self.sim, self._like = sim.twin(), like
+            self._begin(sim, self.sim)
         self._copy_techniques(sim, self.sim)
-        self.sim.step(sim.tick - self.sim.tick)
+        end = time.perf_counter() + CATCH_UP_S
+        while self.sim.tick < sim.tick and time.perf_counter() < end:
+            self.sim.step()
+        if self.sim.tick < sim.tick:
+            self._begin(sim, self.sim)
+
+    def _begin(self, sim: Simulation, twin: Simulation) -> None:
+        twin.restore(sim.state())
+        self._copy_techniques(sim, twin)
+        self.begun_at = sim.tick
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
         """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 FREE_SPEED, GAMMA, MOST_DENSE = 1.34, 1.913, 5.4  # m/s, 1/m^2, people/m^2
-CAPACITY = 1.22  # people/(m s), the most that this curve lets through
 
 
 def weidmann(density: float) -> float:

@@ -193,6 +193,36 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
 
 
 @pytest.mark.usefixtures("settled")
+def test_two_switchers_share_helpers_and_neither_forgets_what_the_other_one_wants() -> None:
+    ahead, helper, options = TwoAhead(), Helping(), Optimizations()
+    left = switcher_of(ahead, helper)
+    right = Switcher(cast(Any, ahead), left._compilers)
+    for kernel in ahead.slow:
+        kernel.may_go_on.set()
+    left.request(options, "depth", "full")
+    right.request(options, "cull", "agents")
+    assert wait_until(lambda: bool(helper.told))
+    right.request(options, "cull", options.cull)
+    assert right.ready(options) == {"cull": options.cull}, "nothing is wanted there any more"
+    helper.may_go_on.set()
+    assert wait_for(left, options) == {"depth": "full"}
+    assert {name for name, _ in helper.told} >= {"sort_bands", "merge", "sort_all"}
+
+
+def test_a_switcher_does_not_wait_for_what_another_one_wants() -> None:
+    ahead, options = TwoAhead(), Optimizations()
+    left = switcher_of(ahead)
+    right = Switcher(cast(Any, ahead), left._compilers)
+    left.request(options, "depth", "full")
+    right.request(options, "cull", "agents")
+    ahead.slow[3].may_go_on.set()
+    assert wait_for(right, options) == {"cull": "agents"} and left.busy and left.pending == {"depth": "full"}
+    for kernel in ahead.slow:
+        kernel.may_go_on.set()
+    assert wait_for(left, options) == {"depth": "full"}
+
+
+@pytest.mark.usefixtures("settled")
 def test_without_its_helper_the_program_compiles() -> None:
     ahead, helper = TwoAhead(), Helping(ends=True)
     switcher, options = switcher_of(ahead, helper), Optimizations()

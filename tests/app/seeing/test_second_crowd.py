@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from crowds import CROWDS, simulation
 
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
@@ -42,3 +43,17 @@ def test_it_begins_again_after_an_action() -> None:
     sim.apply(Populate(100))
     second.keep_up(sim)
     assert second.sim and second.sim.agents.count == 100 and second.begun_at == 3
+
+
+def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim, second = simulation(**CROWDS["crowd"]), SecondCrowd("stagger.avoidance", 8)
+    second.keep_up(sim)
+    sim.step(9)
+    second.keep_up(sim)
+    assert second.sim and second.begun_at == 0 and second.sim.state_hash() != sim.state_hash()
+    twin = second.sim
+    monkeypatch.setattr("crowd_demo.app.seeing.second_crowd.CATCH_UP_S", 0.0)
+    sim.step(9)
+    second.keep_up(sim)
+    assert second.sim is twin and second.begun_at == sim.tick == 18 and twin.state_hash() == sim.state_hash()
+    assert twin.optimizations.get("stagger.avoidance") == 8

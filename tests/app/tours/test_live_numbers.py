@@ -17,7 +17,7 @@ pytestmark = pytest.mark.quick
 def profile(frames: int, steps_a_frame: int = 1, see_ms: float = 2.0) -> Profile:
     """Frames of 10 ms in which `blit` takes 3 and `cull` 1; of a step `see` takes so long, and `move` 1."""
     made = Profile()
-    made.counters |= {"total": 500, "drawn": 120, "candidates_per_agent": 64.25, "neighbours_per_agent": 8.5}
+    made.counters |= {"total": 500, "drawn": 120, "due": 100, "candidates_per_agent": 64.25, "neighbours_per_agent": 8.5}
     for _ in range(frames):
         for _ in range(steps_a_frame):
             made.begin_step()
@@ -49,6 +49,17 @@ def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
     assert measured(made, Readings(), since, 60)["frame_ms"] == 1
     assert measured(made, Readings(), since, 3)["see_ms"] == 1
     assert measured(made, Readings(), Counts(0, 0), 60)["frame_ms"] == 10
+
+
+def test_a_step_in_which_nobody_looks_around_does_not_count() -> None:
+    made = profile(2)
+    made.counters |= {"due": 300, "candidates_per_agent": 40.25, "neighbours_per_agent": 4.5}
+    made.end_frame(10.0)
+    made.counters |= {"due": 0, "candidates_per_agent": 0.0, "neighbours_per_agent": 0.0}
+    made.end_frame(10.0)
+    now = measured(made, Readings(), Counts(1, 1), 60)
+    assert (now["candidates"], now["neighbours"]) == ((64.25 + 3 * 40.25) / 4, (8.5 + 3 * 4.5) / 4)
+    assert math.isnan(measured(made, Readings(), Counts(3, 2), 60)["candidates"])
 
 
 def test_without_steps_their_time_is_unknown() -> None:

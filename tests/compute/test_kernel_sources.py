@@ -1,0 +1,108 @@
+"""Whatever a kernel takes from a source is in the cache's fingerprint: constants, what these are made of, and records."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import crowd_demo
+from crowd_demo.compute import dispatch
+from crowd_demo.compute.cache import kernel_sources
+from crowd_demo.compute.inlined import Inlined
+from crowd_demo.compute.jit import Kernel
+
+CONSTANT = bool, int, float, str, tuple, np.generic, np.ndarray, np.dtype
+pytestmark = pytest.mark.quick
+
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(crowd_demo.__path__, "crowd_demo."):
+        if not found.name.endswith("__main__"):
+            yield importlib.import_module(found.name)
+
+
+def compiled_functions() -> set[FunctionType]:
+    """All that may become machine code, as Python's functions."""
+    values = [value for module in modules() for value in vars(module).values()]
+    values += [body for bodies in dispatch._bodies.values() for body in bodies.values()]
+    functions: set[Any] = {value.share for value in values if isinstance(value, Kernel)}
+    functions |= {value.py_func for value in values if isinstance(value, Inlined)}
+    return {each for each in functions if each.__module__.startswith("crowd_demo.")}
+
+
+def names_in(function: FunctionType) -> set[str]:
+    """The globals that it names, in its body and for its arguments."""
+    tree = ast.parse(inspect.cleandoc("\n" + inspect.getsource(function)))
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & function.__globals__.keys()
+
+
+@cache
+def bindings(module: str) -> dict[str, ast.stmt]:
+    """The statement of a module that gives a name its value, by name."""
+    source = inspect.getsource(importlib.import_module(module))
+    found: dict[str, ast.stmt] = {}
+    for statement in ast.parse(source).body:
+        match statement:
+            case ast.ImportFrom():
+                found |= {alias.asname or alias.name: statement for alias in statement.names}
+            case ast.Assign() | ast.AnnAssign():
+                found |= {node.id: statement for node in ast.walk(statement)
+                          if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            case ast.ClassDef() | ast.FunctionDef():
+                found[statement.name] = statement
+    return found
+
+
+def homes(module: str, name: str, seen: set[tuple[str, str]]) -> Iterator[str]:
+    """The modules that say what a name means: where it gets its value, and the same for each name in that."""
+    if (module, name) in seen or not module.startswith("crowd_demo"):
+        return
+    seen.add((module, name))
+    statement = bindings(module).get(name)
+    if isinstance(statement, ast.ImportFrom):
+        original = next(alias.name for alias in statement.names if (alias.asname or alias.name) == name)
+        yield from homes(statement.module or "", original, seen)
+    elif statement is not None:
+        yield module
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and not hasattr(builtins, node.id):
+                yield from homes(module, node.id, seen)
+
+
+def is_hashed(module: str, hashed: set[Path]) -> bool:
+    return Path(str(importlib.import_module(module).__file__)) in hashed
+
+
+def matters(value: Any) -> bool:
+    """Is it compiled into a kernel: a constant, or a record, whose fields kernels find by their places?"""
+    return isinstance(value, CONSTANT) or (inspect.isclass(value) and issubclass(value, tuple) and hasattr(value, "_fields"))
+
+
+def test_constants_and_records_of_kernels_are_in_the_fingerprint() -> None:
+    hashed, functions = set(kernel_sources()), compiled_functions()
+    assert len(functions) > 300, "else they were not found"
+    outside = {(function.__qualname__, name, home)
+               for function in functions for name in names_in(function) if matters(function.__globals__[name])
+               for home in homes(function.__module__, name, set()) if not is_hashed(home, hashed)}
+    assert outside == set()
+
+
+def test_every_compiled_function_is_in_the_fingerprint() -> None:
+    hashed = set(kernel_sources())
+    assert {each.__module__ for each in compiled_functions() if not is_hashed(each.__module__, hashed)} == set()
+
+
+def test_a_constant_far_away_is_found() -> None:
+    """The chain that was missed once: a kernel of one file, a number of another one that holds no kernel."""
+    assert set(homes("crowd_demo.render.colours.speed", "LEVELS", set())) == {"crowd_demo.render.colours.base"}
