@@ -41,8 +41,8 @@ def draw_streams(sketch: Sketch, looking: Looking) -> None:
     x, y = (column + left + 0.5) * side, (row + top + 0.5) * side
     sketch.arrows(x - way_x, y - way_y, x + way_x, y + way_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
-    thinned = f", of 1 in {every} agents" if every > 1 else ""
-    sketch.tell(f"where agents on {side:g} x {side:g} units go{thinned}; a long arrow: all the same way", *keys)
+    thinned = f" (1 in {every} agents)" if every > 1 else ""
+    sketch.tell(f"where agents go, by squares of {side:g} units{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:

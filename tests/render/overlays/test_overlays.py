@@ -304,7 +304,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
         monkeypatch.setattr("crowd_demo.render.overlays.streams.MOST", most)
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
-        side = float(spy.told[0].text.split()[3])
+        side = float(spy.told[0].text.split()[6])
         columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
         on: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for slot in range(sim.agents.count):
