@@ -73,7 +73,7 @@ class Menus:
 
     def open_overlays(self) -> None:
         """The overlays, and which are shown. The list stays open: several can be turned on."""
-        self._dialogs.open(ListDialog("Overlays", self._overlay_items, verb="shows or hides"))
+        self._dialogs.open(ListDialog("Overlays", self._overlay_items, verb="shows/hides"))
 
     # --- what stands in them -----------------------------------------------------------------------------------------
 

@@ -118,10 +118,11 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
 
 
 def test_a_press_on_the_minimap_only_closes_what_is_open(driven: Driven) -> None:
-    driven.press("end", "f10")
+    driven.press("end")
     driven.frames()
-    x, y = next((x, y) for x in range(639, 0, -2) for y in range(359, 0, -2)  # not beneath the list
+    x, y = next((x, y) for x in range(639, 0, -2) for y in range(359, 0, -2)
                 if driven.loop.presenter.hud.target_at(x, y) == ("minimap", ""))
+    driven.press("f10")
     before = driven.program.camera.settings()
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         driven.post(kind, pos=(x, y), button=1)
@@ -132,8 +133,8 @@ def test_colours_are_told_by_the_legend_or_by_a_notice_never_by_both(driven: Dri
     for _ in range(2):
         driven.press("q")
         driven.frames()
-        status = status_of(driven.program)
+        status = driven.status()
         told = [text for text in status.notices if text.startswith("colours: ")]
         assert status.legend and not told
     driven.program.seeing.show_colours("looks")
-    assert not status_of(driven.program).legend and "colours: looks, agents as they look" in status_of(driven.program).notices
+    assert not driven.status().legend and "colours: looks, agents as they look" in driven.status().notices
