@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 ABOUT = """\
 Measure one technique at each of its values, in turns: what it costs, what it does, and that the crowd stays the same. The
-default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate ones may."""
+default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
+and other models may."""
 
 
 def parser() -> Parser:
@@ -80,7 +81,7 @@ def _write(path: Path, config: Config, technique: Technique, results: Sequence[S
     from crowd_demo.lab.sweep_table import one_crowd
     from crowd_demo.measure.record import header, result_json
 
-    found = [{"value": each.value, "approximate": each.approximate, "measures": each.measures,
+    found = [{"value": each.value, "crowd": each.kind.name, "measures": each.measures,
               "picture_hash": each.picture_hash, **result_json(each.result)} for each in results]
     write_report({**header("sweep"), "technique": technique.path, "default": technique.default, "agents": config.agents,
                   "seed": config.seed, "steps": steps, "warmup_steps": WARM_UP, "one_crowd": one_crowd(results),

@@ -18,7 +18,8 @@ from crowd_demo.measure.crowd import CrowdArm, Picture
 from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import block_lengths, collect, interleave
 from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.techniques import changes_crowd, yaml_word
+from crowd_demo.registry.kinds import Kind, kind_of
+from crowd_demo.registry.techniques import yaml_word
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.locality import locality
 
@@ -39,7 +40,7 @@ class Swept(NamedTuple):
     """What was measured with a value."""
 
     value: Value
-    approximate: bool
+    kind: Kind
     result: Result
     measures: dict[str, float]  # counters and locality
     picture_hash: str  # empty where none was drawn
@@ -93,4 +94,4 @@ def _swept(technique: Technique, contender: Contender, result: Result) -> Swept:
     picture = arm.picture.hash() if arm.picture else ""
     near, misses, _ = locality(arm.sim)
     measures = {**result.counters, "near_reads": near, "l1_misses": misses}
-    return Swept(value, changes_crowd(technique, value, arm.sim.optimizations.get), result, measures, picture)
+    return Swept(value, kind_of(technique, value, arm.sim.optimizations.get), result, measures, picture)

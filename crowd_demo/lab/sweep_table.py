@@ -8,6 +8,7 @@ from crowd_demo.lab.sweep_runs import Swept
 from crowd_demo.measure.comparison import Estimate
 from crowd_demo.measure.text import aligned, interval
 from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.kinds import EXACT, strongest
 from crowd_demo.registry.techniques import yaml_word
 
 SHOWN = ("candidates_per_agent", "neighbours_per_agent")  # counters that stand in every table
@@ -35,7 +36,7 @@ def _rows(technique: Technique, results: Sequence[Swept]) -> Iterator[list[str]]
     if any(each.picture_hash for each in results):
         yield ["picture", *(each.picture_hash[:8] for each in results)]
     yield ["state hash", *(each.state_hash[:8] for each in results)]
-    yield ["crowd", *("approximate" if each.approximate else "exact" for each in results)]
+    yield ["crowd", *(each.kind.name for each in results)]
 
 
 def _conclusion(step: Estimate, is_default: bool) -> str:
@@ -48,16 +49,17 @@ def _conclusion(step: Estimate, is_default: bool) -> str:
 
 def one_crowd(results: Iterable[Swept]) -> bool:
     """Did all exact values give the same state?"""
-    return len({each.state_hash for each in results if not each.approximate}) <= 1
+    return len({each.state_hash for each in results if each.kind is EXACT}) <= 1
 
 
 def conclusion(results: Sequence[Swept]) -> str:
     """Whether the crowd stayed the same."""
-    exact = [each for each in results if not each.approximate]
+    exact = [each for each in results if each.kind is EXACT]
     if not one_crowd(results):
         return "THE CROWD DIFFERS: " + ", ".join(f"{yaml_word(each.value)} {each.state_hash}" for each in exact)
     if len(exact) < 2:
-        return "approximate: each value may have a crowd of its own"
+        kind = strongest(each.kind for each in results)
+        return f"{kind.name} ({kind.does}): each value may have a crowd of its own"
     return f"one state hash for all {len(exact)} exact values: {exact[0].state_hash}"
 
 

@@ -14,6 +14,7 @@ from crowd_demo.measure.statistics import Interval
 from crowd_demo.measure.text import aligned, factor, factors, milliseconds
 from crowd_demo.measure.three_crowds import Pair, Versus
 from crowd_demo.registry.entries import Value
+from crowd_demo.registry.kinds import MARKED
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 
 
@@ -29,7 +30,8 @@ class Table(NamedTuple):
 
 # --- one technique ---------------------------------------------------------------------------------------------------
 
-CROWDS = {"same": "same crowd", "approximate": "another crowd (approximate)", "DIFFERS": "THE CROWD DIFFERS"}
+CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
+          **{kind.name: f"another crowd ({kind.name})" for kind in MARKED}}
 NARROW = 0.9, 1.1  # a factor between these is next to 1
 NOTHING, UNCLEAR = "nothing", "unclear"
 MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorted"

@@ -25,7 +25,8 @@ from crowd_demo.measure.pairs import all_pairs_s
 from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
 from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import BY_PATH, changes_crowd
+from crowd_demo.registry.kinds import EXACT, MODEL, kind_of, strongest
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
@@ -37,7 +38,7 @@ MOST_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
 
-Crowd = Literal["same", "approximate", "DIFFERS"]
+Crowd = Literal["same", "approximate", "model", "DIFFERS"]  # or how the techniques' kind is called
 Values = Mapping[str, Value]  # by path
 
 
@@ -164,9 +165,9 @@ class ThreeCrowds:
         if one_hash:
             return "same"
         before, after = self.options({}), self.options(others)
-        approximate = any(changes_crowd(BY_PATH[path], options.get(path), options.get)
-                          for path in others for options in (before, after))
-        return "approximate" if approximate else "DIFFERS"
+        kind = strongest(kind_of(BY_PATH[path], options.get(path), options.get)
+                         for path in others for options in (before, after))
+        return "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
 
 
 def _stage_of(others: Values, measured: Mapping[str, Sequence[Block]]) -> Pair | None:

@@ -74,8 +74,11 @@ MEMORY = {
                          "About 1 % after a sort; 10 % is much, for each miss waits."),
 }
 ERRORS = {
-    "approximate": Readout("Techniques with this mark change the motion; the others give exactly the same crowd.",
+    "approximate": Readout("Techniques with this mark (~) do less work and change the motion a little; those without a mark"
+                           " give exactly the same crowd.",
                            "The HUD says how large the error is wherever it can be measured."),
+    "model": Readout("Techniques with this mark (≠) are another rule of behaviour, not another way to compute the same one.",
+                     "Their crowds differ, and none of them is wrong; all others can be switched with either."),
     "steps since update": Readout("How many agents last looked at their neighbours 0, 1, 2, ... steps ago.",
                                   "Even bars are good: each step has the same work, and nobody waits longer than the period."),
     "stagger error": Readout("How wrong the pushes are that were kept from earlier steps, against a mean push, on a sample.",

@@ -3,9 +3,7 @@
 Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
 entry here and one file that implements it. The techniques of a group stand together.
 
-A technique is *exact* if switching it cannot change the crowd: the state hash stays the same. An *approximate* one changes the
-motion, and the program says so wherever it shows the technique. One of the *model* chooses among ways to move, none of which
-is the truth of another: each value is one crowd, whatever the exact techniques do.
+What a technique does to the crowd, kinds.py says: exact, approximate, or another model.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ class Key(NamedTuple):
     dashed: bool = False
 
 
-class Told(NamedTuple):
+class OverlayLegend(NamedTuple):
     """What the legend says of an overlay."""
 
     name: str

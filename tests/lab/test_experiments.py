@@ -18,6 +18,7 @@ from crowd_demo.app.process.progress_line import ERASE
 from crowd_demo.cli import main
 from crowd_demo.cli.experiments import Watched
 from crowd_demo.measure.experiment import Progress
+from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH
 
 SMALL = ("--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300", "--set", "world.height=300",
@@ -92,7 +93,7 @@ def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instea
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.changes_crowd", lambda *_: False)
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.kind_of", lambda *_: EXACT)
     assert main(["ablate", *SMALL, "--steps", "6", "stagger.avoidance"]) == 1
     out, err = capsys.readouterr()
     assert "DIFFERS" in out and err.endswith("THE CROWD DIFFERS without stagger.avoidance\n")

@@ -16,6 +16,7 @@ from crowd_demo.cli import main
 from crowd_demo.lab.sweep_runs import WARM_UP, Contender, expectations
 from crowd_demo.lab.sweep_table import NOTE, figure
 from crowd_demo.measure.crowd import CrowdArm
+from crowd_demo.registry.kinds import usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 SMALL = ("sweep", "--config", "1k", "--agents", "150", "--set", "map=null", "--set", "world.width=300",
@@ -54,15 +55,21 @@ def test_every_technique_can_be_swept(path: str, capsys: pytest.CaptureFixture[s
 
 def test_approximate_values_are_called_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*SMALL, "stagger.avoidance", "1", "8"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1].startswith("approximate:")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("approximate (changes the motion):")
     assert swept(capsys, "cap", "nearest")["crowd"] == ["exact", "approximate"]
+
+
+def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*SMALL, "contact", "2", "0"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[-1].startswith("model (another rule of behaviour):") and "approximate" not in out
 
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.sweep_runs.changes_crowd", lambda technique, value, get: not technique.exact)
+    monkeypatch.setattr("crowd_demo.lab.sweep_runs.kind_of", lambda technique, value, get: usual_kind(technique))
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 

@@ -10,6 +10,7 @@ import pytest
 from crowds import CROWD, FLOCK, simulation
 
 from crowd_demo.measure.three_crowds import PATIENCE, Limits, ThreeCrowds, Versus, unsorted
+from crowd_demo.registry.kinds import EXACT
 from crowd_demo.sim.simulation import Simulation
 
 quick = pytest.mark.quick
@@ -49,7 +50,8 @@ def test_exact_techniques_give_the_same_crowd(kind: dict[str, Any]) -> None:
 def test_an_approximate_technique_is_called_so_and_a_wrong_crowd_too(monkeypatch: pytest.MonkeyPatch) -> None:
     crowds = crowds_of(simulation(**{**CROWD, **SMALL}))
     assert against(crowds, stagger__avoidance=1).crowd == "approximate"
-    monkeypatch.setattr("crowd_demo.measure.three_crowds.changes_crowd", lambda *_: False)
+    assert against(crowds, avoidance="push").crowd == against(crowds, contact=0, stagger__avoidance=1).crowd == "model"
+    monkeypatch.setattr("crowd_demo.measure.three_crowds.kind_of", lambda *_: EXACT)
     assert against(crowds, stagger__avoidance=1).crowd == "DIFFERS"
 
 

@@ -15,9 +15,9 @@ from crowd_demo.measure.proof.finding import Finding, Proof, Values
 from crowd_demo.measure.proof.pictures import Pictures, View
 from crowd_demo.measure.proof.twins import Twins
 from crowd_demo.profile import Profile
-from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest
 from crowd_demo.registry.stages import text_of
-from crowd_demo.registry.techniques import BY_PATH, changes_crowd
 from crowd_demo.sim.simulation import Simulation
 
 FRAME_MS = 1000 / 60  # two copies make steps where a step is shorter,
@@ -40,13 +40,9 @@ class Switched(NamedTuple):
         changed = [path for path in new if new[path] != old[path]]
         return Switched({path: old[path] for path in changed}, {path: new[path] for path in changed})
 
-    def is_exact(self, options: Optimizations) -> bool:
-        """May neither value change the motion?"""
-        def exact(values: Values) -> bool:
-            def get(path: str) -> Value:
-                return values.get(path, options.get(path))
-            return not any(changes_crowd(BY_PATH[path], value, get) for path, value in values.items())
-        return exact(self.old) and exact(self.new)
+    def kind(self, options: Optimizations) -> Kind:
+        """What either value does to the crowd."""
+        return strongest(kind_of_all(values, options.get) for values in self)
 
 
 def is_drawn(technique: Technique) -> bool:
@@ -60,7 +56,7 @@ class Proving:
     def __init__(self, switched: Switched, sim: Simulation, drawn: bool, before: Times) -> None:
         self.finding = Finding("running", "comparing begins with the next steps")
         self._switched, self._drawn = switched, drawn
-        self._exact = switched.is_exact(sim.optimizations)
+        self._exact = switched.kind(sim.optimizations) is EXACT
         self._steps_before = sim.profile.steps - sim.profile.steps_in_frame
         self._before_ms = float(np.median(whole(before))) if len(whole(before)) else np.inf
         self._findings: Iterator[Finding] | None = None

@@ -17,6 +17,7 @@ from crowd_demo.app.card.explaining import counted, explaining
 from crowd_demo.app.card.proving import Proving, Switched, is_drawn
 from crowd_demo.measure.proof.pictures import View
 from crowd_demo.profile import Profile
+from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.hud.card import Card, Count, Proof, Span, factor_text
 from crowd_demo.sim.inactive import inactive
@@ -57,7 +58,7 @@ class Trial:
         self.over = False
         self._frame = at.sim.profile.frames
         self._drawn = not of_steps
-        self._exact = switched.is_exact(at.sim.optimizations)
+        self._kind = switched.kind(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
         self._until = ""  # why it was over before its time
         self._paused = False
@@ -118,7 +119,8 @@ class Trial:
             yield
         self._spans = headline(spans)
         self._counted = self._counted or counted(self.before, self.readings)
-        self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new, self._exact)
+        self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
+                                  self._kind is EXACT)
         self.summary = self._summary()
 
     def view_changed(self, profile: Profile) -> None:
@@ -143,7 +145,7 @@ class Trial:
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._exact, self._spans, self._counts, Proof(*self._proving.finding),
+        return Card(title, self._change(), self._kind, self._spans, self._counts, Proof(*self._proving.finding),
                     self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
 
     def _summary(self) -> dict[str, str]:

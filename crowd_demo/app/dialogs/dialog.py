@@ -42,11 +42,11 @@ class Item(NamedTuple):
 
 
 class ListDialog:
-    """A list to choose from. `items` is asked in every frame, so rows may change while it is open."""
+    """A list to choose from. `items` is asked in every frame, so rows may change; `verb` is what Enter does with one."""
 
     def __init__(self, title: str, items: Callable[[], Sequence[Item]], selected: int = 0,
-                 at: tuple[int, int] | None = None) -> None:
-        self.title, self.at = title, at
+                 at: tuple[int, int] | None = None, verb: str = "chooses") -> None:
+        self.title, self.at, self.verb = title, at, verb
         self.selected = selected
         self.closed = False
         self._items = items
@@ -54,7 +54,8 @@ class ListDialog:
     def view(self) -> ListView:
         items = self._items()
         self.selected = min(max(self.selected, 0), max(len(items) - 1, 0))
-        return ListView(self.title, [item.row for item in items], self.selected, at=self.at)
+        return ListView(self.title, [item.row for item in items], self.selected,
+                        f"Enter {self.verb}, Esc closes", self.at)
 
     def press(self, key: str, shift: bool) -> bool:
         moves = {"up": -1, "down": 1, "page up": -PAGE, "page down": PAGE, "home": -10_000, "end": 10_000}

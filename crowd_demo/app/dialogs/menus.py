@@ -14,8 +14,9 @@ from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
+from crowd_demo.registry.kinds import kind_of
 from crowd_demo.registry.overlays import OVERLAYS
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word
 from crowd_demo.render.hud.views import Row
 from crowd_demo.sim.inactive import inactive
 
@@ -72,7 +73,7 @@ class Menus:
 
     def open_overlays(self) -> None:
         """The overlays, and which are shown. The list stays open: several can be turned on."""
-        self._dialogs.open(ListDialog("Overlays", self._overlay_items))
+        self._dialogs.open(ListDialog("Overlays", self._overlay_items, verb="shows/hides"))
 
     # --- what stands in them -----------------------------------------------------------------------------------------
 
@@ -109,5 +110,6 @@ class Menus:
 
 
 def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> str:
+    kind = kind_of(technique, choice, get)
     marks = ["baseline"] * (choice == technique.baseline) + ["default"] * (choice == technique.default)
-    return ", ".join([*marks, *["approximate"] * is_approximate(technique, choice, get)])
+    return ", ".join([*marks, *[kind.name] * bool(kind.mark)])

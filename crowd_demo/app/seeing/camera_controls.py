@@ -98,7 +98,8 @@ class CameraControls:
         """Choose a colour mode of the registry."""
         if self._crowd.scene:
             self._crowd.scene.show_colours(name)
-            self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
+            if not self._crowd.scene.legend():  # which says the same
+                self._notices.add(f"colours: {name}, {COLOURS[name].why}", "colours")
 
     def next_colours(self, backwards: bool = False) -> None:
         names = list(COLOURS)

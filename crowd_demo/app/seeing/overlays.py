@@ -21,7 +21,7 @@ from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
 from crowd_demo.render.overlays.inspected import draw_box
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.render.told import Told
+from crowd_demo.render.told import OverlayLegend
 
 
 class Overlays:
@@ -31,8 +31,8 @@ class Overlays:
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
-        self.told: tuple[Told, ...] = ()  # for the legend
-        self._told_of_ground: tuple[Told, ...] = ()
+        self.told: tuple[OverlayLegend, ...] = ()  # for the legend
+        self._told_of_ground: tuple[OverlayLegend, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
 
@@ -72,7 +72,7 @@ class Overlays:
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
 
     def _draw(self, on: pygame.Surface, shown: Set[str], theme: str,
-              more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[Told, ...]:
+              more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[OverlayLegend, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
         if not (scene and scene.used):
             return ()

@@ -21,8 +21,8 @@ class Finding(NamedTuple):
     running     nothing yet
     same        not a bit differs
     differs     it should be the same, and is not
-    apart       it differs, as the technique is approximate
-    sample      the answers of a sample were compared, and are the same or, if the technique is approximate, not quite
+    apart       it differs, as the technique is approximate or another model
+    sample      the answers of a sample were compared, and are the same or, if the technique is no exact one, not quite
     """
 
     kind: Kind

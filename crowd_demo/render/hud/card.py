@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Literal, NamedTuple
 
+from crowd_demo.registry.kinds import Kind
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import (
@@ -73,7 +74,7 @@ class Card(NamedTuple):
 
     title: str  # SIMD lanes
     change: str  # off -> on
-    exact: bool
+    kind: Kind
     spans: tuple[Span, ...]
     counts: tuple[Count, ...]
     proof: Proof
@@ -160,7 +161,7 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
 
 
 def _draw_head(on: Canvas, card: Card) -> None:
-    mark = "" if card.exact else "approximate"
+    mark = f"{card.kind.mark} {card.kind.name}" if card.kind.mark else ""
     room = on.size[0] - 2 * PAD - on.width(mark, NORMAL) - 10
     end = on.left(on.fitted(card.title, room, TITLE), PAD, HEAD / 2, TITLE)
     on.left(on.fitted(card.change, max(room - end, 0), TITLE), end + 10, HEAD / 2, TITLE, ACCENT)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.config.keys import TOLD_BY_OTHERS
+from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
@@ -27,12 +28,13 @@ class Entry(NamedTuple):
     keys: Sequence[str]
     name: str
     what: str
-    exact: bool = True
+    mark: str = ""  # of a technique that changes the crowd
 
 
 def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
     """One a technique, in the order of the registry; `keys` by action."""
-    return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why, technique.exact or technique.model)
+    return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why,
+                  usual_kind(technique).mark)
             for technique in TECHNIQUES]
 
 
@@ -77,8 +79,7 @@ class Help:
         split = max(wide - 2 * PAD - 20 - self._width(on, self.program), wide * 11 / 20)
         self._column(on, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, tall)
         self._column(on, "Program", "", self.program, split + 12, wide - PAD - 8, tall)
-        on.left("~ and field, first, nearest change the motion; all other values give exactly the same crowd",
-                PAD + 8, on.size[1] - 14, SMALL, FAINT)
+        on.left(in_a_line(), PAD + 8, on.size[1] - 14, SMALL, FAINT)
         return on
 
     def _column(self, on: Canvas, title: str, remark: str, entries: Sequence[Entry], left: float, right: float,
@@ -95,8 +96,8 @@ class Help:
             x = left + keys
             if names:
                 on.left(entry.name, x, middle, NORMAL, TEXT)
-                if not entry.exact:
-                    on.left("~", x + names + 4, middle, NORMAL, WARM)
+                if entry.mark:
+                    on.left(entry.mark, x + names + 4, middle, NORMAL, WARM)
                 x += names + 18
             lines = on.wrapped(entry.what, right - x, SMALL, max(int(row // LINE), 1))
             for line, text in enumerate(lines):

@@ -23,7 +23,7 @@ from crowd_demo.render.hud.frame_sections import frame_sections
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
-from crowd_demo.render.hud.minimap import Looked, Minimap
+from crowd_demo.render.hud.minimap import Minimap, MinimapView
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.placing import Placed, common_px
 from crowd_demo.render.hud.sections import draw_panel
@@ -90,8 +90,8 @@ class Hud:
             self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
         if status.tour:
             self._draw_tour(on, status.tour)
-        if status.looked:  # before what gives way to it
-            self._draw_minimap(on, sim, status.looked, now_s)
+        if status.minimap:  # before what gives way to it
+            self._draw_minimap(on, sim, status.minimap, now_s)
         lasting, lasting_px = len(self._placed), self.taken_px
         if status.looks.hud != "off":
             self._draw_legends(on, status, now_s)
@@ -230,9 +230,9 @@ class Hud:
         self._place_low(on, self._rendered("tour", (view, on.get_size()), lambda: draw_tour(
             view, width, self.pen, self.scale)), (0, width))
 
-    def _draw_minimap(self, on: pygame.Surface, sim: Simulation, looked: Looked, now_s: float) -> None:
+    def _draw_minimap(self, on: pygame.Surface, sim: Simulation, shown: MinimapView, now_s: float) -> None:
         """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
-        canvas, margin = self._minimap.draw(sim, looked, self.pen, self.scale, now_s), self._margin(on.get_size())
+        canvas, margin = self._minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin(on.get_size())
         bottom = self._timeline.top if self._timeline else on.get_height()
         rect = canvas.surface.get_rect(bottomright=(on.get_width() - margin, bottom - margin))
         for placed in self._placed:

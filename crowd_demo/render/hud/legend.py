@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, NORMAL, PAD, SMALL
-from crowd_demo.render.told import Key, Told
+from crowd_demo.render.told import Key, OverlayLegend
 
 LINE, SWATCH, GAP = 16.0, 18.0, 16.0
 WIDEST = 620.0
 
 
-def draw_legend(told: Sequence[Told], room: float, pen: Pen, scale: float) -> Canvas:
+def draw_legend(told: Sequence[OverlayLegend], room: float, pen: Pen, scale: float) -> Canvas:
     """A panel of at most `room` units width: two lines an overlay, or one if it has no colours."""
     wide = min(room, WIDEST)
     names = max(ruler_width(each.name, pen, scale) for each in told) + 12

@@ -1,4 +1,4 @@
-"""The minimap: the whole world, small, with its crowd, the view, and the frozen frustum; what is pressed there is looked at.
+"""The minimap: the whole world, small, with its crowd, the view, and the frozen frustum; a click there moves the view.
 
 The ground has the mean colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
 """
@@ -25,7 +25,7 @@ DARK_BELOW = 110.0  # mean of the ground's channels
 STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 
 
-class Looked(NamedTuple):
+class MinimapView(NamedTuple):
     """What the camera shows of the world, what culling keeps where that is frozen, and the ground of all of it."""
 
     view: Rect
@@ -41,7 +41,7 @@ class Minimap:
         self._px_per_unit = 1.0  # pixels a world unit, as drawn last
         self._edge_px = 0
 
-    def draw(self, sim: Simulation, looked: Looked, pen: Pen, scale: float, now_s: float) -> Canvas:
+    def draw(self, sim: Simulation, shown: MinimapView, pen: Pen, scale: float, now_s: float) -> Canvas:
         """A panel with the world as large as fits."""
         width, height = float(sim.terrain.walls.width), float(sim.terrain.walls.height)
         per_unit = min(WIDEST / width, HIGHEST / height)  # panel units a world unit
@@ -49,9 +49,9 @@ class Minimap:
         canvas = Canvas((box[0] + 2 * EDGE, box[1] + 2 * EDGE), pen, scale)
         inner = canvas.pixels((EDGE, EDGE, *box))
         self._px_per_unit, self._edge_px = per_unit * scale, inner.left
-        canvas.surface.blit(self._picture(sim, looked.ground, inner.size, now_s), inner)
+        canvas.surface.blit(self._picture(sim, shown.ground, inner.size, now_s), inner)
         canvas.surface.set_clip(inner)
-        for rect, colour in ((looked.frozen, WARM), (looked.view, TEXT)):
+        for rect, colour in ((shown.frozen, WARM), (shown.view, TEXT)):
             if rect:
                 left, top = EDGE + rect.left * per_unit, EDGE + rect.top * per_unit
                 size = (rect.right - rect.left) * per_unit, (rect.bottom - rect.top) * per_unit

@@ -10,11 +10,11 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
 from crowd_demo.render.hud.graph import Tick
-from crowd_demo.render.hud.minimap import Looked
+from crowd_demo.render.hud.minimap import MinimapView
 from crowd_demo.render.hud.timeline import Past
 from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
-from crowd_demo.render.told import Inspection, Told
+from crowd_demo.render.told import Inspection, OverlayLegend
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -64,10 +64,10 @@ class Status(NamedTuple):
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave
-    told: Sequence[Told] = ()  # what the overlays say of themselves
+    told: Sequence[OverlayLegend] = ()  # what the overlays say of themselves
     legend: Legend | None = None  # of the colour mode
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
-    looked: Looked | None = None  # where a minimap is shown
+    minimap: MinimapView | None = None  # where a minimap is shown
 
 
 def speed_text(speed: float) -> str:

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from crowd_demo.registry.entries import Technique
-from crowd_demo.registry.techniques import TECHNIQUES, hud_word, is_approximate
+from crowd_demo.registry.kinds import MARKED, kind_of
+from crowd_demo.registry.techniques import TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.sections import ALWAYS, Section
 from crowd_demo.render.hud.status import Status
@@ -31,7 +32,6 @@ from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
 
 WIDTH, ROW, HEAD, FOOT = 262.0, 17.0, 14.0, 38.0
-MARK = "~"
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
@@ -64,12 +64,15 @@ class Switchboard:
             self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
-        """Explain the mark, and tell the keys of what tells more."""
+        """Explain the marks, and tell the keys of what tells more."""
         on.line(EDGE, (PAD, top + 5), (WIDTH - PAD, top + 5))
-        end = on.left(MARK, PAD, top + 16, SMALL, WARM)
-        end = on.left(" approximate: changes the motion", end, top + 16, SMALL, FAINT)
-        on.target((PAD, top + 8, end - PAD, 15), "fact", "approximate")
         left: float = PAD
+        for kind in MARKED:
+            end = on.left(kind.mark, left, top + 16, SMALL, WARM)
+            end = on.left(f" {kind.name}", end, top + 16, SMALL, FAINT)
+            on.target((left, top + 8, end - left, 15), "fact", kind.name)
+            left = end + 16
+        left = PAD
         for action in FOOT_ACTIONS:
             if names := self.keys.get(action):
                 end = on.left(f"{names[0].capitalize()} {action}", left, top + 31, SMALL, FAINT)
@@ -91,8 +94,8 @@ class Switchboard:
         colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
         on.target((start - 4, middle - ROW / 2, WIDTH - start, ROW), "number" if technique.numbers else "technique", path)
-        if is_approximate(technique, value, self.options.get):
-            on.right(MARK, start - 4, middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
+        if mark := kind_of(technique, value, self.options.get).mark:
+            on.right(mark, start - 4, middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
 
     def _value(self, on: Canvas, middle: float, text: str, colour: str, between_keys: bool) -> float:
         """Draw the value; return where it begins. Keys with long names are left out: there is no room for them."""

@@ -21,7 +21,7 @@ from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.projection import hash_ids
 from crowd_demo.render.scene import Used
-from crowd_demo.render.told import Told
+from crowd_demo.render.told import OverlayLegend
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
 
@@ -82,7 +82,7 @@ def on_ground(shown: Collection[str]) -> set[str]:
 
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
-                  more: Callable[[Sketch], None] = lambda sketch: None) -> list[Told]:
+                  more: Callable[[Sketch], None] = lambda sketch: None) -> list[OverlayLegend]:
     """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel."""
     sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():

@@ -23,7 +23,7 @@ from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import SMALL, TEXT, scale_for
 from crowd_demo.render.overlays.marks import Areas, Strokes, marks_call
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.told import RGB, Key, Told
+from crowd_demo.render.told import RGB, Key, OverlayLegend
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
@@ -48,7 +48,7 @@ class Sketch:
         self._areas: list[Areas] = []
         self._strokes: list[Strokes] = []
         self._labels: list[Label] = []
-        self.told: list[Told] = []
+        self.told: list[OverlayLegend] = []
         self.name = ""  # of the overlay that is drawing
 
     @property
@@ -113,7 +113,7 @@ class Sketch:
 
     def tell(self, text: str, *keys: Key) -> None:
         """Say in the legend what the present overlay shows, and what its colours mean."""
-        self.told.append(Told(self.name, text, keys))
+        self.told.append(OverlayLegend(self.name, text, keys))
 
     def label(self, text: str, x: float, y: float, colour: RGB | str = TEXT) -> None:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""

@@ -6,6 +6,7 @@ import pytest
 from driven import Driven
 from watched import LOOK_S, Watched
 
+from crowd_demo.registry.kinds import EXACT
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Switch
 
@@ -18,7 +19,7 @@ def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched)
     early = watched.card
     watched.frames(300)
     late = watched.card
-    assert (late.title, late.change, late.exact) == ("SIMD lanes", "on -> off", True)
+    assert (late.title, late.change, late.kind) == ("SIMD lanes", "on -> off", EXACT)
     assert [span.name for span in late.spans] == ["see", "step", "frame"]
     assert all(span.before_ms > 0 and span.after_ms > 0 and span.outcome != "unknown" for span in late.spans)
     assert early.proof.kind == late.proof.kind == "same"

@@ -85,14 +85,14 @@ def test_keys_zoom_at_the_middle(driven: Driven) -> None:
 
 
 def test_a_key_shows_the_minimap_with_view_and_frozen_frustum(driven: Driven) -> None:
-    assert driven.status().looked is None
+    assert driven.status().minimap is None
     before = driven.program.sim.state_hash()
     driven.press("space")
     driven.press("end")
     driven.press("f")
     driven.program.camera.look_at(200, 200, 4.0)
     driven.frames()
-    looked = driven.status().looked
+    looked = driven.status().minimap
     assert looked and looked.view == driven.program.camera.view_rect() and looked.frozen not in (None, looked.view)
     assert before
 
@@ -127,3 +127,14 @@ def test_a_press_on_the_minimap_only_closes_what_is_open(driven: Driven) -> None
     for kind in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
         driven.post(kind, pos=(x, y), button=1)
     assert not driven.program.dialogs.top and driven.program.camera.settings() == before
+
+
+def test_colours_are_told_by_the_legend_or_by_a_notice_never_by_both(driven: Driven) -> None:
+    for _ in range(2):
+        driven.press("q")
+        driven.frames()
+        status = driven.status()
+        told = [text for text in status.notices if text.startswith("colours: ")]
+        assert status.legend and not told
+    driven.program.seeing.show_colours("looks")
+    assert not driven.status().legend and "colours: looks, agents as they look" in driven.status().notices

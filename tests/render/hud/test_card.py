@@ -7,6 +7,7 @@ import math
 import pygame
 import pytest
 
+from crowd_demo.registry.kinds import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.render.hud.card import Card, Count, Proof, Span, draw_card, interval_text, ms_text, outcome_text
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import BAD, GOOD, TEXT, Colour, scale_for
@@ -18,7 +19,7 @@ ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
 UNKNOWN = Span("frame", 120.0, math.nan, math.nan, -math.inf, math.inf, "unknown")
 COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "16.7", "0"))
 SAME = Proof("same", "same crowd: 5f3a… after 120 steps")
-CARD = Card("SIMD lanes", "off -> on", True, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
+CARD = Card("SIMD lanes", "off -> on", EXACT, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
 WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))
 
 
@@ -92,11 +93,17 @@ def test_a_long_proof_takes_more_lines() -> None:
 
 
 def test_what_is_not_known_has_no_factor() -> None:
-    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="see"), UNKNOWN), exact=False))
+    pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="see"), UNKNOWN), kind=APPROXIMATE))
     assert not any(text.endswith("x") for text in pen.written)
-    assert "too few to tell" in pen.written and "see: 120 ms -> -" in pen.written and "approximate" in pen.written
+    assert "too few to tell" in pen.written and "see: 120 ms -> -" in pen.written and "~ approximate" in pen.written
 
 
 def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:
     pen, _ = drawn(CARD._replace(spans=(), counts=(), left=0))
     assert list(pen.written) == ["SIMD lanes", "off -> on", "", SAME.text, CARD.state]
+
+
+@pytest.mark.parametrize(("kind", "mark"), [(EXACT, ""), (APPROXIMATE, "~ approximate"), (MODEL, "≠ model")])
+def test_what_changes_the_crowd_is_marked(kind: Kind, mark: str) -> None:
+    pen, _ = drawn(CARD._replace(kind=kind))
+    assert [text for text in pen.written if text in ("~ approximate", "≠ model")] == [mark][:bool(mark)]

@@ -5,7 +5,7 @@ import pytest
 from crowds import FLOCK, simulation
 
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.hud.minimap import DARK, LIGHT, Looked, Minimap, picture_of
+from crowd_demo.render.hud.minimap import DARK, LIGHT, Minimap, MinimapView, picture_of
 from crowd_demo.render.hud.pen import Pen
 
 SAND = np.full((3, 4, 3), (188, 178, 158), np.uint8)
@@ -22,7 +22,7 @@ def test_the_minimap_shows_the_world_the_crowd_and_the_view() -> None:
     assert np.array_equal(dark, seen) and not (picture == np.array(DARK)).all(axis=2).any()
     minimap, pen = Minimap(), Pen()
     views = (Rect(0, 0, 500, 400), None), (Rect(100, 100, 200, 200), None), (Rect(100, 100, 200, 200), Rect(50, 50, 300, 300))
-    looks = [pygame.surfarray.array3d(minimap.draw(sim, Looked(view, frozen, SAND), pen, 1.0, 0.0).surface)
+    looks = [pygame.surfarray.array3d(minimap.draw(sim, MinimapView(view, frozen, SAND), pen, 1.0, 0.0).surface)
              for view, frozen in views]
     assert not np.array_equal(looks[0], looks[1]) and not np.array_equal(looks[1], looks[2])
     assert sim.state_hash() == before
@@ -39,7 +39,7 @@ def test_the_map_has_the_ground_of_the_scene_and_a_crowd_that_is_seen_on_it() ->
 
 def test_a_view_wider_than_the_world_is_framed_by_the_map() -> None:
     sim = simulation("20k-flock", agents=50, map="null", world__width=400.0, world__height=300.0)
-    inside, beyond = (pygame.surfarray.array3d(Minimap().draw(sim, Looked(view, None, SAND), Pen(), 1.0, 0.0).surface)
+    inside, beyond = (pygame.surfarray.array3d(Minimap().draw(sim, MinimapView(view, None, SAND), Pen(), 1.0, 0.0).surface)
                       for view in (Rect(0, 0, 400, 300), Rect(-500, 0, 900, 300)))
     assert np.array_equal(inside, beyond)
 
@@ -47,7 +47,7 @@ def test_a_view_wider_than_the_world_is_framed_by_the_map() -> None:
 @pytest.mark.parametrize("size", [(4000.0, 100.0), (100.0, 4000.0), (300.0, 300.0)])
 def test_a_world_of_any_shape_has_a_small_map(size: tuple[float, float]) -> None:
     sim = simulation("20k-flock", agents=50, map="null", world__width=size[0], world__height=size[1])
-    canvas = Minimap().draw(sim, Looked(Rect(-1e6, -1e6, 1e6, 1e6), None, SAND), Pen(), 1.0, 0.0)
+    canvas = Minimap().draw(sim, MinimapView(Rect(-1e6, -1e6, 1e6, 1e6), None, SAND), Pen(), 1.0, 0.0)
     assert max(canvas.size) <= 162 and min(canvas.size) > 12
 
 
@@ -55,7 +55,7 @@ def test_a_world_of_any_shape_has_a_small_map(size: tuple[float, float]) -> None
 def test_each_pixel_is_a_place_of_the_world(scale: float) -> None:
     sim = simulation("20k-flock", agents=50, map="null", world__width=400.0, world__height=300.0)
     minimap = Minimap()
-    canvas = minimap.draw(sim, Looked(Rect(190, 140, 210, 160), None, SAND), Pen(), scale, 0.0)
+    canvas = minimap.draw(sim, MinimapView(Rect(190, 140, 210, 160), None, SAND), Pen(), scale, 0.0)
     width, height = canvas.surface.get_size()
     assert minimap.world_at(width / 2, height / 2) == pytest.approx((200, 150), abs=5)
     edge = 6 * scale

@@ -10,21 +10,22 @@ import pygame
 import pytest
 from hud_spy import KEYS, crowd, picture
 
+from crowd_demo.registry.kinds import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
 from crowd_demo.render.hud.card import Card, Count, Proof, Span
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.minimap import Looked
+from crowd_demo.render.hud.minimap import MinimapView
 from crowd_demo.render.hud.status import Looks, Status
-from crowd_demo.render.told import Inspection, Key, Told
+from crowd_demo.render.told import Inspection, Key, OverlayLegend
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)
 LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
-TOLD = tuple(Told(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
+TOLD = tuple(OverlayLegend(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
 AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15, seen_at=(400, 500, 40, 40))
-CARD = Card("SIMD lanes", "off -> on", True, (Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
+CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
             (Count("candidates", "20,000", "31.4"),) * 2, Proof("same", "same crowd: 5f3a… after 120 steps"),
             "300 steps before, 412 after", 0.5, 7)
 WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
@@ -36,7 +37,7 @@ def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
     sim.terrain = SimpleNamespace(walls=SimpleNamespace(width=4000, height=3000))
     column = np.zeros(3, np.float32)
     sim.agents = SimpleNamespace(count=3, columns=SimpleNamespace(x=column, y=column))
-    status = Status(looked=Looked(Rect(0, 0, 400, 300), None, GROUND), **shown)
+    status = Status(minimap=MinimapView(Rect(0, 0, 400, 300), None, GROUND), **shown)
     for now_s in (0.0, 1.0):
         hud.draw(picture(size), sim, status, now_s)
     names = {("minimap", ""): "minimap", ("card", ""): "card", ("action", "colours"): "legend",

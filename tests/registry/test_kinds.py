@@ -1,0 +1,34 @@
+"""What the three kinds of techniques are called, and which is which."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.kinds import APPROXIMATE, EXACT, KINDS, MODEL, in_a_line, kind_of, kind_of_all, strongest, usual_kind
+from crowd_demo.registry.readouts import READOUTS
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
+
+pytestmark = pytest.mark.quick
+
+
+def test_kinds_are_those_of_the_registry() -> None:
+    assert {technique.path for technique in TECHNIQUES if usual_kind(technique) is MODEL} == {"avoidance", "contact"}
+    assert kind_of(BY_PATH["neighbours"], "field") is APPROXIMATE and kind_of(BY_PATH["neighbours"], "none") is EXACT
+    assert all(exactness(technique).startswith(usual_kind(technique).name) for technique in TECHNIQUES)
+
+
+def test_of_several_the_one_that_changes_most_counts() -> None:
+    get = Optimizations().get
+    assert strongest([]) is EXACT and strongest([MODEL, EXACT, APPROXIMATE]) is MODEL
+    assert kind_of_all({"simd": False, "stagger.paths": 1}, get) is APPROXIMATE
+    assert kind_of_all({"contact": 0, "stagger.paths": 1}, get) is MODEL
+    assert kind_of_all({"cell_size": 16}, get) is EXACT
+    assert kind_of_all({"cell_size": 16, "neighbours": "field"}, get) is APPROXIMATE, "they are set together"
+
+
+def test_every_mark_is_another_one_and_is_explained() -> None:
+    assert len({kind.mark for kind in KINDS}) == len(KINDS) and not EXACT.mark
+    for kind in (APPROXIMATE, MODEL):
+        assert f"{kind.mark} {kind.name}: {kind.does}" in in_a_line() and f"({kind.mark})" in READOUTS[kind.name].what
+    assert "so with neighbours field, cap first and nearest" in in_a_line()
