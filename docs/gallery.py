@@ -1,9 +1,8 @@
 """Take the pictures of the window: `python docs/gallery.py [name ...]`, all of them or those of these names.
 
-The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved in
-three sizes, as `docs/pictures/window/NAME-HEIGHT.jpg`; those of overlays (`overlay-NAME.jpg`), of colour modes
-(`colours-NAME.jpg`), of the inspector and of side by side in one. What is measured in them is measured while they are taken,
-so take them on a quiet machine; all of them need some minutes.
+The program runs without a display and is used as by a person: actions are performed, frames pass, and the picture is saved
+as `docs/pictures/window/NAME-720.jpg`; overlays are called `overlay-NAME.jpg`, colour modes `colours-NAME.jpg`.
+What is measured in them is measured while they are taken, so take them on a quiet machine; all of them need some minutes.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from crowd_demo.registry.colours import BUILT_IN as COLOUR_MODES
 from crowd_demo.registry.overlays import BUILT_IN as OVERLAYS
 
 FOLDER = Path(__file__).resolve().parent / "pictures/window"
-SIZES = ((1280, 720), (800, 600), (2560, 1440))
+SIZE = 1280, 720
 PATIENCE_S = 1800.0
 
 
@@ -78,11 +77,8 @@ class Visit:
         self.wait(seconds)
 
     def save(self, name: str) -> None:
-        """Save the picture in each size."""
-        for size in SIZES:
-            self.save_in(size, f"{name}-{size[1]}")
-        pygame.display.set_mode(SIZES[0], pygame.RESIZABLE, 32)
-        self.wait(0.3)
+        """Save the picture in the size of most."""
+        self.save_in(SIZE, f"{name}-{SIZE[1]}")
 
     def save_in(self, size: tuple[int, int], name: str) -> None:
         """Save the picture in one size; some frames pass after a change, for the HUD is not drawn in each."""

@@ -50,13 +50,13 @@ def flock_push(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any, Any, 
     seen = followed(x, y, vx, vy, rules)
     n = seen.sum(axis=1)
     inverse = F(1 / 256) / np.maximum(n, 1).astype(F)
-    room = np.maximum(F(1) - n.astype(F) * rules.inv_crowding, F(-1))
+    uncrowded = np.maximum(F(1) - n.astype(F) * rules.inv_crowding, F(-1))
     pushes = []
     for place, speed, away in zip((x, y), (vx, vy), apart(x, y, rules), strict=True):
         p, q = fixed(place).astype(np.int64), fixed(speed).astype(np.int64)
         mean = (seen @ p - n * p).astype(F) * inverse
         turn = (seen @ q).astype(F) * inverse - q.astype(F) * F(1 / 256)
-        flock = rules.align * turn + rules.cohere * room * mean
+        flock = rules.align * turn + rules.cohere * uncrowded * mean
         pushes.append(np.where(n > 0, flock, F(0)) + rules.separate * away)
     return pushes[0], pushes[1], n
 
@@ -95,9 +95,9 @@ def flock_push_ideal(x: Any, y: Any, vx: Any, vy: Any, rules: Any) -> tuple[Any,
     for i in range(len(x)):
         seen, near = follows[i], (distance_sq[i] < rules.separation_sq) & (np.arange(len(x)) != i)
         if seen.any():
-            room = max(1 - seen.sum() * float(rules.inv_crowding), -1)
+            uncrowded = max(1 - seen.sum() * float(rules.inv_crowding), -1)
             push[i] = (float(rules.align) * (velocity[seen].mean(0) - velocity[i])
-                       + float(rules.cohere) * room * (position[seen].mean(0) - position[i]))
+                       + float(rules.cohere) * uncrowded * (position[seen].mean(0) - position[i]))
         push[i] += float(rules.separate) * apart_ideal(position[i], position[near], rules)
     return push[:, 0], push[:, 1]
 

@@ -1,8 +1,8 @@
 """Sums that count: each number that is added has a 1 below it, so that one addition adds it up and counts it.
 
-A lane has 32 bits. The lowest nine count and the others add up, so there is room for `room(most)` numbers that lie at most so
-far from one's own. Then the sum is settled: it begins again, and how many they were and how far off, all in all, is kept
-beside it. The sum of one agent alone has 64 bits, counts in half of them, and has room for all.
+A lane has 32 bits. The lowest nine count and the others add up, so there is room for `sum_capacity(most)` numbers that lie at
+most so far from one's own. Then the sum is settled: it begins again, and how many they were and how far off, all in all, is
+kept beside it. The sum of one agent alone has 64 bits, counts in half of them, and has room for all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ COUNT_BITS, COUNT_BITS_ALONE = 9, 32  # of a lane, and of the sum of one agent
 CountingSum = tuple[Int, Int, Int]  # the sum that counts; and what is settled of it: how many numbers, and their offsets
 
 
-def room(most: float) -> int:
+def sum_capacity(most: float) -> int:
     """Return how many numbers a register of sums has room for, if none lies more than `most` from one's own."""
     return max(min((1 << COUNT_BITS) - 1, int(((1 << 31 - COUNT_BITS) - 1) / max(most, 1))), 1)
 

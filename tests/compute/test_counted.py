@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.compute.counted import counted, nothing_counted, room, settled
+from crowd_demo.compute.counted import counted, nothing_counted, settled, sum_capacity
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, lane_numbers, splat, wrap32
 from crowd_demo.compute.simd_memory import store
@@ -52,7 +52,7 @@ def test_what_is_added_is_counted_and_its_offsets_are_added_up(own, most, seed, 
     away = np.random.default_rng(seed).integers(0 if one_sided else -most, most + 1, count)
     numbers = (own + (np.full(count, most) if one_sided else away)).astype(np.int32)
     found = np.zeros(2 * LANES, np.int32)
-    in_lanes(numbers, np.int32(own), room(most + LANES), found)
+    in_lanes(numbers, np.int32(own), sum_capacity(most + LANES), found)
     for lane in range(LANES):
         assert (found[lane], found[LANES + lane]) == expected(numbers, own + lane)
     assert alone(numbers, np.int32(own)) == expected(numbers, own)
@@ -61,7 +61,7 @@ def test_what_is_added_is_counted_and_its_offsets_are_added_up(own, most, seed, 
 @pytest.mark.parametrize("most", [0, 1, 6_151, 8_207, 8_208, 60_000, 2**20, 2**21])
 def test_there_is_room_for_as_many_as_fit_and_no_more(most):
     """One more, all of them that far off to one side, and either the count or what lies above it overflows."""
-    found, fits = np.zeros(2 * LANES, np.int32), room(most)
+    found, fits = np.zeros(2 * LANES, np.int32), sum_capacity(most)
     for count, right in ((fits, True), (fits + 1, False)):
         in_lanes(np.full(count, most, np.int32), np.int32(0), count + 1, found)
         assert ((found[0], found[LANES]) == expected(np.full(count, most), 0)) == right

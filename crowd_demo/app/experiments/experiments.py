@@ -27,7 +27,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.sim.snapshot import Snapshot
 
 
-class ExperimentDialog(Dialog, Protocol):
+class RunningDialog(Dialog, Protocol):
     """The dialog of an experiment, which goes on while it is open."""
 
     running: Running
@@ -48,7 +48,7 @@ class Experiments:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
         self._screen, self._open_dialog, self._keep = screen, open_dialog, keep
-        self._dialog: ExperimentDialog | None = None
+        self._dialog: RunningDialog | None = None
 
     @property
     def actions(self) -> KeyActions:

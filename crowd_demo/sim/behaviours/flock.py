@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
-from crowd_demo.compute.counted import room
+from crowd_demo.compute.counted import sum_capacity
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import chance, root, select, splat
@@ -144,7 +144,7 @@ class Flock(Behaviour):
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),
             speed_max=f(settings.speed_max), dt=f(world.dt), width=walls.width, height=walls.height,
-            wander_key_x=np.int32(0), wander_key_y=np.int32(0), room=np.int32(room(farthest)))
+            wander_key_x=np.int32(0), wander_key_y=np.int32(0), sum_capacity=np.int32(sum_capacity(farthest)))
 
 
 Turns = TypeVar("Turns", float, Doubles)

@@ -47,7 +47,7 @@ class FieldRules(NamedTuple):
     separate: np.float32
     pull_x: Floats  # [n + 16]
     pull_y: Floats
-    room: np.int32  # see FlockRules
+    sum_capacity: np.int32  # see FlockRules
     one: np.int32  # 1: lanes count in one instruction what would take two if the compiler knew it
 
 
@@ -177,9 +177,9 @@ def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     return met + select(near, one, none), meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], apart)
 
 
-@implements(pairwise.room, FieldRules)
-def room(rules: FieldRules) -> Int:
-    return np.int64(rules.room)
+@implements(pairwise.sum_capacity, FieldRules)
+def sum_capacity(rules: FieldRules) -> Int:
+    return np.int64(rules.sum_capacity)
 
 
 @implements(pairwise.settle, FieldRules)
@@ -215,5 +215,5 @@ class FieldGrid(Sorted):
 
     def rules(self, rules: object) -> FieldRules:
         assert isinstance(rules, FlockRules)
-        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y, rules.room,
+        return FieldRules(rules.apart, rules.separation_sq, rules.separate, self.pull_x, self.pull_y, rules.sum_capacity,
                           np.int32(1))

@@ -58,7 +58,7 @@ class FlockRules(NamedTuple):
     height: np.float32
     wander_key_x: np.int32
     wander_key_y: np.int32
-    room: np.int32  # how many candidates a register's sums can count before they are settled
+    sum_capacity: np.int32  # how many candidates a register's sums can count before they are settled
 
 
 @implements(pairwise.copy_to_strip, FlockRules)
@@ -115,9 +115,9 @@ def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
             meet_close(rules.apart, near, dx, dy, distance_sq, px, py, apart))
 
 
-@implements(pairwise.room, FlockRules)
-def room(rules: FlockRules) -> Int:
-    return np.int64(rules.room)
+@implements(pairwise.sum_capacity, FlockRules)
+def sum_capacity(rules: FlockRules) -> Int:
+    return np.int64(rules.sum_capacity)
 
 
 @implements(pairwise.settle, FlockRules)
@@ -136,8 +136,8 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     some = neighbours > 0
     alone = splat(np.float32(0), x)
     inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
-    room = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
-    cohere = rules.cohere * select(room > np.float32(-1), room, splat(np.float32(-1), x))
+    uncrowded = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
+    cohere = rules.cohere * select(uncrowded > np.float32(-1), uncrowded, splat(np.float32(-1), x))
     mean_x, mean_y = to_float(wrap32(offset_x)) * inverse, to_float(wrap32(sum_py - count * py)) * inverse
     match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
     match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit

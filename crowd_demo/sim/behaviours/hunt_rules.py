@@ -94,9 +94,9 @@ def accumulate(rules: HuntRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     return pairwise.accumulate(rules.flock, me[:6], (x, *other[1:6]), sums)
 
 
-@implements(pairwise.room, HuntRules)
-def room(rules: HuntRules) -> Int:
-    return pairwise.room(rules.flock)
+@implements(pairwise.sum_capacity, HuntRules)
+def sum_capacity(rules: HuntRules) -> Int:
+    return pairwise.sum_capacity(rules.flock)
 
 
 @implements(pairwise.settle, HuntRules)

@@ -80,7 +80,7 @@ def perceive(rules: Rules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 # --- what it may define besides --------------------------------------------------------------------------------------
 
 @generic
-def room(rules: Rules) -> Int:
+def sum_capacity(rules: Rules) -> Int:
     """Return how many candidates the sums of a register have room for before they must be settled."""
 
 
@@ -89,8 +89,8 @@ def settle(rules: Rules, me: Seen, sums: Sums) -> Sums:
     """Return the sums of a register with room for as many again."""
 
 
-@implements(room, object)
-def _room_for_all(rules: Rules) -> int:
+@implements(sum_capacity, object)
+def _enough_for_all(rules: Rules) -> int:
     return 2**31
 
 
@@ -132,7 +132,7 @@ def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, 
     at, end = np.uintp(first), np.uintp(last)  # unsigned, or each index would have to be looked at for its sign
     while at < end:
         if left == 0:
-            sums, left = settle(rules, me, sums), room(rules)
+            sums, left = settle(rules, me, sums), sum_capacity(rules)
         some: Int = min(left, np.int64(end - at))
         stop = at + np.uintp(some)
         left -= some

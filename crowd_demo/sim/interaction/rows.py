@@ -30,7 +30,7 @@ from crowd_demo.sim.interaction.pairwise import (
     no_sums,
     pack,
     read_columns,
-    room,
+    sum_capacity,
     worth_all,
     worth_registers,
 )
@@ -85,7 +85,7 @@ def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int,
                     base: int) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
     sums = no_sums(rules, me[0])
-    candidates, space = 0, room(rules)
+    candidates, space = 0, sum_capacity(rules)
     left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first = cells.start[np.uintp(near * cells.columns + left)]

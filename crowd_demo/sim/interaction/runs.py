@@ -34,7 +34,7 @@ from crowd_demo.sim.interaction.pairwise import (
     no_sums,
     pack,
     read_columns,
-    room,
+    sum_capacity,
     worth_all,
     worth_registers,
 )
@@ -77,7 +77,7 @@ def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn
 def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
     """Return (sums, candidates) of a register of a group."""
     sums = no_sums(rules, me[0])
-    candidates, space = 0, room(rules)
+    candidates, space = 0, sum_capacity(rules)
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
         sums, space = accumulate_run(rules, me, snapshot, first, last, sums, space)

@@ -115,7 +115,7 @@ def test_sums_that_are_settled_often_are_the_same(behaviour: str, flock: str, n:
     """As where more stand together than a register can count; one agent alone never settles."""
     found = []
     for simd in ("true", "false"):
-        with mock.patch("crowd_demo.sim.behaviours.flock.room", lambda most: space):
+        with mock.patch("crowd_demo.sim.behaviours.flock.sum_capacity", lambda most: space):
             sim = simulation(agents=n, behaviour=behaviour, optimizations__simd=simd, optimizations__neighbours=neighbours,
                              optimizations__stagger__avoidance=1, **ROOM,
                              **{f"flock__{key}": value for key, value in FLOCKS[flock].items()})
