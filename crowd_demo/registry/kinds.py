@@ -56,4 +56,4 @@ def in_a_line() -> str:
     choices = [f"{technique.label.strip()} {' and '.join(map(str, technique.approximate_choices))}"
                for technique in TECHNIQUES if technique.approximate_choices]
     marks = [f"{kind.mark} {kind.name}: {kind.does}" for kind in MARKED]
-    return "    ".join([f"{marks[0]} (so with {', '.join(choices)})", *marks[1:], f"no mark: exactly {EXACT.does}"])
+    return ";  ".join([f"{marks[0]} (so with {', '.join(choices)})", *marks[1:], f"no mark: exactly {EXACT.does}"])

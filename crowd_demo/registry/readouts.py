@@ -35,7 +35,8 @@ TIMES = {
     "graph": Readout("The times of the last frames, newest at the right, stages stacked, the step lowest; the line is 60 FPS.",
                      "Low and even is good; a spike every second or so is often a sort or a meter."),
     **{part: Readout(f"{about[0].upper()}{about[1:]}.", good) for (part, about), good in zip(PARTS.items(), (
-        "What most techniques make shorter.",
+        "What most techniques make shorter. These are milliseconds a frame, of all its steps together; the card, M and N give"
+        " milliseconds a step.",
         "Grows with what is in view: zoom in, and culling pays.",
         "No technique changes it; a large part of a short frame."), strict=True)},
 }

@@ -36,10 +36,10 @@ class Stretch(NamedTuple):
 class SwitchTimes:
     """The times around one switch, which took effect in the present frame."""
 
-    def __init__(self, profile: Profile, before: Stretch, stage: str, drawn: bool) -> None:
-        """`stage` is one of the step, empty for several techniques; if `drawn`, drawing was switched."""
+    def __init__(self, profile: Profile, before: Stretch, drawn: bool) -> None:
+        """If `drawn`, drawing was switched."""
         self.before, self.after = before, Stretch()
-        self._stage, self._drawn = stage, drawn
+        self._drawn = drawn
         self._collected = profile.frames + 1
         self._same_view = True
         self._baselines: dict[str, Baseline] = {}  # by the name of the row
@@ -67,17 +67,29 @@ class SwitchTimes:
         return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
-        """The technique's stage, or all of drawing, and the step and the frame; each takes a millisecond or two.
+        """What counts comes first, then the stage that changed most; each takes a millisecond or two.
 
-        A stage of drawing alone would mislead: culling costs time in its own stage to save more in the next ones.
+        These are the step, its stage and the frame; or where drawing was switched the frame, all of drawing and its stage. A
+        stage alone would mislead: culling costs time in its own to save more in the next ones.
         """
         of_steps, of_frames = (self.before.steps, self.after.steps), (self.before.frames, self.after.frames)
+        of_drawing = drawing(self.before.frames), drawing(self.after.frames)
         if self._drawn:
-            yield self._span(DRAW, drawing(self.before.frames), drawing(self.after.frames))
-        elif self._stage:
-            yield self._span(self._stage, *of_steps, self._stage)
-        yield self._span("step", *of_steps)
-        yield self._span("frame", *of_frames)
+            yield self._span("frame", *of_frames)
+            yield self._span(DRAW, *of_drawing)
+            yield from self._most_changed(*of_drawing)
+        else:
+            yield self._span("step", *of_steps)
+            yield from self._most_changed(*of_steps)
+            yield self._span("frame", *of_frames)
+
+    def _most_changed(self, before: Times, after: Times) -> Iterator[Span]:
+        """The stage that gained or lost most time; none before anything was measured."""
+        def change(stage: str) -> float:
+            return abs(typical(after, stage) - typical(before, stage))
+        if stages := dict.fromkeys((*before, *after)):
+            stage = max(stages, key=change)
+            yield self._span(stage, before, after, stage)
 
     def _span(self, name: str, before: Times, after: Times, stage: str = "") -> Span:
         """Compare the costs in blocks of steps or frames."""
@@ -124,6 +136,12 @@ def together(one: Stretch, other: Stretch) -> Stretch:
     counters = (*one.counters, *other.counters)
     return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
                    counters[::2] if len(counters) > MOST_COUNTED else counters)
+
+
+def typical(times: Times, stage: str) -> float:
+    """What a stage costs, milliseconds; 0 where it does not run."""
+    blocks = costs(times, stage)
+    return float(np.median(blocks)) if len(blocks) else 0.0
 
 
 def drawing(times: Times) -> Times:

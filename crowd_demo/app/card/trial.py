@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes
@@ -51,21 +51,18 @@ class Trial:
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
                  clock: Callable[[], float] = time.perf_counter) -> None:
-        techniques = [BY_PATH[path] for path in switched.new]
-        of_steps = [technique for technique in techniques if not is_drawn(technique)]
         self.switched, self.before, self.readings = switched, before, readings
         self.age_s = 0.0
         self.over = False
         self._frame = at.sim.profile.frames
-        self._drawn = not of_steps
+        self._drawn = all(is_drawn(BY_PATH[path]) for path in switched.new)  # what changes steps is the larger claim
         self._kind = switched.kind(at.sim.optimizations)
         self._note = "changes nothing at present, " * (set(switched.new) <= inactive(at.sim))
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock
         self._left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
-        larger = of_steps or techniques  # what changes steps is the larger claim
-        self._times = SwitchTimes(at.sim.profile, before, larger[0].stage if len(larger) == 1 else "", self._drawn)
+        self._times = SwitchTimes(at.sim.profile, before, self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._evaluation: Iterator[None] = iter(())
         self._counted: dict[str, float] = {}  # before
@@ -117,7 +114,7 @@ class Trial:
         for span in self._times.spans():
             spans.append(span)
             yield
-        self._spans = headline(spans)
+        self._spans = tuple(spans)
         self._counted = self._counted or counted(self.before, self.readings)
         self._counts = explaining(self._counted, counted(self._times.after, readings), self.switched.new,
                                   self._kind is EXACT)
@@ -169,14 +166,6 @@ class Trial:
         if self._paused:
             return "waits until the crowd moves again"
         return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
-
-
-def headline(spans: Sequence[Span]) -> tuple[Span, ...]:
-    """The technique's stage first; or the whole step, where the one is faster and the other slower."""
-    outcomes = {span.outcome for span in spans[:2]}
-    if len(spans) == 3 and outcomes == {"faster", "slower"}:
-        return spans[1], spans[0], spans[2]
-    return tuple(spans)
 
 
 def in_words(span: Span) -> str:

@@ -1,6 +1,7 @@
 """The card of the last switch: what it gave, and whether the crowd is the same. Its records, and how it is drawn.
 
-To be read from the back of a room: the factor of the technique's stage is the largest, the proof comes next.
+To be read from the back of a room: the factor of the step is the largest, or of the frame where drawing
+was switched; the proof comes next.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class Proof(NamedTuple):
 
 
 class Card(NamedTuple):
-    """`spans` are the technique's stage, if it has one, the step and the frame."""
+    """Of `spans` the first is the large one: the step, or the frame where drawing was switched."""
 
     title: str  # SIMD lanes
     change: str  # off -> on
@@ -170,7 +171,7 @@ def _draw_head(on: Canvas, card: Card) -> None:
 
 
 def _draw_factor(on: Canvas, span: Span, top: float) -> None:
-    """The technique's stage: how many times as fast it is now, as large as it can be."""
+    """How many times as fast the step or frame is now, as large as it can be."""
     wide, colour = on.size[0], OUTCOME_COLOURS[span.outcome]
     times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
     if span.outcome in ("faster", "slower"):

@@ -103,6 +103,13 @@ def present_stages(part: str, profile: Profile) -> list[str]:
     return [stage for stage, frames in since.items() if frames - min(since.values()) < RECENT]
 
 
+def steps_a_frame(profile: Profile) -> str:
+    """How many steps the last frames had, on average; nothing where that is one, or none."""
+    counts = [record.steps for record in profile.records(SMOOTHED)]
+    mean = sum(counts) / max(len(counts), 1)
+    return f"{mean:.1f} steps a frame" if mean and f"{mean:.1f}" != "1.0" else ""
+
+
 def part_section(part: str, profile: Profile, status: Status) -> Section:
     """The sum of a part of the frame, and its stages in two columns."""
     stages = present_stages(part, profile)
@@ -112,7 +119,9 @@ def part_section(part: str, profile: Profile, status: Status) -> Section:
 
 def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
     times = {stage: mean_ms(stage, profile) for stage in stages}
-    on.left(part, PAD, top + 8, NORMAL, TEXT)
+    end = on.left(part, PAD, top + 8, NORMAL, TEXT)
+    if part == "step" and (said := steps_a_frame(profile)):
+        on.left(said, end + 8, top + 8, SMALL, FAINT)
     on.right(f"{sum(times.values()):.2f} ms", WIDTH - PAD, top + 8, NORMAL, TEXT)
     on.target((PAD, top, INNER, LINE), "fact", part)
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)

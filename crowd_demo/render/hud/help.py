@@ -1,6 +1,6 @@
 """The help screen: every key of the present bindings and what it does; for techniques also why they exist.
 
-It is rendered once for each size of the window.
+All entries flow through balanced columns, as many as give the largest text. It is rendered once for each size of the window.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
-ROW, MOST_ROW, LINE, FRAME = 24.0, 38.0, 11.0, 74.0  # units; the frame is what is above and below the rows
-LEAST_ROW, LEAST_WIDTH, LEAST_SCALE = 22.0, 960.0, 0.4  # the sheet is drawn smaller rather than cut; a row has two lines
-WIDEST = 1256.0
+NAME, LINE, APART, TITLE = 14.0, 12.0, 5.0, 26.0  # heights in units: of a name, a line and a title; between two entries
+EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between them
+WIDEST, LEAST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 4
+LEAST_SCALE, SHRINK = 0.3, 0.96  # the sheet is drawn smaller, a little at a time, rather than cut
 
 
 class Entry(NamedTuple):
@@ -46,6 +47,16 @@ def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str
     return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
 
 
+class Block(NamedTuple):
+    """An entry as it is laid out, with the title of its part if it is the first one: units."""
+
+    entry: Entry
+    lines: list[str]
+    indent: float  # where the words begin
+    title: str
+    height: float
+
+
 class Help:
     """The help screen; `draw` darkens the picture and draws the sheet over it."""
 
@@ -65,48 +76,76 @@ class Help:
         """A shade of the window's size with the sheet in its middle, smaller where it would not fit."""
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(self.pen.colour(SHADE))
-        rows = max(len(self.techniques), len(self.program))
-        scale = max(min(scale, (size[1] - 8) / (FRAME + rows * LEAST_ROW), size[0] / LEAST_WIDTH), LEAST_SCALE)
-        sheet = self._sheet(size[0] / scale, size[1] / scale, scale).surface
+        while (sheet := self._sheet(size[0] / scale, size[1] / scale, scale)) is None:
+            scale *= SHRINK
         shade.blit(sheet, ((size[0] - sheet.get_width()) // 2, (size[1] - sheet.get_height()) // 2))
         return shade
 
-    def _sheet(self, room_x: float, room_y: float, scale: float) -> Canvas:
-        wide = min(room_x - 12, WIDEST)
-        rows = max(len(self.techniques), len(self.program))
-        tall = min(rows * min(ROW, max((room_y - 8 - FRAME) / rows, LEAST_ROW)), room_y - FRAME)
-        on = Canvas((wide, FRAME + tall), self.pen, scale, SHEET)
-        split = max(wide - 2 * PAD - 20 - self._width(on, self.program), wide * 11 / 20)
-        self._column(on, "Techniques", "with Shift: backwards", self.techniques, PAD + 8, split - 8, tall)
-        self._column(on, "Program", "", self.program, split + 12, wide - PAD - 8, tall)
-        on.left(in_a_line(), PAD + 8, on.size[1] - 14, SMALL, FAINT)
-        return on
+    def _sheet(self, room_x: float, room_y: float, scale: float) -> pygame.Surface | None:
+        """The sheet in that room, units; None where it does not fit."""
+        ruler, wide = Canvas((1, 1), self.pen, scale, None), min(room_x - 12, WIDEST)
+        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        most = room_y - 8 - 3 * EDGE_Y - LINE * len(foot)
+        for count in range(2, MOST_COLUMNS + 1):
+            width = (wide - 2 * PAD - (count - 1) * GUTTER) / count
+            columns = balanced(self._blocks(ruler, width), count, most)
+            if scale < LEAST_SCALE or (columns and width >= LEAST_COLUMN):
+                return self._drawn(columns, width, foot, (wide, most), scale)
+        return None
 
-    def _column(self, on: Canvas, title: str, remark: str, entries: Sequence[Entry], left: float, right: float,
-                tall: float) -> None:
-        """Draw the entries one below the other, each with as many lines as there is room for."""
-        end = on.left(title, left, 24, LARGE)
-        on.left(remark, end + 12, 25, SMALL, FAINT)
-        keys, names = self._margins(on, entries)
-        row = min(tall / len(entries), MOST_ROW)
-        for number, entry in enumerate(entries):
-            middle, x = 40 + (number + 0.5) * row, left
-            for key in entry.keys:
-                x = on.key(key, x, middle, min(row - 2, 16)) + 4
-            x = left + keys
-            if names:
-                on.left(entry.name, x, middle, NORMAL, TEXT)
-                if entry.mark:
-                    on.left(entry.mark, x + names + 4, middle, NORMAL, WARM)
-                x += names + 18
-            lines = on.wrapped(entry.what, right - x, SMALL, max(int(row // LINE), 1))
-            for line, text in enumerate(lines):
-                on.left(text, x, middle + LINE / 2 * (2 * line + 1 - len(lines)), SMALL, DIM)
+    def _drawn(self, columns: Sequence[Sequence[Block]], width: float, foot: Sequence[str], room: tuple[float, float],
+               scale: float) -> pygame.Surface:
+        tallest = max((sum(block.height for block in column) for column in columns), default=room[1])
+        on = Canvas((room[0], 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
+        for number, column in enumerate(columns):
+            top, left = EDGE_Y, PAD + number * (width + GUTTER)
+            for block in column:
+                _draw_block(on, block, left, top)
+                top += block.height
+        for number, line in enumerate(foot):
+            on.left(line, PAD, 2 * EDGE_Y + tallest + LINE * (number + 0.5), SMALL, FAINT)
+        return on.surface
 
-    def _margins(self, on: Canvas, entries: Sequence[Entry]) -> tuple[float, float]:
-        """Widths of the widest keys and of the widest name."""
-        keys = (sum(on.key_width(key) + 4 for key in entry.keys) for entry in entries)
-        return max(keys) + 10, max(on.width(entry.name) for entry in entries)
+    def _blocks(self, ruler: Canvas, width: float) -> list[Block]:
+        """All entries in a column of that width, as high as they are then."""
+        blocks = []
+        for title, entries in (("Techniques, with Shift: backwards", self.techniques), ("Program", self.program)):
+            indent = max(sum(ruler.key_width(key) + 4 for key in entry.keys) for entry in entries) + 8
+            for number, entry in enumerate(entries):
+                lines = ruler.wrapped(entry.what, width - indent, SMALL)
+                height = NAME * bool(entry.name) + LINE * len(lines) + APART + TITLE * (number == 0)
+                blocks.append(Block(entry, lines, indent, title if number == 0 else "", height))
+        return blocks
 
-    def _width(self, on: Canvas, entries: Sequence[Entry]) -> float:
-        return sum(self._margins(on, entries)) + max(on.width(entry.what, SMALL) for entry in entries)
+
+def balanced(blocks: Sequence[Block], count: int, most: float) -> list[list[Block]]:
+    """The blocks in so many columns of about one height; none where that would be more than `most`."""
+    height = sum(block.height for block in blocks) / count
+    while height <= most:
+        columns: list[list[Block]] = [[]]
+        for block in blocks:
+            if sum(each.height for each in columns[-1]) + block.height > height:
+                columns.append([])
+            columns[-1].append(block)
+        if len(columns) <= count:
+            return columns
+        height += APART
+    return []
+
+
+def _draw_block(on: Canvas, block: Block, left: float, top: float) -> None:
+    entry = block.entry
+    if block.title:
+        on.left(block.title, left, top + TITLE / 2 - 2, LARGE)
+        top += TITLE
+    x = left
+    for key in entry.keys:
+        x = on.key(key, x, top + LINE / 2, LINE + 2) + 4
+    x = left + block.indent
+    if entry.name:
+        end = on.left(entry.name, x, top + LINE / 2, NORMAL, TEXT)
+        if entry.mark:
+            on.left(entry.mark, end + 6, top + LINE / 2, NORMAL, WARM)
+        top += NAME
+    for number, line in enumerate(block.lines):
+        on.left(line, x, top + LINE * (number + 0.5), SMALL, DIM)

@@ -7,6 +7,7 @@ from driven import Driven
 from watched import LOOK_S, Watched
 
 from crowd_demo.registry.kinds import EXACT
+from crowd_demo.registry.stages import text_of
 from crowd_demo.render.hud.card import Card
 from crowd_demo.sim.actions import Switch
 
@@ -20,7 +21,8 @@ def test_a_switch_has_a_card_with_times_and_a_proof_that_grows(watched: Watched)
     watched.frames(300)
     late = watched.card
     assert (late.title, late.change, late.kind) == ("SIMD lanes", "on -> off", EXACT)
-    assert [span.name for span in late.spans] == ["see", "step", "frame"]
+    step, stage, frame = late.spans
+    assert (step.name, frame.name) == ("step", "frame") and text_of(stage.name).part == "step"
     assert all(span.before_ms > 0 and span.after_ms > 0 and span.outcome != "unknown" for span in late.spans)
     assert early.proof.kind == late.proof.kind == "same"
     assert 0 < steps_of(early) < steps_of(late)
@@ -37,7 +39,7 @@ def test_what_it_gave_is_kept_for_the_tooltip(watched: Watched) -> None:
     watched.switch("simd", False)
     watched.last()
     line = watched.program.measured["simd"]
-    assert line.startswith("on -> off: ") and " see " in line and " step " in line and "same crowd: " in line
+    assert line.startswith("on -> off: ") and " step " in line and " frame " in line and "same crowd: " in line
 
 
 def test_what_changes_nothing_at_present_is_said_to(watched: Watched) -> None:
