@@ -10,6 +10,7 @@ from driven import Driven
 from crowd_demo.app.input.commands import Click, SelectBox
 from crowd_demo.render.told import Inspection
 from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.inspection import around
 
 
 def told(driven: Driven) -> Inspection:
@@ -127,6 +128,19 @@ def test_all_in_view_are_counted_by_key(driven: Driven) -> None:
     driven.press("space")
     driven.press("f6", pygame.KMOD_LSHIFT)
     assert rows(driven)["agents"] == "200"
+
+
+@pytest.mark.parametrize("zoom", [0.5, 8.0])
+def test_the_panel_spares_what_is_searched_where_that_leaves_room(driven: Driven, zoom: float) -> None:
+    driven.press("space")
+    driven.press("f6")
+    driven.program.camera.zoom = zoom
+    sim, (_, _, width, height) = driven.program.sim, told(driven).seen_at or (0, 0, 0, 0)
+    near = around(sim, int(rows(driven)["slot"].split()[0]))
+    assert near and near.reach
+    searched = (near.reach[2] - near.reach[0]) * zoom, (near.reach[3] - near.reach[1]) * zoom
+    spared = (80.0, 80.0) if zoom == 8 or min(searched) < 40 else searched
+    assert (width, height) == pytest.approx(spared)
 
 
 @pytest.mark.parametrize("shown", ["agent", "box"])

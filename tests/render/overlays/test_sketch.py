@@ -156,3 +156,13 @@ def test_the_legend_of_a_heat_map_begins_at_one_and_has_a_colour_for_each_third(
         sketch.name = "heat"
         draw_heat(sketch, np.zeros(1), np.zeros(1), 10.0, np.array([most]), "agents")
         assert [key.what for key in sketch.told[0].keys] == texts.split()
+
+
+def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
+    widths = []
+    for scale in (1.0, 2.0):
+        sketch, surface = Sketch(Camera((400.0, 300.0), (400, 300))), plain_surface((400, 300))
+        sketch.label("destination 1", 200, 150)
+        sketch.write(surface, Pen(), scale)
+        widths.append(int(frame_of(surface).any(axis=0).sum()))
+    assert widths[1] > 1.7 * widths[0]
