@@ -33,14 +33,14 @@ def pixels_of(camera: Camera, box: Rect) -> tuple[float, float, float, float]:
     return left, top, right - left, bottom - top
 
 
-def _spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[float, float, float, float]:
+def spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[float, float, float, float]:
     """Where the panel should not be: on what the agent looks into, if that leaves room, or at least around the agent."""
     if near and near.reach:
         left, top, width, height = pixels_of(camera, Rect(*near.reach))
         if SPARED_PX <= width <= camera.size[0] / 2 and SPARED_PX <= height <= camera.size[1] / 2:
             return left, top, width, height
-    spared = SPARED_PX / camera.zoom
-    return pixels_of(camera, Rect(x - spared, y - spared, x + spared, y + spared))
+    around_it = SPARED_PX / camera.zoom
+    return pixels_of(camera, Rect(x - around_it, y - around_it, x + around_it, y + around_it))
 
 
 class Inspector:
@@ -132,7 +132,7 @@ class Inspector:
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
         (x,), (y,) = looking.places(np.array([slot], np.int32))
         self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares),
-                                seen_at=_spared(looking.camera, x, y, near))
+                                seen_at=spared(looking.camera, x, y, near))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

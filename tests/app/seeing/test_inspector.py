@@ -8,9 +8,11 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.input.commands import Click, SelectBox
+from crowd_demo.app.seeing.inspector import spared
+from crowd_demo.render.camera import Camera
 from crowd_demo.render.told import Inspection
 from crowd_demo.sim.actions import Populate
-from crowd_demo.sim.inspection import around
+from crowd_demo.sim.inspection import Around
 
 
 def told(driven: Driven) -> Inspection:
@@ -130,17 +132,12 @@ def test_all_in_view_are_counted_by_key(driven: Driven) -> None:
     assert rows(driven)["agents"] == "200"
 
 
-@pytest.mark.parametrize("zoom", [0.5, 8.0])
-def test_the_panel_spares_what_is_searched_where_that_leaves_room(driven: Driven, zoom: float) -> None:
-    driven.press("space")
-    driven.press("f6")
-    driven.program.camera.zoom = zoom
-    sim, (_, _, width, height) = driven.program.sim, told(driven).seen_at or (0, 0, 0, 0)
-    near = around(sim, int(rows(driven)["slot"].split()[0]))
-    assert near and near.reach
-    searched = (near.reach[2] - near.reach[0]) * zoom, (near.reach[3] - near.reach[1]) * zoom
-    spared = (80.0, 80.0) if zoom == 8 or min(searched) < 40 else searched
-    assert (width, height) == pytest.approx(spared)
+def test_the_panel_spares_what_is_searched_where_that_leaves_room() -> None:
+    camera, none = Camera((1000.0, 1000.0), (1280, 720)), np.zeros(0, np.int32)
+    near = Around("cell 3, 4", True, None, (400.0, 440.0, 600.0, 540.0), none)
+    for zoom, looked_at, size in ((1, near, (200, 100)), (8, near, (80, 80)), (0.2, near, (80, 80)), (1, None, (80, 80))):
+        camera.look_at(500, 500, zoom)
+        assert spared(camera, 480, 500, looked_at)[2:] == pytest.approx(size)
 
 
 @pytest.mark.parametrize("shown", ["agent", "box"])
