@@ -17,5 +17,5 @@ def measure(session: Session) -> Iterator[Found]:
 
 
 TARGET = Target("arrays", "arrays of more than 1 kB that are made in 200 steady frames", "none",
-                "NumPy's memory handler in both threads, HUD drawn, no overlays; without keyframes to go back to and the report's "
+                "NumPy's memory handler in both threads, HUD drawn, no overlays; without keyframes and the report's "
                 "record", measure)
