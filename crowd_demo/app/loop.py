@@ -200,11 +200,11 @@ class Loop:
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
             with self._drawing:
-                theme, overlays = program.looks.now.theme, program.overlays
-                on_ground = partial(overlays.draw_on_ground, theme)
+                looks, overlays = program.looks.now, program.overlays
+                on_ground = partial(overlays.draw_on_ground, looks)
                 program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
-                overlays.draw(screen(), theme)
-                program.split.draw(screen(), alpha, theme, overlays.draw_on_both)
+                overlays.draw(screen(), looks)
+                program.split.draw(screen(), alpha, looks, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
                 if steps and program.looks.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):

@@ -219,7 +219,8 @@ class Program:
         return camera
 
     def _docked(self, size: tuple[int, int]) -> Docked:
-        return docked(size, self.looks.now, self.has_timeline)
+        """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
+        return docked(size, self.looks.now, self.has_timeline) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:

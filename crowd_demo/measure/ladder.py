@@ -1,4 +1,7 @@
-"""The ladder from everything off to everything on: each rung has what those below it have, and something more."""
+"""The ladder from everything off to everything on: each rung has what those below it have, and something more.
+
+All rungs have one model: what chooses a model has its present value on each, or the rungs would not compute the same crowd.
+"""
 
 from __future__ import annotations
 
@@ -43,12 +46,12 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
 
     The last rung has everything on, also what is not named above.
     """
-    options = with_values(present, {technique.path: technique.baseline for technique in TECHNIQUES})
+    options = with_values(present, {technique.path: technique.baseline for technique in TECHNIQUES if not technique.model})
     yield Rung("everything off", options)
     for name, added in STEPS:
         first, *others = (_value(entry, present) for entry in added)
         if name == STEPS[-1][0]:
-            others = [(path, _on(path, present)) for path in BY_PATH]
+            others = [(technique.path, _on(technique.path, present)) for technique in TECHNIQUES if not technique.model]
         path, value = first
         changes = options.get(path) != value
         options = with_values(options, dict([first, *others]))

@@ -126,17 +126,19 @@ class TileLayer:
 
     def draw_edge(self, surface: pygame.Surface) -> None:
         """Draw the edge of the world around it: a rim of a pixel, and its south face, which grows darker downwards."""
-        world = pygame.Rect(*edge_of(self._paving))
+        world, height = pygame.Rect(*edge_of(self._paving)), self._slab_px
         if world.contains(surface.get_rect()):
             return
+        shown = self._area(*surface.get_size())  # of the world: a frozen view has no edge beyond what it shows
+        surface.set_clip((shown.left - 1, shown.top - 1, shown.right - shown.left + 2, shown.bottom - shown.top + 1 + height))
         for line in ((world.left - 1, world.top - 1, world.width + 2, 1), (world.left - 1, world.top, 1, world.height),
                      (world.right, world.top, 1, world.height)):
             surface.fill(RIM, line)
-        height = self._slab_px
         for row in range(height):
             part = (row + 0.5) / height
             colour = tuple(round(high + (low - high) * part) for high, low in zip(FACE, FOOT, strict=True))
             surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
+        surface.set_clip(None)
 
     def _area(self, width: int, height: int) -> Area:
         """The pixels of the tiles that are drawn, as far as they are on the screen."""

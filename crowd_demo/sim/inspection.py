@@ -14,7 +14,9 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.registry.behaviours import BEHAVIOURS
+from crowd_demo.sim.behaviours.people_columns import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
+from crowd_demo.sim.measures import density_text, length_text, place_text, speed_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.neighbours.structure import Structure
@@ -25,6 +27,7 @@ from crowd_demo.sim.store.columns import Columns
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
+KINDS = "prey", "predator"  # by the number of the kind in hunt_rules.py
 USUAL = ("id", "x", "y", "vx", "vy", "push_x", "push_y", "look_at", "goal_x", "goal_y", "heading_x", "heading_y")
 
 
@@ -172,18 +175,20 @@ def _in_runs(structure: Structure, runs: Runs, slot: int) -> Around:
 def facts_of(sim: Simulation, slot: int) -> Rows:
     """Return what the agent in a slot is, where it is going and what it knows."""
     agents, columns = sim.agents, sim.agents.columns
-    rows = [("kind", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
-            ("place", f"{columns.x[slot]:.1f}, {columns.y[slot]:.1f}")]
+    rows = [("behaviour", BEHAVIOURS[sim.config.behaviour].about), ("slot", f"{slot:,} of {agents.count:,}"),
+            ("place", place_text(sim, columns.x[slot], columns.y[slot]))]
+    kind, wanted = getattr(columns, "kind", None), getattr(columns, "speed", None)
+    if kind is not None:
+        rows.append(("kind", KINDS[int(kind[slot])]))
     speed = float(np.hypot(columns.vx[slot], columns.vy[slot]))
-    wanted = getattr(columns, "speed", None)
-    rows.append(("speed", f"{speed:.1f} units/s" + ("" if wanted is None else f" of {float(wanted[slot]):.1f}")))
+    rows.append(("speed", speed_text(sim, speed, *(() if wanted is None else (float(wanted[slot]),)), joined=" of ")))
     if sim.behaviour.states:
         state = getattr(columns, "state", None)
         rows.append(("state", sim.behaviour.states[int(state[slot])] if state is not None else "-"))
     rows += _goal_of(sim, slot)
     rows += _ages_of(sim, slot)
     rows.append(("push", f"{columns.push_x[slot]:+.2f}, {columns.push_y[slot]:+.2f}"))
-    shown = (*USUAL, "speed", "state", "goal", "sees")
+    shown = (*USUAL, "kind", "speed", "state", "goal", "sees")
     rows += [(name.replace("_", " "), f"{column[slot]:.4g}") for name, column in zip(agents.names, columns, strict=True)
              if name not in shown]
     return tuple(rows)
@@ -198,7 +203,7 @@ def _goal_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     away = float(np.hypot(to_x - columns.x[slot], to_y - columns.y[slot]))
     seen = getattr(columns, "sees", None)
     sight = "" if seen is None else ", in sight" if seen[slot] else ", not in sight"
-    return [("goal", f"destination {int(goal[slot])}{sight}"), ("way to it", f"{away:.0f} units")]
+    return [("goal", f"destination {int(goal[slot])}{sight}"), ("distance", length_text(sim, away))]
 
 
 def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
@@ -208,9 +213,15 @@ def _ages_of(sim: Simulation, slot: int) -> list[tuple[str, str]]:
     rows = [("looked around", _ago(last - looked) if packed and last >= looked else "not yet")]
     identity = int(sim.agents.columns.id[slot])
     for name, path in (("looked for goal", "stagger.sight"), ("took heading", "stagger.paths")):
-        if path in sim.behaviour.techniques and sim.tick:
+        if path in sim.behaviour.techniques and sim.tick and not (path == "stagger.sight" and _waits(sim, slot)):
             rows.append((name, _ago((last + identity) % int(sim.optimizations.get(path)))))
     return rows
+
+
+def _waits(sim: Simulation, slot: int) -> bool:
+    """Does somebody wait at a goal? Such people do not look for it."""
+    state = getattr(sim.agents.columns, "state", None)
+    return state is not None and int(state[slot]) == WAITING
 
 
 def _ago(steps: int) -> str:
@@ -228,12 +239,12 @@ def counts_of(sim: Simulation, box: Box) -> Rows:
     """Return counts and means of the agents in a rectangle."""
     slots, columns = inside(sim, box), sim.agents.columns
     area = max((box[2] - box[0]) * (box[3] - box[1]), 1e-9)
-    rows = [("agents", f"{len(slots):,}"), ("density", f"{len(slots) / area * 1e4:.2f} in 100 x 100 units")]
+    rows = [("agents", f"{len(slots):,}"), ("density", density_text(sim, len(slots) / area))]
     if not len(slots):
         return tuple(rows)
     vx, vy = columns.vx[slots].astype(np.float64), columns.vy[slots].astype(np.float64)
     speed = np.hypot(vx, vy)
-    rows += [("mean speed", f"{speed.mean():.1f} units/s"), ("mean way", f"{vx.mean():+.1f}, {vy.mean():+.1f} units/s"),
+    rows += [("mean speed", speed_text(sim, speed.mean())), ("mean way", speed_text(sim, vx.mean(), vy.mean(), sign="+")),
              ("all one way", f"{np.hypot(vx.mean(), vy.mean()) / max(speed.mean(), 1e-9):.0%}"),
              ("mean push", f"{np.hypot(columns.push_x[slots], columns.push_y[slots]).mean():.2f}")]
     if sim.behaviour.states:

@@ -121,8 +121,21 @@ def is_free(driven: Driven) -> bool:
     return not any(hud.target_at(x, y) for x in np.linspace(left, right, 40) for y in np.linspace(top, bottom, 40))
 
 
+def test_a_world_without_a_map_fills_the_window_behind_the_panels() -> None:
+    driven = Driven("window.width=1280", "window.height=720", "world={width: 1600, height: 900}")
+    try:
+        driven.frames(2)
+        for _ in range(2):
+            assert driven.loop.presenter.hud.panels
+            assert seen_world(driven) == pytest.approx((0.015 * 1280, 0.015 * 720, 0.985 * 1280, 0.985 * 720))
+            driven.program.camera.look_at(0, 0, 3.0)
+            driven.press("home")
+    finally:
+        close_window()
+
+
 def test_the_world_opens_where_panels_leave_room_and_toggling_them_moves_nothing() -> None:
-    driven = Driven("window.width=1280", "window.height=720")
+    driven = Driven("window.width=1280", "window.height=720", "map=plaza")
     try:
         driven.frames(2)
         assert driven.loop.presenter.hud.panels and is_free(driven)
@@ -132,8 +145,8 @@ def test_the_world_opens_where_panels_leave_room_and_toggling_them_moves_nothing
             assert driven.program.camera.view_rect() == opened
         driven.press("tab", pygame.KMOD_LSHIFT)
         driven.press("home")
-        left, _, right, _ = seen_world(driven)
-        assert right - left > 1000, "the whole window, without a HUD"
+        _, top, _, bottom = seen_world(driven)
+        assert bottom - top == pytest.approx(0.97 * 720), "the whole window, without a HUD"
         driven.press("tab")
         driven.press("home")
         assert driven.program.camera.view_rect() == opened and is_free(driven)

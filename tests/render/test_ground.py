@@ -149,6 +149,18 @@ def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
         assert np.array_equal(scaled.pixels[number], sheet[row * 64:row * 64 + 64, variant * 64:variant * 64 + 64])
 
 
+@pytest.mark.parametrize("how", ["grid", "off"])
+def test_a_frozen_view_has_no_edge_of_the_world_beyond_what_it_shows(tile_set, how):
+    ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    surface, middle = plain_surface(SIZE), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    middle.look_at(COLUMNS * TILE / 2, ROWS * TILE / 2, 8.0)
+    for frozen, has_edge in ((camera.view_rect(), True), (middle.view_rect(), how == "off")):
+        surface.fill(0)
+        ground.prepare(how, terrain(), camera, frozen)
+        ground.draw_edge(surface)
+        assert bool(frame_of(surface).any()) == has_edge
+
+
 def test_walls_that_change_are_seen(tile_set):
     ground, camera, map_ = grounds.TileLayer(tile_set, marks=True), Camera((180, 140), SIZE), terrain()
     ground.prepare("grid", map_, camera, camera.view_rect())

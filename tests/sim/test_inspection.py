@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 from crowds import CROWDS, simulation
 
+from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
+from crowd_demo.sim.behaviours.hunt_rules import PREDATOR, HuntColumns
+from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of, pushes_call
 from crowd_demo.sim.simulation import Simulation
 
@@ -94,9 +97,39 @@ def test_a_box_counts_those_in_it() -> None:
     assert inside(sim, box).tolist() == expected
     told = dict(counts_of(sim, box))
     speed = np.hypot(columns.vx[expected], columns.vy[expected]).mean()
-    assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed:.1f} units/s"
+    assert told["agents"] == f"{len(expected)}" and told["mean speed"] == f"{speed / UNITS_A_METRE:.2f} m/s"
+    assert told["density"] == f"{len(expected) / (200 * 160 / UNITS_A_METRE**2):.2f} a m²"
     assert sum(int(told[state]) for state in sim.behaviour.states) == len(expected)
     assert dict(counts_of(sim, (-9, -9, -8, -8)))["agents"] == "0"
+
+
+def test_only_people_are_told_in_metres() -> None:
+    people, birds = simulation(**CROWDS["crowd"]), simulation(**CROWDS["flock"])
+    for sim in (people, birds):
+        sim.step()
+    told = dict(facts_of(people, 3))
+    columns = cast(PeopleColumns, people.agents.columns)
+    way = np.hypot(columns.goal_x[3] - columns.x[3], columns.goal_y[3] - columns.y[3]) / UNITS_A_METRE
+    assert told["distance"] == f"{way:.1f} m" and told["place"].endswith(" m") and told["speed"].endswith(" m/s")
+    assert dict(facts_of(birds, 3))["speed"].endswith(" units/s")
+    assert dict(counts_of(birds, (0, 0, 100, 100)))["density"].endswith("in 100 x 100 units")
+
+
+def test_who_waits_does_not_look_for_the_goal() -> None:
+    sim = simulation(**CROWDS["crowd"])
+    sim.step(2)
+    cast(PeopleColumns, sim.agents.columns).state[3:5] = WAITING, 0
+    assert sim.behaviour.states[0] == "walking"
+    assert "looked for goal" not in dict(facts_of(sim, 3)) and "looked for goal" in dict(facts_of(sim, 4))
+
+
+def test_a_kind_is_told_once_and_in_words() -> None:
+    sim = simulation(**CROWDS["hunt"])
+    sim.step()
+    kinds = cast(HuntColumns, sim.agents.columns).kind[:sim.agents.count]
+    for slot in (int(kinds.argmax()), int(kinds.argmin())):
+        told = [value for name, value in facts_of(sim, slot) if name == "kind"]
+        assert told == ["predator" if kinds[slot] == PREDATOR else "prey"]
 
 
 def test_the_pushes_of_all_candidates_add_up_to_the_push_of_an_agent() -> None:

@@ -18,7 +18,8 @@ from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.inspected import draw_agent, draw_box
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Inspection, MemoryStrip
-from crowd_demo.sim.inspection import around, counts_of, facts_of, neighbours_of
+from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of
+from crowd_demo.sim.measures import size_text
 from crowd_demo.sim.simulation import Simulation
 
 NEAR_PX = 14.0  # a click that hits nobody within that distance inspects nobody
@@ -30,6 +31,16 @@ def pixels_of(camera: Camera, box: Rect) -> tuple[float, float, float, float]:
     """Where the window shows a rectangle: left, top, width and height in pixels."""
     (left, top), (right, bottom) = camera.world_to_screen(box.left, box.top), camera.world_to_screen(box.right, box.bottom)
     return left, top, right - left, bottom - top
+
+
+def spared(camera: Camera, x: float, y: float, near: Around | None) -> tuple[float, float, float, float]:
+    """Where the panel should not be: on what the agent looks into, if that leaves room, or at least around the agent."""
+    if near and near.reach:
+        left, top, width, height = pixels_of(camera, Rect(*near.reach))
+        if SPARED_PX <= width <= camera.size[0] / 2 and SPARED_PX <= height <= camera.size[1] / 2:
+            return left, top, width, height
+    around_it = SPARED_PX / camera.zoom
+    return pixels_of(camera, Rect(x - around_it, y - around_it, x + around_it, y + around_it))
 
 
 class Inspector:
@@ -98,7 +109,7 @@ class Inspector:
             take()
         identity, box = self.identity, self.box  # the main thread may stop meanwhile
         if box:
-            self.found = Inspection(f"{box.right - box.left:.0f} x {box.bottom - box.top:.0f} units",
+            self.found = Inspection(size_text(looking.sim, box.right - box.left, box.bottom - box.top),
                                     counts_of(looking.sim, box), is_box=True, seen_at=pixels_of(looking.camera, box))
             draw_box(sketch, box)
         elif identity is not None:
@@ -120,9 +131,8 @@ class Inspector:
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
         (x,), (y,) = looking.places(np.array([slot], np.int32))
-        spared = SPARED_PX / looking.camera.zoom
         self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares),
-                                seen_at=pixels_of(looking.camera, Rect(x - spared, y - spared, x + spared, y + spared)))
+                                seen_at=spared(looking.camera, x, y, near))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

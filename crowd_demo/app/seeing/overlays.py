@@ -16,6 +16,7 @@ from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.status import Looks
 from crowd_demo.render.hud.theme import THEMES
 from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
 from crowd_demo.render.overlays.inspected import draw_box
@@ -53,16 +54,16 @@ class Overlays:
         self.toggle("freeze")
         self.frozen = self._camera.view_rect() if "freeze" in self.shown else None
 
-    def draw_on_ground(self, theme: str, on: pygame.Surface) -> None:
+    def draw_on_ground(self, looks: Looks, on: pygame.Surface) -> None:
         """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
         shown = on_ground(self.shown)
-        self._told_of_ground = self._draw(on, shown, theme) if shown else ()
+        self._told_of_ground = self._draw(on, shown, looks) if shown else ()
 
-    def draw(self, on: pygame.Surface, theme: str) -> None:
+    def draw(self, on: pygame.Surface, looks: Looks) -> None:
         """Draw the others over the picture that the scene has just drawn, and what is inspected."""
         shown = self.shown - on_ground(self.shown)
         is_drawing = shown or self._inspector.active
-        self.told = self._told_of_ground + (self._draw(on, shown, theme, self._inspector.draw) if is_drawing else ())
+        self.told = self._told_of_ground + (self._draw(on, shown, looks, self._inspector.draw) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
@@ -71,13 +72,13 @@ class Overlays:
             draw_box(sketch, box)
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
 
-    def _draw(self, on: pygame.Surface, shown: Set[str], theme: str,
+    def _draw(self, on: pygame.Surface, shown: Set[str], looks: Looks,
               more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[OverlayLegend, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
         if not (scene and scene.used):
             return ()
         self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[theme]
+        self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
             looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor)
-            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking)))
+            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale))

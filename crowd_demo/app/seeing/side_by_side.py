@@ -19,6 +19,7 @@ from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.status import Looks, time_text
 from crowd_demo.render.hud.theme import THEMES, scale_for
 from crowd_demo.render.overlays.sketch import plate
 
@@ -124,7 +125,7 @@ class SideBySide:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, theme: str, more: Callable[[pygame.Surface], None]) -> None:
+    def draw(self, on: pygame.Surface, alpha: float, looks: Looks, more: Callable[[pygame.Surface], None]) -> None:
         """Draw the second crowd, and `more` on it, over the right part of the picture.
 
         Call from the worker's thread, after the overlays, which show what the first crowd has used.
@@ -140,20 +141,21 @@ class SideBySide:
                 more(picture)
                 on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
         self._draw_line(on)
-        self._draw_labels(on, second, theme, is_compiled and second.value == self.value)
+        self._draw_labels(on, second, looks, is_compiled and second.value == self.value)
 
     def _draw_line(self, on: pygame.Surface) -> None:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
-    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, theme: str, is_compiled: bool) -> None:
+    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: Looks, is_compiled: bool) -> None:
         """Both values, beside the line; and since when they differ, or that the right one is being compiled."""
         self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[theme]
-        scale, label, line = scale_for(on.get_size()), self._technique.label.strip(), self.line_px
+        self._pen.theme = THEMES[looks.theme]
+        scale, label, line = scale_for(on.get_size(), looks.scale), self._technique.label.strip(), self.line_px
         left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text")
                        for value in (self._crowd.sim.optimizations.get(second.path), self.value))
-        below = plate(f"since tick {second.begun_at}" if is_compiled else "compiling", self._pen, scale, "dim")
+        since = time_text(second.begun_at * self._crowd.sim.dt)
+        below = plate(f"since {since}" if is_compiled else "compiling", self._pen, scale, "dim")
         top = on.get_height() // 2
         self._labels = [(Target("number", second.path), on.blit(left, (line - left.get_width() - 10, top))),
                         (Target("number", RIGHT), on.blit(right, (line + 10, top)))]

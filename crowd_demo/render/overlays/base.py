@@ -82,8 +82,11 @@ def on_ground(shown: Collection[str]) -> set[str]:
 
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
-                  more: Callable[[Sketch], None] = lambda sketch: None) -> list[OverlayLegend]:
-    """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel."""
+                  more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0) -> list[OverlayLegend]:
+    """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel.
+
+    Labels are `scale` times as large as usual.
+    """
     sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():
         if name in shown:
@@ -100,5 +103,5 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
     sketch.call(looking.sim.world.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
-    sketch.write(on, pen)
+    sketch.write(on, pen, scale)
     return sketch.told

@@ -12,6 +12,13 @@ from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.inspection import Around
 
 MARK_PX, MOST = 4.0, 2000  # half a mark's side; candidates that are marked
+RING_PX = 11.0  # radius
+LEAST = 0.6  # of these sizes: below a pixel a unit marks are smaller, or they would cover what they mark
+
+
+def _size(sketch: Sketch) -> float:
+    """How large marks are, of their full size."""
+    return min(max(sketch.zoom, LEAST), 1.0)
 
 
 def draw_agent(sketch: Sketch, looking: Looking, slot: int, around: Around | None, neighbours: Ints) -> None:
@@ -28,9 +35,9 @@ def draw_agent(sketch: Sketch, looking: Looking, slot: int, around: Around | Non
         sketch.lines(own_x, own_y, x, y, ink(GREEN, 200))
         _mark(sketch, x, y, ink(GREEN))
     x, y = looking.places(_only(slot))
-    radius = 11 / sketch.zoom
-    sketch.circles(x, y, radius, ink(BLACK), width=5)
-    sketch.circles(x, y, radius, ink(WHITE), width=2)
+    radius, size = RING_PX * _size(sketch) / sketch.zoom, _size(sketch)
+    sketch.circles(x, y, radius, ink(BLACK), width=5 if size == 1 else 3)
+    sketch.circles(x, y, radius, ink(WHITE), width=2 if size == 1 else 1)
 
 
 def draw_box(sketch: Sketch, box: Rect) -> None:
@@ -44,6 +51,7 @@ def _only(slot: int) -> Ints:
 
 
 def _mark(sketch: Sketch, x: Doubles, y: Doubles, colour: int) -> None:
-    for half, each in ((MARK_PX, ink(BLACK)), (MARK_PX - 1.5, colour)):
+    largest = MARK_PX * _size(sketch)
+    for half, each in ((largest, ink(BLACK)), (largest - 1, colour)):
         side = half / sketch.zoom
         sketch.areas(x - side, y - side, x + side, y + side, each)

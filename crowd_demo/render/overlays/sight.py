@@ -14,7 +14,7 @@ MOST = 80  # lines
 
 
 def draw_sight(sketch: Sketch, looking: Looking) -> None:
-    """Draw a full line to a goal in sight, and a dashed one where walls are in between."""
+    """Draw a full line to a goal in sight, and a dashed one where walls or water are in between."""
     columns = cast(PeopleColumns, looking.sim.agents.columns)
     slots = looking.in_view()
     slots, how_many = looking.some(slots[columns.state[slots] != WAITING], MOST)
@@ -26,4 +26,4 @@ def draw_sight(sketch: Sketch, looking: Looking) -> None:
     side = 3 / sketch.zoom
     sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=2)
     sketch.tell(f"goals {how_many} who walk; {clear.mean() if len(clear) else 0:.0%} in sight",
-                Key(WHITE, "in sight"), Key(BLACK, "behind walls: the flow field leads", dashed=True))
+                Key(WHITE, "in sight"), Key(BLACK, "behind walls or water: the flow field leads", dashed=True))

@@ -129,10 +129,10 @@ class Sketch:
                                     np.uint32 if k == 1 else np.int32) for k in range(4)))
         return marks_call(workers, areas, strokes, frame)
 
-    def write(self, on: pygame.Surface, pen: Pen) -> None:
-        """Write the labels."""
+    def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0) -> None:
+        """Write the labels, `scale` times as large as is usual in such a window."""
         for label in self._labels:
-            sheet = plate(label.text, pen, scale_for(on.get_size()), label.colour)
+            sheet = plate(label.text, pen, scale_for(on.get_size(), scale), label.colour)
             rect = sheet.get_rect(center=(round(label.x), round(label.y)))
             on.blit(sheet, rect.clamp(on.get_rect().inflate(-16, -16)))
 

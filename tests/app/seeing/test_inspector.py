@@ -8,8 +8,11 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.input.commands import Click, SelectBox
+from crowd_demo.app.seeing.inspector import spared
+from crowd_demo.render.camera import Camera
 from crowd_demo.render.told import Inspection
 from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.inspection import Around
 
 
 def told(driven: Driven) -> Inspection:
@@ -127,6 +130,14 @@ def test_all_in_view_are_counted_by_key(driven: Driven) -> None:
     driven.press("space")
     driven.press("f6", pygame.KMOD_LSHIFT)
     assert rows(driven)["agents"] == "200"
+
+
+def test_the_panel_spares_what_is_searched_where_that_leaves_room() -> None:
+    camera, none = Camera((1000.0, 1000.0), (1280, 720)), np.zeros(0, np.int32)
+    near = Around("cell 3, 4", True, None, (400.0, 440.0, 600.0, 540.0), none)
+    for zoom, looked_at, size in ((1, near, (200, 100)), (8, near, (80, 80)), (0.2, near, (80, 80)), (1, None, (80, 80))):
+        camera.look_at(500, 500, zoom)
+        assert spared(camera, 480, 500, looked_at)[2:] == pytest.approx(size)
 
 
 @pytest.mark.parametrize("shown", ["agent", "box"])

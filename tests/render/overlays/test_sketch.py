@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pygame
 import pytest
 from eyes import EYES, distance, lab
 
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.overlays.heat import draw_heat
 from crowd_demo.render.overlays.marks import Areas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.pixels import frame_of, plain_surface
 
 pytestmark = pytest.mark.quick
 SIZE = 64, 48
@@ -156,3 +159,14 @@ def test_the_legend_of_a_heat_map_begins_at_one_and_has_a_colour_for_each_third(
         sketch.name = "heat"
         draw_heat(sketch, np.zeros(1), np.zeros(1), 10.0, np.array([most]), "agents")
         assert [key.what for key in sketch.told[0].keys] == texts.split()
+
+
+def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
+    pygame.font.init()
+    widths = []
+    for scale in (1.0, 2.0):
+        sketch, surface = Sketch(Camera((400.0, 300.0), (1280, 720))), plain_surface((1280, 720))
+        sketch.label("destination 1", 200, 150)
+        sketch.write(surface, Pen(), scale)
+        widths.append(int(frame_of(surface).any(axis=0).sum()))
+    assert widths[1] > 1.7 * widths[0]
