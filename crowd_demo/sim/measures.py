@@ -34,3 +34,8 @@ def speed_text(sim: Simulation, *units_a_second: float, joined: str = ", ", sign
 def density_text(sim: Simulation, per_square_unit: float) -> str:
     return (f"{per_square_metre(per_square_unit):.2f} a m²" if in_metres(sim)
             else f"{per_square_unit * 1e4:.2f} in 100 x 100 units")
+
+
+def square_text(sim: Simulation, side: float) -> str:
+    """A square of that side."""
+    return f"{metres(side):.2g} x {metres(side):.2g} m" if in_metres(sim) else f"{side:g} x {side:g} units"

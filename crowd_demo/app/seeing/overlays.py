@@ -36,6 +36,7 @@ class Overlays:
         self._told_of_ground: tuple[OverlayLegend, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
+        self._ends: dict[str, float] = {}
 
     @property
     def at_first(self) -> tuple[str, ...]:
@@ -80,5 +81,5 @@ class Overlays:
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
-            looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor)
+            looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor, self._ends)
             return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale))

@@ -51,4 +51,6 @@ class CellColours(ColourMode):
         return (numbering(sim.world.workers, slots, board, number),)
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("cell of the grid", BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))
+        structure = sim.situation.structure
+        title = "cell of the grid" if "cell_size" in structure else "cell of a grid that the present search does not use"
+        return Legend(title, BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))

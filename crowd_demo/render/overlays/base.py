@@ -36,6 +36,7 @@ class Looking(NamedTuple):
     frozen: Rect | None  # the part of the world that culling keeps, where that is frozen
     used: Used
     cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
+    ends: dict[str, float] | None = None  # of the scales of heat maps, kept from picture to picture
 
     @property
     def structure(self) -> Structure | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
-from crowd_demo.render.overlays.heat import draw_boxes
+from crowd_demo.render.overlays.heat import draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
@@ -45,7 +45,7 @@ def _fill(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Long
     row, column = np.nonzero(agents[::every, ::every])
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
-    draw_boxes(sketch, left, top, left + every * cell, top + every * cell, amounts, WHAT)
+    draw_heat(sketch, left, top, left + every * cell, top + every * cell, amounts, WHAT)
 
 
 def _draw_cells(sketch: Sketch, cells: Cells, cell: float) -> None:
@@ -93,7 +93,7 @@ def _draw_groups(sketch: Sketch, looking: Looking, structure: Structure, runs: R
         box = _boxes_of(runs, groups, looking)
     asked = amounts > 0
     left, top, right, bottom = box[asked].T
-    draw_boxes(sketch, left, top, right, bottom, amounts[asked], WHAT)
+    draw_heat(sketch, left, top, right, bottom, amounts[asked], WHAT)
 
 
 def _boxes_of(runs: Runs, groups: int, looking: Looking) -> Doubles:

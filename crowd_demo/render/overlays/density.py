@@ -4,24 +4,60 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Longs
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.heat import draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.sim.measures import square_text
+from crowd_demo.sim.terrain.tiles import Walls
 
 LEAST_PX = 14.0  # side of a square
 SMALLEST = 16.0  # units
 
 
 def draw_density(sketch: Sketch, looking: Looking) -> None:
-    """Count the agents in squares of the world, which stay where they are when the camera moves."""
-    side, view = SMALLEST, sketch.rect
-    while side * sketch.zoom < LEAST_PX:
-        side *= 2
+    """Count the agents in squares of the world, which stay where they are when the camera moves; walls and water stay bare."""
+    view, walls = sketch.rect, looking.sim.terrain.walls
+    is_open = not walls.blocked.any()
+    side = side_of(sketch.zoom, SMALLEST if is_open else float(walls.tile))
     left, top = int(view.left // side), int(view.top // side)
     columns, rows = int(view.right // side) - left + 1, int(view.bottom // side) - top + 1
     x, y = looking.places(looking.in_view())
     cell = ((y // side).astype(np.int64) - top) * columns + (x // side).astype(np.int64) - left
     counts = np.bincount(cell, minlength=columns * rows)
     found = np.flatnonzero(counts)
-    row, column = np.divmod(found, columns)
-    draw_heat(sketch, (column + left) * side, (row + top) * side, side, counts[found], f"agents in {side:g} x {side:g} units")
+    row, column = found // columns + top, found % columns + left
+    if is_open:
+        part, amounts = side, counts[found]
+    else:
+        row, column, which = on_free_tiles(row, column, side, walls)
+        part, amounts = min(side, float(walls.tile)), counts[found][which]
+    what = f"agents in {square_text(looking.sim, side)}"
+    draw_heat(sketch, column * part, row * part, (column + 1) * part, (row + 1) * part, amounts, what, looking.ends)
+
+
+def side_of(zoom: float, tile: float) -> float:
+    """The side of a square: a tile's, halved or doubled, so that each is part of one tile or is made of whole ones."""
+    side = tile
+    while side >= 2 * SMALLEST:
+        side /= 2
+    while side * zoom < LEAST_PX:
+        side *= 2
+    return side
+
+
+def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple[Longs, Longs, Longs]:
+    """The parts of squares on free tiles, each a square or a tile of a larger one: row, column, and of which square."""
+    tile, which = float(walls.tile), np.arange(len(row))
+    if side > tile:
+        each = round(side / tile)
+        down, across = np.divmod(np.arange(each * each), each)
+        row, column = (row[:, None] * each + down).ravel(), (column[:, None] * each + across).ravel()
+        which = np.repeat(which, each * each)
+    parts_a_tile = max(round(tile / side), 1)
+    down, across = row // parts_a_tile, column // parts_a_tile
+    height, width = walls.blocked.shape
+    inside = (down >= 0) & (across >= 0) & (down < height) & (across < width)
+    free = np.flatnonzero(inside)
+    free = free[walls.blocked[down[free], across[free]] == 0]
+    return row[free], column[free], which[free]

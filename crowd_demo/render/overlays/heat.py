@@ -12,19 +12,21 @@ from crowd_demo.render.told import Key
 PALE, FULL = 160, 215  # how opaque the least and the most are, of 255: enough to be told apart on any ground
 
 
-def draw_heat(sketch: Sketch, left: ArrayLike, top: ArrayLike, side: float, amounts: ArrayLike, what: str) -> None:
-    """Fill squares by how much there is, 1 or more; the scale has few ends, so colours do not change all the time."""
-    draw_boxes(sketch, left, top, np.asarray(left) + side, np.asarray(top) + side, amounts, what)
-
-
-def draw_boxes(sketch: Sketch, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, amounts: ArrayLike,
-               what: str) -> None:
-    """The same for rectangles."""
+def draw_heat(sketch: Sketch, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, amounts: ArrayLike,
+              what: str, ends: dict[str, float] | None = None) -> None:
+    """Fill rectangles by how much there is, 1 or more; `ends` keeps the end of the scale of each `what`."""
     amounts = np.asarray(amounts, np.float64)
-    end = round_up(float(amounts.max(initial=1)))
+    end = end_for(float(amounts.max(initial=1)), what, {} if ends is None else ends)
     sketch.areas(left, top, right, bottom, scale_inks((amounts - 1) / (end - 1), PALE, FULL))
     keys = (Key(colour, f"{1 + (end - 1) * third / 3:,.0f}") for third, colour in enumerate(SCALE))
     sketch.tell(f"{what}; most {amounts.max(initial=0):,.0f}", *keys)
+
+
+def end_for(most: float, what: str, ends: dict[str, float]) -> float:
+    """The end of a scale. It stays until there is more, or less than a quarter of it, so that colours do not flicker."""
+    if not ends.get(what, 0) / 4 <= most <= ends.get(what, 0):
+        ends[what] = round_up(most)
+    return ends[what]
 
 
 def round_up(number: float) -> float:

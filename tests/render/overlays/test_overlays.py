@@ -206,7 +206,7 @@ def spied(sim: Simulation, draw: Any, zoom: float | None = None) -> Spy:
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_boxes",
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
                         lambda sketch, left, top, right, bottom, found, what: amounts.append(np.stack((left, top, found))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
@@ -224,7 +224,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
 
 def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_boxes",
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
                         lambda sketch, left, top, right, bottom, found, what: amounts.append(found))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
                      optimizations__simd=False, optimizations__stagger__avoidance=1)
