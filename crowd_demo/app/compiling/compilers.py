@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import Self
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
-from crowd_demo.app.compiling.compile_process import Helper
+from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
@@ -41,6 +41,7 @@ class Compilers:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._helpers: list[Helper] = []
+        self.source: Source | None = None  # of the helpers' processes
         self._changed = threading.Condition()
         self._wanted: dict[str, Call] = {}  # by key, in the order of the list: not compiled in this process yet
         self._options = config.optimizations  # that need them
@@ -65,9 +66,14 @@ class Compilers:
         while self._wanted:
             with self._taken(here) as call:
                 done = self._total - len(self._wanted)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, self._total)
+                tell(kernel_name(call) if call else self._elsewhere(), done, self._total)
                 if call:
                     compile_one(call)
+
+    def _elsewhere(self) -> str:
+        """A kernel that a helper is compiling."""
+        with self._changed:
+            return next((kernel_name(call) for key, call in self._wanted.items() if key in self._begun), "kernels")
 
     def compile_first(self, render: bool, tell: Tell) -> Ahead:
         """Compile what the first frames need, with as many helpers as pay; return what finds kernels for other options."""
@@ -75,8 +81,8 @@ class Compilers:
         calls = ahead.missing(self._config.optimizations)
         self.want(calls, self._config.optimizations)
         if not self._helpers and len(self._wanted.keys() - self._kept) > FEW:
-            self.start(helpers_that_fit())
-        self.work(tell)
+            self.start(helpers_that_fit() + CAN_FORK)
+        self.work(tell, here=not CAN_FORK)
         return ahead
 
     @contextmanager
@@ -106,29 +112,30 @@ class Compilers:
     def start_early(self) -> None:
         """Start helpers if nothing was ever compiled: each needs a second to start."""
         if cache.is_empty():
-            self.start(helpers_that_fit())
+            self.start(helpers_that_fit() + CAN_FORK)
 
     def start(self, count: int, niceness: int = 0) -> None:
         """Start so many helpers, where they can pass on what they compile."""
-        for _ in range(count if CACHE_LASTS else 0):
-            self.employ(Helper(self._config, niceness))
+        if CACHE_LASTS and count:
+            self.source = source_of(self._config, niceness)
+            for _ in range(count):
+                self.employ(Helper(self.source))
 
     def employ(self, helper: Helper) -> None:
         """Let a helper compile what is wanted."""
         self._helpers.append(helper)
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
 
-    @property
-    def has_helpers(self) -> bool:
-        return bool(self._helpers)
-
     def close(self) -> None:
         """End all helpers, and want nothing any more. New ones may be started."""
         with self._changed:
             helpers, self._helpers, self._wanted = self._helpers, [], {}
+            source, self.source = self.source, None
             self._changed.notify_all()
         for helper in helpers:
             helper.close()
+        if source:
+            source.close()
 
     def _feed(self, helper: Helper) -> None:
         """Tell a helper what to compile, kernel by kernel, until it ends."""
@@ -147,11 +154,14 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                key = next((key for key in reversed(self._wanted) if key not in self._begun | self._kept), None)
+                inwards = self._wanted if self._helpers.index(helper) % 2 else reversed(self._wanted)
+                key = next((key for key in inwards if key not in self._begun | self._kept), None)
                 early = self._since + SETTLE_S - time.monotonic()
                 if key and early <= 0:
                     self._begun.add(key)
                     return key, self._options
+                if not key:
+                    helper.rest()
                 self._changed.wait(early if key else None)
         return None
 
