@@ -19,7 +19,7 @@ from crowd_demo.app import loop
 from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import helpers
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, all_choices
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, MOST_KERNELS, all_choices
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
 from crowd_demo.app.compiling.switching import Switcher
@@ -113,7 +113,7 @@ def test_a_process_that_dies_is_no_failure() -> None:
 
 
 def test_another_process_goes_on_after_some_kernels(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(helpers.MOST_KERNELS, AS_TOLD, 2)
+    monkeypatch.setitem(MOST_KERNELS, AS_TOLD, 2)
     started: list[str] = []
     start = source.start
 
