@@ -25,8 +25,7 @@ OLD_CROWD: Overrides = {
     "crowd.speed_draws": 1, "crowd.wiggle": 40, "crowd.response": 6, "crowd.wait_s": 1, "crowd.room": 0,
     "crowd.detour": 0}
 OLD_RULES: Mapping[str, Overrides] = {  # by configuration; with its picture, where a configuration shows something else today
-    "20k": OLD_CROWD,
-    "100k": {**OLD_CROWD, "scene.ground": "stone", "scene.colours": "looks", "camera.center": None, "camera.zoom": None},
+    "20k": OLD_CROWD, "100k": {**OLD_CROWD, "scene.ground": "stone"},
     "20k-flock": OLD_FLOCK, "1m-flock": {**OLD_FLOCK, "scene.colours": "looks"}}
 
 

@@ -63,7 +63,7 @@ class Program:
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
-        self.overlays = Overlays(self.crowd, self.camera, self.inspector)
+        self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
                                 self.notices)
@@ -248,4 +248,4 @@ class Program:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
                      self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
-                     self.overlays.frozen is not None, self.seeing.colours)
+                     self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

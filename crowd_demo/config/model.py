@@ -19,18 +19,21 @@ from crowd_demo.config.section import WITHOUT_POINT, Problem, Section, Whole, nu
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import load
+from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 
 if TYPE_CHECKING:
     BehaviourName = str
     ColourName = str
+    OverlayName = str
 else:
-    BehaviourName, ColourName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)]
+    BehaviourName, ColourName, OverlayName = Literal[tuple(BEHAVIOURS)], Literal[tuple(COLOURS)], Literal[tuple(AT_FIRST)]
 
 MOST_AGENTS = 4_000_000
 Side = Annotated[float, Field(ge=0.1, le=65_536), metres.LENGTH]
 Coordinate = Annotated[float, Field(ge=-131_072, le=131_072)]
 Point = Annotated[tuple[Coordinate, Coordinate], Field(strict=False)]  # YAML gives a list
 Zoom = Annotated[float, Field(ge=0.05, le=8)]
+Overlays = Annotated[tuple[OverlayName, ...], Field(strict=False)]  # YAML gives a list
 HUD_MODES = ("full", "compact", "off")
 HudMode = Annotated[
     Literal["full", "compact", "off"],
@@ -53,6 +56,8 @@ class SceneSettings(Section):
         f"{name}: {entry.why}" for name, entry in COLOURS.items()))
     ground: Literal["stone", "grass", "floor", "sky", "dusk", "night", "water"] = Field("stone", description=(
         "what an open tile looks like; at night all tiles are dark, and light stands out"))
+    overlays: Overlays = Field((), description="what is drawn over the crowd at first; " + "; ".join(
+        f"{label}: {OVERLAYS[name].why}" for label, name in AT_FIRST.items()))
 
 
 class Spawn(Section):

@@ -44,6 +44,8 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
                  f"{_FOLDER}.density:draw_density", on_ground=True),
     OverlayEntry("show_candidates", "at how many agents one has to look there, by the present structure",
                  f"{_FOLDER}.candidates:draw_candidates", inactive=_without_structure, on_ground=True),
+    OverlayEntry("show_streams", "where agents on each square of the ground go, all in all, and how much they agree",
+                 f"{_FOLDER}.streams:draw_streams"),
     OverlayEntry("show_turns", "bands and agents whose turn it was, where looking is staggered",
                  f"{_FOLDER}.turns:draw_turns", inactive=_everybody_looks, on_ground=True),
     OverlayEntry("show_bands", "the bands of the depth order, as this picture was sorted",
@@ -72,6 +74,9 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
 
 OVERLAYS: dict[str, OverlayEntry] = {
     entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.overlays, lambda entry: entry.name)}
+
+AT_FIRST: dict[str, str] = {  # names by labels, of those that a configuration may begin with
+    entry.label: entry.name for entry in OVERLAYS.values() if entry.name != "freeze"}
 
 
 def pictures() -> str:

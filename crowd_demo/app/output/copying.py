@@ -46,6 +46,7 @@ class Shown(NamedTuple):
     hud: str
     frozen: bool
     colours: str
+    overlays: tuple[str, ...]  # their labels
 
 
 class Copied(NamedTuple):
@@ -102,7 +103,7 @@ def effective(shown: Shown) -> Config:
         window["width"], window["height"] = shown.camera.size
     return config.model_copy(update={
         "agents": shown.agents, "optimizations": shown.techniques, "camera": view(shown),
-        "scene": config.scene.model_copy(update={"colours": shown.colours}),
+        "scene": config.scene.model_copy(update={"colours": shown.colours, "overlays": shown.overlays}),
         "time": config.time.model_copy(update={"speed": shown.speed}), "window": config.window.model_copy(update=window)})
 
 

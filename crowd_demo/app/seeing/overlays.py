@@ -5,7 +5,7 @@ Some are drawn on the ground, so that agents walk over them, the others over the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from functools import partial
 
 import pygame
@@ -13,7 +13,7 @@ import pygame
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.seeing.inspector import Inspector
-from crowd_demo.registry.overlays import OVERLAYS
+from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import THEMES
@@ -27,14 +27,19 @@ from crowd_demo.render.told import Told
 class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
-    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector) -> None:
-        self.shown: set[str] = set()
+    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = ()) -> None:
+        self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[Told, ...] = ()  # for the legend
         self._told_of_ground: tuple[Told, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
+
+    @property
+    def at_first(self) -> tuple[str, ...]:
+        """The labels with which a configuration begins with what is shown."""
+        return tuple(label for label, name in AT_FIRST.items() if name in self.shown)
 
     @property
     def actions(self) -> KeyActions:

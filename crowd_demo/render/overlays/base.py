@@ -53,9 +53,9 @@ class Looking(NamedTuple):
         return ((agents.x[slots] + agents.vx[slots] * ahead).astype(np.float64),
                 (agents.y[slots] + agents.vy[slots] * ahead).astype(np.float64))
 
-    def in_view(self) -> Ints:
-        """The agents on the screen that the scene has drawn, by slot."""
-        slots = self.used.slots
+    def in_view(self, drawn: Ints | None = None) -> Ints:
+        """The agents on the screen that the scene has drawn, or of some of these, by slot."""
+        slots = self.used.slots if drawn is None else drawn
         x, y = self.places(slots)
         view = self.camera.view_rect()
         return slots[(x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)]

@@ -40,7 +40,7 @@ def shown(config: Config, **changes: Any) -> Shown:
     sim: Any = SimpleNamespace(tick=0, history=[])
     return Shown(config, sim, camera, configured_view(config, camera.size), config.optimizations, config.agents,
                  config.time.speed, config.window.fullscreen, config.window.hud, False,
-                 config.scene.colours)._replace(**changes)
+                 config.scene.colours, config.scene.overlays)._replace(**changes)
 
 
 def command_parts(text: str) -> list[str]:
@@ -81,17 +81,17 @@ def test_a_command_and_yaml_give_what_is_on_the_screen(tmp_path: Path) -> None:
     techniques = with_values(config.optimizations, {"neighbours": "kd_tree", "reorder.drift": 0.1 + 0.2, "cull": "off",
                                                     "threads": 2, "simd": False})
     screen = shown(config, camera=looked(1234.5678901234567, 0.1, 2 / 3), techniques=techniques, agents=12_000, speed=1 / 8,
-                   hud="compact")
+                   hud="compact", overlays=("streams", "cells"))
     command, yaml = copy(screen, "20k"), copy(screen, None)
     assert command.about == "YAML, for the command would be longer than 400 characters"
     for config in (read(command.text, tmp_path), read(yaml.text, tmp_path)):
         assert config == copying.effective(screen)
-        assert config.optimizations == techniques
+        assert config.optimizations == techniques and config.scene.overlays == ("streams", "cells")
         view = configured_view(config, (config.window.width, config.window.height))
         assert (view.x, view.y, view.zoom, view.size) == (1234.5678901234567, 0.1, 2 / 3, (1000, 700))
     fewer = screen._replace(techniques=with_values(load_config("20k").optimizations, {"cull": "off"}))
     text, about = copy(fewer, "20k")
-    assert about == "a command: 20k with 12 changes" and len(text) < MOST_CHARACTERS and text.count("\n") == 1
+    assert about == "a command: 20k with 13 changes" and len(text) < MOST_CHARACTERS and text.count("\n") == 1
     assert parsed(text) == copying.effective(fewer)
 
 

@@ -87,3 +87,11 @@ def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driv
         driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
         driven.program.overlays.draw(screen(), "light")
         assert f"destination {goal}" in driven.program.overlays.told[0].text
+
+
+def test_a_configuration_may_begin_with_overlays() -> None:
+    driven = Driven("scene.overlays=[streams, cells]")
+    driven.frames()
+    assert driven.program.overlays.shown == {"show_streams", "show_cells"}
+    assert driven.program.overlays.at_first == ("streams", "cells")
+    assert [told.name for told in driven.status().told] == ["streams", "cells"]

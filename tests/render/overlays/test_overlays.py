@@ -15,6 +15,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.colours.heading import WHEEL
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.base import Looking, draw_overlays
@@ -23,6 +24,7 @@ from crowd_demo.render.overlays.candidates import draw_candidates
 from crowd_demo.render.overlays.curve import draw_curve
 from crowd_demo.render.overlays.flow import draw_flow
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.streams import draw_streams, inks_of
 from crowd_demo.render.overlays.turns import draw_turns
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
@@ -124,7 +126,7 @@ def test_it_draws_or_says_why_not_and_changes_nothing(walked: Simulation, name: 
     why = OVERLAYS[name].inactive(walked.situation)
     if why:
         assert text == why and (before == after).all()
-    elif name == "show_links" and zoom:
+    elif name in ("show_links", "show_streams") and zoom:
         assert camera  # ropes hang elsewhere
     else:
         assert (before != after).any() or "agents as light need no order" in text
@@ -293,6 +295,38 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
         assert (np.sign(round(c - a)), np.sign(round(d - b))) == (STEP_COLUMN[step], STEP_ROW[step])
         checked += 1
     assert checked > 50
+
+
+def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = simulation("20k", agents=3000, world__width=900, world__height=900, map="null")
+    sim.step(200)
+    for most, every in ((40_000, 1), (1000, 4)):
+        monkeypatch.setattr("crowd_demo.render.overlays.streams.MOST", most)
+        spy = spied(sim, draw_streams, 0.2)
+        x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
+        side = float(spy.told[0].text.split()[6])
+        columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
+        on: dict[tuple[int, int], list[tuple[float, float]]] = {}
+        for slot in range(sim.agents.count):
+            if columns.id[slot] % every == 0:
+                x, y = columns.x[slot] + columns.vx[slot] * ahead, columns.y[slot] + columns.vy[slot] * ahead
+                square = int(x // side), int(y // side)
+                on.setdefault(square, []).append((float(columns.vx[slot]), float(columns.vy[slot])))
+        for square, ways in on.items():
+            total, speeds = np.sum(ways, axis=0), sum(np.hypot(*way) for way in ways)
+            if len(ways) >= 4 and np.hypot(*total) > 0.35 * speeds:
+                expected[square] = 0.9 * side * total / speeds
+        arrows = len(x0) // 3
+        found = {(int((x0[k] + x1[k]) / 2 // side), int((y0[k] + y1[k]) / 2 // side)): (x1[k] - x0[k], y1[k] - y0[k])
+                 for k in range(arrows)}
+        assert found.keys() == expected.keys() and len(found) > 5
+        assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
+        assert (f"1 in {every} agents" in spy.told[0].text) == (every > 1)
+
+
+def test_streams_have_the_colours_of_headings() -> None:
+    ways = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)], np.float64)
+    assert inks_of(*ways.T).tolist() == [ink(colour) for colour in WHEEL]
 
 
 def test_few_have_their_range_drawn_and_more_their_body() -> None:
