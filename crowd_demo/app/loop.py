@@ -18,7 +18,7 @@ from functools import partial
 
 import pygame
 
-from crowd_demo.app.compiling.compile_process import Precompiler
+from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.recorder import Recorder
@@ -284,8 +284,7 @@ class Loop:
     def end_window_frame(self) -> None:
         """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
         if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
-            self._precompiler = Precompiler(self.config, self.program.sim.optimizations)
-            self.program.techniques.switcher.stand_by()
+            self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
         self._pause_precompiler(self.program.is_compiling or self.program.experiments.active)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S

@@ -1,24 +1,24 @@
-"""A process that compiles kernels into the cache, from which this one loads them in a fraction of the time.
+"""The processes that compile kernels into the cache.
 
-Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
-wait some forty times for the thread that compiles. Two ways of using it: `Helper` compiles the kernels that it is told, beside
-this process. `Precompiler` compiles whatever the present options do not need, when a core is free: a technique that is
-switched on for the first time is then loaded (0.01 s) instead of compiled (seconds). They are two processes, because one of
-idle priority may not leave it again where its user is not root.
+On Linux one process has the compiler ready, and a small crowd to find kernels with, and makes copies of itself (forks), which
+compile: a copy is there in 10 ms and shares what the first one has in memory. Each kernel leaves 3 to 4 MB behind, which a
+copy takes with it when it ends. Elsewhere each process is started anew. All of them end when their input does, which is when
+the program ends or crashes.
 """
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
-import subprocess
+import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from crowd_demo.app.process.heap import importing
 from crowd_demo.config.model import Config
@@ -26,77 +26,117 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
 
 if TYPE_CHECKING:
+    from crowd_demo.app.compiling.ahead import Ahead
     from crowd_demo.compute.jit import Call
 
-CLOSE_S = 0.2  # the longest to wait for the end of the killed process
-ALL_CHOICES, AS_TOLD = "all choices", "as told"  # what to compile
+FORKS = "forks"  # the argument of the process that makes copies of itself
+AS_TOLD, ALL_CHOICES = "t", "a"  # what to compile, one letter
+MOST_KERNELS = {AS_TOLD: 8, ALL_CHOICES: 3}  # that a process compiles before another one takes its place
+DONE, MORE = "done", "more"
+
+Tell = Callable[[str], None]
 
 
-class CompileProcess:
-    """The process; it ends when its input does, which is when the program ends or crashes.
-
-    Start it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
-    """
-
-    def __init__(self, config: Config, what: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", __name__, what], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-            text=True, creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
-        self._paused = False
-        self._tell(config.model_dump_json())
-
-    def _tell(self, line: str) -> None:
-        with suppress(OSError):  # it may have ended already
-            assert self.process.stdin
-            print(line, file=self.process.stdin, flush=True)
-
-    def pause(self, paused: bool) -> None:
-        """Let it stand still, where the system can do that, or go on."""
-        if paused == self._paused:
-            return
-        self._paused = paused
-        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
-            self.process.send_signal(signal.SIGSTOP if paused else signal.SIGCONT)
-
-    def close(self) -> None:
-        """Kill the process. It may end at any time: a file of the cache is written completely or not at all.
-
-        An idle one needs a free core also to end, so wait for that only a little.
-        """
-        self.process.kill()
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(CLOSE_S)  # then nobody is reading any more
-        for stream in (self.process.stdin, self.process.stdout):
-            with suppress(OSError):
-                assert stream
-                stream.close()
+def main() -> None:
+    if sys.argv[1] == FORKS:
+        fork_when_told(socket.socket(fileno=sys.stdin.fileno()))
+    lines = lines_of(sys.stdin)
+    ahead = ahead_of(lines.get())
+    COMPILE[sys.argv[1]](ahead, lines, lambda line: print(line, flush=True))
 
 
-class Helper(CompileProcess):
-    """Compiles kernels of the configuration, each when it is told to. One at a time may be waited for."""
+def fork_when_told(orders: socket.socket) -> None:
+    """Read a configuration; then each letter comes with a socket to a process that compiles that."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
+    with orders.makefile("rb", buffering=0) as stream:
+        ahead = ahead_of(stream.readline().decode())
+    gc.freeze()  # or a copy that looks for garbage would write to all it shares
+    while True:
+        letter, sockets, _, _ = socket.recv_fds(orders, 1, 1)
+        if not letter:
+            os._exit(0)
+        if os.fork() == 0:
+            orders.close()
+            try:
+                compile_for(ahead, letter.decode(), socket.socket(fileno=sockets[0]))
+            finally:
+                os._exit(0)
+        os.close(sockets[0])
 
-    def __init__(self, config: Config, niceness: int = 0) -> None:
-        super().__init__(config, AS_TOLD)
-        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
-            os.setpriority(os.PRIO_PROCESS, self.process.pid, niceness)
 
-    def compile(self, kernel: str, options: Optimizations) -> bool:
-        """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
-
-        As far as the process knows: what it does not need to compile, it takes for there.
-        """
-        self._tell(json.dumps([kernel, options.model_dump(mode="json")]))
-        assert self.process.stdout
-        with suppress(OSError, ValueError):  # closed meanwhile
-            return self.process.stdout.readline() == f"{kernel}\n"
-        return False
+def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
+    answers = program.makefile("w")
+    COMPILE[letter](ahead, lines_of(program.makefile()), lambda line: print(line, file=answers, flush=True))
 
 
-class Precompiler(CompileProcess):
-    """Compiles the kernels of all other choices, and of all colour modes, in idle moments."""
+def ahead_of(config: str) -> Ahead:
+    """Make the compiler ready, and what finds the kernels of a configuration."""
+    with importing():
+        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.compute.jit import make_compiler_ready
 
-    def __init__(self, config: Config, options: Optimizations) -> None:
-        super().__init__(config.model_copy(update={"optimizations": options}), ALL_CHOICES)
+        make_compiler_ready()
+    return Ahead(Config.model_validate_json(config))
+
+
+def lines_of(stream: TextIO) -> SimpleQueue[str]:
+    """What the program says. When it says no more, exit in the middle of anything."""
+    lines: SimpleQueue[str] = SimpleQueue()
+
+    def read() -> None:
+        with suppress(OSError):
+            for line in stream:
+                lines.put(line.rstrip("\n"))
+        os._exit(0)
+
+    threading.Thread(target=read, daemon=True).start()
+    return lines
+
+
+def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
+    """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
+    from crowd_demo.app.compiling.ahead import compile_one, key_of
+
+    found: object = None
+    calls: dict[str, Call] = {}
+    while True:
+        kernel, options = json.loads(lines.get())
+        if options != found:
+            found = options
+            missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
+            calls = {key_of(call): call for call in missing}
+        if kernel in calls:  # else it has been compiled already
+            compile_one(calls[kernel])
+        tell(kernel)
+
+
+def compile_all_choices(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
+    """Compile the next kernels that any single other choice needs, and those of all colour modes, when a core is free."""
+    from crowd_demo.app.compiling.ahead import compile_one
+    from crowd_demo.compute.jit import is_on_disk
+
+    be_idle()
+    compiled = 0
+    for call in missing_anywhere(ahead, Optimizations.model_validate_json(lines.get())):
+        if not is_on_disk(call):
+            if compiled == MOST_KERNELS[ALL_CHOICES]:
+                tell(MORE)
+                return
+            compile_one(call)
+            compiled += 1
+            if not is_on_disk(call):  # it cannot be written
+                break
+    tell(DONE)
+
+
+Work = Callable[["Ahead", SimpleQueue[str], Tell], None]
+COMPILE: dict[str, Work] = {AS_TOLD: compile_as_told, ALL_CHOICES: compile_all_choices}
+
+
+def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Call]:
+    for other in all_choices(options):
+        yield from ahead.missing(other)
+    yield from ahead.missing_colours()
 
 
 def all_choices(options: Optimizations) -> Iterator[Optimizations]:
@@ -108,61 +148,12 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
             yield other
 
 
-# --- the process itself ----------------------------------------------------------------------------------------------
-
 def be_idle() -> None:
     """Run only when no other process wants the core."""
     with suppress(OSError, AttributeError):
         os.nice(19)
     with suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-def read_lines(lines: SimpleQueue[str]) -> None:
-    """Pass on what the parent says, and exit in the middle of anything when it says no more."""
-    for line in sys.stdin:
-        lines.put(line.rstrip("\n"))
-    os._exit(0)
-
-
-def compile_all_choices(config: Config, lines: SimpleQueue[str]) -> None:
-    be_idle()
-    with importing():
-        from crowd_demo.app.compiling.ahead import Ahead, compile_one
-    ahead = Ahead(config)
-    for options in all_choices(config.optimizations):
-        for call in ahead.missing(options):
-            compile_one(call)
-    for call in ahead.missing_colours():
-        compile_one(call)
-
-
-def compile_as_told(config: Config, lines: SimpleQueue[str]) -> None:
-    """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
-    with importing():
-        from crowd_demo.app.compiling.ahead import Ahead, compile_one, key_of
-        from crowd_demo.compute.jit import make_compiler_ready
-
-        make_compiler_ready()
-    ahead, found = Ahead(config), None
-    calls: dict[str, Call] = {}
-    while True:
-        kernel, options = json.loads(lines.get())
-        if options != found:
-            found = options
-            missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
-            calls = {key_of(call): call for call in missing}
-        if kernel in calls:  # else it has been compiled already
-            compile_one(calls[kernel])
-        print(kernel, flush=True)
-
-
-def main() -> None:
-    """Read a configuration, then what else there is to read."""
-    lines: SimpleQueue[str] = SimpleQueue()
-    threading.Thread(target=read_lines, args=(lines,), daemon=True).start()
-    config = Config.model_validate_json(lines.get())
-    {ALL_CHOICES: compile_all_choices, AS_TOLD: compile_as_told}[sys.argv[1]](config, lines)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from operator import itemgetter
 from typing import NamedTuple, Self
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
-from crowd_demo.app.compiling.compile_process import Helper
+from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
@@ -54,6 +54,7 @@ class Compilers:
     def __init__(self, config: Config) -> None:
         self._config = config
         self._helpers: list[Helper] = []
+        self.source: Source | None = None  # of the helpers' processes
         self._changed = threading.Condition()
         self._wishes: dict[object, Wish] = {}  # by owner
         self._begun: set[str] = set()  # being compiled
@@ -75,9 +76,14 @@ class Compilers:
         while (wish := self._wishes.get(owner)) and wish.calls:
             with self._taken(owner, here) as call:
                 done = wish.total - len(wish.calls)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(call) if call else "the last kernels" if here else "kernels", done, wish.total)
+                tell(kernel_name(call) if call else self._elsewhere(wish), done, wish.total)
                 if call:
                     compile_one(call)
+
+    def _elsewhere(self, wish: Wish) -> str:
+        """A kernel that a helper is compiling."""
+        with self._changed:
+            return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
 
     def compile_first(self, render: bool, tell: Tell) -> Ahead:
         """Compile what the first frames need, with as many helpers as pay; return what finds kernels for other options."""
@@ -85,8 +91,8 @@ class Compilers:
         calls = ahead.missing(self._config.optimizations)
         self.want(calls, self._config.optimizations)
         if not self._helpers and len({key_of(call) for call in calls} - self._kept) > FEW:
-            self.start(helpers_that_fit())
-        self.work(tell)
+            self.start(helpers_that_fit() + CAN_FORK)
+        self.work(tell, here=not CAN_FORK)
         return ahead
 
     @contextmanager
@@ -118,30 +124,31 @@ class Compilers:
     def start_early(self) -> None:
         """Start helpers if nothing was ever compiled: each needs a second to start."""
         if cache.is_empty():
-            self.start(helpers_that_fit())
+            self.start(helpers_that_fit() + CAN_FORK)
 
     def start(self, count: int, niceness: int = 0) -> None:
         """Start so many helpers, where they can pass on what they compile."""
-        for _ in range(count if CACHE_LASTS else 0):
-            self.employ(Helper(self._config, niceness))
+        if CACHE_LASTS and count:
+            self.source = source_of(self._config, niceness)
+            for _ in range(count):
+                self.employ(Helper(self.source))
 
     def employ(self, helper: Helper) -> None:
         """Let a helper compile what is wanted."""
         self._helpers.append(helper)
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
 
-    @property
-    def has_helpers(self) -> bool:
-        return bool(self._helpers)
-
     def close(self) -> None:
         """End all helpers, and want nothing any more. New ones may be started."""
         with self._changed:
             helpers, self._helpers = self._helpers, []
+            source, self.source = self.source, None
             self._wishes.clear()
             self._changed.notify_all()
         for helper in helpers:
             helper.close()
+        if source:
+            source.close()
 
     def _feed(self, helper: Helper) -> None:
         """Tell a helper what to compile, kernel by kernel, until it ends."""
@@ -160,19 +167,21 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                now = time.monotonic()
+                now, inwards = time.monotonic(), self._helpers.index(helper) % 2 == 1
                 left = [(wish.since + SETTLE_S - now, key, wish.options)
-                        for wish in self._wishes.values() if (key := self._last_left(wish))]
+                        for wish in self._wishes.values() if (key := self._left(wish, inwards))]
                 early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
                 if early <= 0:
                     self._begun.add(key)
                     return key, options
+                if not left:
+                    helper.rest()
                 self._changed.wait(early if left else None)
         return None
 
-    def _last_left(self, wish: Wish) -> str | None:
-        """The key of the last kernel of a wish that nobody has compiled or begun."""
-        return next((key for key in reversed(wish.calls) if key not in self._begun | self._kept), None)
+    def _left(self, wish: Wish, inwards: bool) -> str | None:
+        """The key of the first kernel of a wish that nobody has compiled or begun, or of the last one."""
+        return next((key for key in (wish.calls if inwards else reversed(wish.calls)) if key not in self._begun | self._kept), None)
 
     def __enter__(self) -> Self:
         return self

@@ -14,6 +14,7 @@ from contextlib import suppress
 
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
+from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
@@ -87,10 +88,12 @@ class Switcher:
         self._want(with_values(options, found))
         return found
 
-    def stand_by(self) -> None:
-        """Start the processes that compile when a value is asked for; each needs a second to start."""
-        if not self._compilers.has_helpers:
+    def stand_by(self) -> Source:
+        """Start what compiles when a value is asked for, which needs a second; return where its processes come from."""
+        if not self._compilers.source:
             self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
+        assert self._compilers.source
+        return self._compilers.source
 
     @property
     def busy(self) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
-import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,15 +17,28 @@ from driven import Driven
 
 from crowd_demo.app import loop
 from crowd_demo.app.compiling import compilers as module
+from crowd_demo.app.compiling import helpers
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compile_process import Helper, Precompiler, all_choices
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, MOST_KERNELS, all_choices
 from crowd_demo.app.compiling.compilers import Compilers
+from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Call, is_on_disk
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.registry.techniques import TECHNIQUES
+
+FORKING = pytest.param(ForkingSource, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))
+
+
+@pytest.fixture(params=[Source, FORKING])
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
+    """Starts each process anew, or forks."""
+    monkeypatch.setattr(helpers, "CAN_FORK", request.param is ForkingSource)
+    source = request.param(load_config("1k"))
+    yield source
+    source.close()
 
 
 @pytest.mark.quick
@@ -38,9 +53,12 @@ def test_every_choice_of_every_technique_comes_up() -> None:
 @pytest.mark.parametrize("name", ["1k", "20k-flock", "maze"])
 def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     config = load_config(name)
-    compiling = Precompiler(config, config.optimizations)
-    assert compiling.process.wait(600) == 0
+    source = source_of(config)
+    compiling = Precompiler(source, config.optimizations)
+    compiling.pause(False)
+    assert compiling.wait(600)
     compiling.close()
+    source.close()
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):
         assert not [call.name for call in ahead.missing(options) if not is_on_disk(call)]
@@ -57,13 +75,17 @@ print(*dict.fromkeys(map(key_of, [*ahead.missing(options), *ahead.missing(other)
 """
 
 
-def test_a_helper_compiles_what_it_is_told_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [Source, FORKING])
+def test_a_helper_compiles_what_it_is_told_and_nothing_else(
+        kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
     wanted = next(key for key in all_keys if ".find_cells" in key)
-    helper = Helper(config)
+    monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
+    source = kind(config)
+    helper = Helper(source)
     try:
         assert helper.compile(wanted, config.optimizations)
         assert helper.compile("no.such_kernel()", config.optimizations), "what has been compiled to find the others"
@@ -71,16 +93,41 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(tmp_path: Path, monk
         assert helper.compile(other, with_values(config.optimizations, {"neighbours": "z_grid"}))
     finally:
         helper.close()
+        source.close()
     written = {path.name.split("-")[0] for path in tmp_path.rglob("*.nbc")}
     assert {name.split(".")[-1] for name in written} >= {"find_cells", "take_snapshot"}
     assert not any("pose" in name or ".see_" in name for name in written)
 
 
-def test_a_helper_that_dies_is_no_failure() -> None:
-    helper = Helper(load_config("1k"))
-    helper.process.kill()
-    assert not helper.compile("anything", load_config("1k").optimizations)
+def test_a_process_that_dies_is_no_failure() -> None:
+    config = load_config("1k")
+    source = ForkingSource(config) if helpers.CAN_FORK else Source(config)
+    helper = Helper(source)
+    source.close()
+    if isinstance(source, ForkingSource):
+        assert not helper.compile("anything", config.optimizations)
+        compiling = Precompiler(source, config.optimizations)
+        compiling.pause(False)
+        assert compiling.wait(10), "there is nobody to go on"
     helper.close()
+
+
+def test_another_process_goes_on_after_some_kernels(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(MOST_KERNELS, AS_TOLD, 2)
+    started: list[str] = []
+    start = source.start
+
+    def counted(work: str) -> helpers.Conversation:
+        started.append(work)
+        return start(work)
+
+    monkeypatch.setattr(source, "start", counted)
+    helper, options = Helper(source), load_config("1k").optimizations
+    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and started == [AS_TOLD] * 2
+    helper.rest()
+    assert helper.compile("unknown", options) and len(started) == 2 + helpers.CAN_FORK, "one that is soon there is not kept"
+    helper.close()
+    assert not helper.compile("unknown", options)
 
 
 class Slow:
@@ -106,8 +153,10 @@ class Willing:
         self.told.append(kernel)
         return len(self.told) <= self.most
 
-    def close(self) -> None:
+    def rest(self) -> None:
         """It is gone already."""
+
+    close = rest
 
 
 @pytest.mark.quick
@@ -131,12 +180,12 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
 def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
     monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
-    monkeypatch.setattr(Switcher, "stand_by", lambda _: started.append("helper"))
+    monkeypatch.setattr(Switcher, "stand_by", lambda _: started.append("helpers"))
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
     monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
     driven.loop.options, driven.loop.frames = RunOptions(), 3
     driven.loop.run()
-    assert started == ["it", "helper"] * lasts
+    assert started == ["helpers", "it"] * lasts
 
 
 @pytest.mark.quick
@@ -149,31 +198,56 @@ def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypat
     assert told == [True, False]
 
 
-def test_it_ends_with_the_program() -> None:
+def test_processes_end_with_the_program(source: Source) -> None:
+    talks = [source.start(work) for work in (AS_TOLD, ALL_CHOICES)]
+    options = load_config("1k").optimizations.model_dump(mode="json")
+    assert talks[0].ask(json.dumps(["unknown", options])) == "unknown"
+    for talk in talks:
+        talk.close()
+        assert talk.ask("more") == ""
+    if isinstance(source, ForkingSource):
+        source._orders.close()  # as the system does when a process dies
+        assert source.process.wait(60) == 0
+
+
+def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
     config = load_config("1k")
-    compiling = Precompiler(config, config.optimizations)
-    assert compiling.process.poll() is None and compiling.process.stdin
-    compiling.process.stdin.close()  # as the system does when a process dies
-    assert compiling.process.wait(60) == 0
-    compiling.close()
+
+    class Counted:
+        def __init__(self) -> None:
+            self.works, self.may_go_on = list[str](), [threading.Event(), threading.Event()]
+
+        def start(self, work: str) -> Any:
+            self.works.append(work)
+            return Talk(self.may_go_on[len(self.works) - 1])
+
+    class Talk:
+        def __init__(self, may_go_on: threading.Event) -> None:
+            self.may_go_on, self.closed = may_go_on, False
+
+        def ask(self, line: str) -> str:
+            assert self.may_go_on.wait(10)
+            return "" if self.closed else "done"
+
+        def close(self) -> None:
+            self.closed = True
+            self.may_go_on.set()
+
+    source = Counted()
+    compiling = Precompiler(cast(Source, source), config.optimizations)
+    assert not compiling.wait(0.01) and not source.works
+    compiling.pause(False)
+    wait_for(lambda: len(source.works) == 1)
+    compiling.pause(True)
+    assert not compiling.wait(0.01) and len(source.works) == 1
+    compiling.pause(False)
+    wait_for(lambda: source.works == [ALL_CHOICES] * 2)
+    source.may_go_on[1].set()
+    assert compiling.wait(10)
 
 
-def test_it_can_be_stopped() -> None:
-    config = load_config("1k")
-    compiling = Precompiler(config, config.optimizations)
-    compiling.close()
-    assert compiling.process.returncode not in (None, 0)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_closing_does_not_wait_for_a_process_that_gets_no_core(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A killed process of idle priority ends only when it is given a core; here the kill never arrives."""
-    monkeypatch.setattr("crowd_demo.app.compiling.compile_process.CLOSE_S", 0.1)
-    config = load_config("1k")
-    compiling = Precompiler(config, config.optimizations)
-    with monkeypatch.context() as patch:
-        patch.setattr(compiling.process, "kill", lambda: compiling.process.send_signal(signal.SIGSTOP))
-        compiling.close()
-    assert compiling.process.poll() is None
-    compiling.process.kill()
-    compiling.process.wait(60)
+def wait_for(happened: Callable[[], bool]) -> None:
+    end = time.monotonic() + 10
+    while not happened() and time.monotonic() < end:
+        time.sleep(0.001)
+    assert happened()

@@ -162,8 +162,10 @@ class Idle:
         self.told.append(kernel)
         return True
 
-    def close(self) -> None:
+    def rest(self) -> None:
         """It is no process."""
+
+    close = rest
 
 
 class Unneeded:

@@ -167,6 +167,9 @@ class Helping:
         self.told.append((re.sub(r".*\.|\(.*", "", kernel), options.get("depth")))
         return self.may_go_on.wait(10) and not self.ends
 
+    def rest(self) -> None:
+        """It takes no memory."""
+
     def close(self) -> None:
         self.closed = True
         self.may_go_on.set()

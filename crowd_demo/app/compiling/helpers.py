@@ -1,0 +1,208 @@
+"""Other processes compile kernels into the cache, from which this one loads them in a fraction of the time.
+
+Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
+wait some forty times for the thread that compiles. A `Helper` compiles the kernels that it is told. A `Precompiler` compiles
+whatever the present options do not need, when a core is free: a technique that is switched on for the first time is then
+loaded (0.01 s) instead of compiled (seconds). Both take their processes (compile_process.py) from one `Source`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO
+
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+
+COMMAND = [sys.executable, "-m", "crowd_demo.app.compiling.compile_process"]
+CLOSE_S = 0.2  # the longest to wait for the end of a killed process
+CAN_FORK = sys.platform == "linux"
+
+
+class Conversation:
+    """With a process that compiles; it may end at any time."""
+
+    def __init__(self, says: IO[str], hears: IO[str], end: Callable[[], None]) -> None:
+        self._says, self._hears, self.close = says, hears, end
+
+    def ask(self, line: str) -> str:
+        """Say something and wait for the answer: nothing if the process has ended, or is made to."""
+        with suppress(OSError, ValueError):  # ValueError: closed here
+            print(line, file=self._hears, flush=True)
+            return self._says.readline().rstrip("\n")
+        return ""
+
+
+class Source:
+    """Starts processes that compile kernels of a configuration.
+
+    Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
+    """
+
+    def __init__(self, config: Config, niceness: int = 0) -> None:
+        self._config, self._niceness = config.model_dump_json(), niceness
+
+    def start(self, work: str) -> Conversation:
+        process = self._run(work, subprocess.PIPE, subprocess.PIPE)
+        assert process.stdin and process.stdout
+        talk = Conversation(process.stdout, process.stdin, lambda: end(process))
+        with suppress(OSError):
+            print(self._config, file=process.stdin, flush=True)
+        return talk
+
+    def close(self) -> None:
+        """Start no more."""
+
+    def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
+        process = subprocess.Popen([*COMMAND, work], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, text=True,
+                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
+            os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
+        return process
+
+
+class ForkingSource(Source):
+    """Starts one process, which then makes copies of itself."""
+
+    def __init__(self, config: Config, niceness: int = 0) -> None:
+        super().__init__(config, niceness)
+        self._orders, its_end = socket.socketpair()
+        with its_end:
+            self.process = self._run(FORKS, its_end.fileno(), subprocess.DEVNULL)
+        with suppress(OSError):
+            self._orders.sendall(f"{self._config}\n".encode())
+
+    def start(self, work: str) -> Conversation:
+        mine, its_end = socket.socketpair()
+        with its_end, suppress(OSError):
+            socket.send_fds(self._orders, [work.encode()], [its_end.fileno()])
+
+        def hang_up() -> None:
+            with suppress(OSError):
+                mine.shutdown(socket.SHUT_RDWR)  # also for a thread that waits for an answer
+            mine.close()
+
+        return Conversation(mine.makefile(), mine.makefile("w"), hang_up)
+
+    def close(self) -> None:
+        self._orders.close()
+        end(self.process)
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Kill the process: a file of the cache is written completely or not at all.
+
+    An idle one needs a free core also to end, so wait for that only a little.
+    """
+    process.kill()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(CLOSE_S)  # then nobody is reading any more
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if stream:
+                stream.close()
+
+
+def source_of(config: Config, niceness: int = 0) -> Source:
+    return (ForkingSource if CAN_FORK else Source)(config, niceness)
+
+
+class Helper:
+    """Compiles kernels, each when it is told to. One at a time may be waited for."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._closed, self._compiled = False, 0
+        self._talk: Conversation | None = None if CAN_FORK else source.start(AS_TOLD)
+
+    def compile(self, kernel: str, options: Optimizations) -> bool:
+        """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
+
+        As far as the process knows: what it does not need to compile, it takes for there.
+        """
+        self._talk = self._talk or self._source.start(AS_TOLD)
+        if self._closed:
+            self._end()
+            return False
+        done = self._talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
+        self._compiled += 1
+        if self._compiled == MOST_KERNELS[AS_TOLD]:
+            self._end()
+        return done
+
+    def rest(self) -> None:
+        """There is nothing to compile at present: do not keep a process that is soon there again."""
+        if CAN_FORK:
+            self._end()
+
+    def close(self) -> None:
+        self._closed = True
+        self._end()
+
+    def _end(self) -> None:
+        talk, self._talk, self._compiled = self._talk, None, 0
+        if talk:
+            talk.close()
+
+
+class Precompiler:
+    """Compiles the kernels of all other choices, and of all colour modes, in idle moments. It is paused at first."""
+
+    def __init__(self, source: Source, options: Optimizations) -> None:
+        self._source, self._options = source, options.model_dump_json()
+        self._may, self._lock = threading.Event(), threading.Lock()
+        self._talk: Conversation | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="crowd-demo precompiler", daemon=True)
+        self._thread.start()
+
+    def pause(self, paused: bool) -> None:
+        """End its process, or go on with another one. Who is idle could not be asked to hurry."""
+        if paused != self._may.is_set():
+            return
+        with self._lock:
+            if paused:
+                self._may.clear()
+                self._end()
+            else:
+                self._may.set()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._may.set()
+            self._end()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until all is compiled; return whether it is, or cannot be."""
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        """Let one process after another compile some kernels, until one says that all are there, or fails."""
+        while self._may.wait():
+            with self._lock:
+                if self._closed:
+                    return
+                if not self._may.is_set():
+                    continue
+                self._talk = talk = self._source.start(ALL_CHOICES)
+            answer = talk.ask(self._options)
+            with self._lock:
+                if self._talk is talk:  # else it was paused
+                    self._end()
+                    if answer != MORE:
+                        return
+
+    def _end(self) -> None:
+        if self._talk:
+            self._talk.close()
+        self._talk = None
