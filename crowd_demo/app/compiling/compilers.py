@@ -181,7 +181,8 @@ class Compilers:
 
     def _left(self, wish: Wish, inwards: bool) -> str | None:
         """The key of the first kernel of a wish that nobody has compiled or begun, or of the last one."""
-        return next((key for key in (wish.calls if inwards else reversed(wish.calls)) if key not in self._begun | self._kept), None)
+        keys = wish.calls if inwards else reversed(wish.calls)
+        return next((key for key in keys if key not in self._begun | self._kept), None)
 
     def __enter__(self) -> Self:
         return self
