@@ -167,7 +167,7 @@ class Seen(NamedTuple):
 
 WHOLE = Seen(zoom=None)
 SEEN = {
-    "show_streams": Seen("100k", ("camera.center=null", "camera.zoom=null"), zoom=None),
+    "show_streams": Seen("100k", ("scene.overlays=[]",), zoom=None),
     "show_density": WHOLE, "show_candidates": WHOLE, "show_turns": WHOLE, "show_bands": Seen(), "show_culling": Seen(),
     "show_cells": Seen(overrides=("optimizations.neighbours=aabb_tree",)),
     "show_curve": WHOLE._replace(overrides=("optimizations.curve=hilbert",)), "show_flow": Seen(zoom=0.8),
