@@ -55,7 +55,8 @@ ENSEMBLE_PICTURE = ["--config", "1k", "--seeds", "1-8", "--vary", "crowd.radius=
 FULL = ["--frames", "1500", "--set", "window.hud=false"]  # until then nobody queues or leaves
 BARE = ["--set", "window.hud=false"]
 SCENES = {  # others are shown at frame 300
-    "100k": ["--frames", "600", *BARE], "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "100k": ["--frames", "600", *BARE, "--set", "camera.zoom=0.3", "--set", "camera.center=[2000, 4500]"],
+    "murmuration": DIVE, "queues": FULL, "station": FULL,
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB
