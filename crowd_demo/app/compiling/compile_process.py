@@ -47,7 +47,7 @@ def main() -> None:
 
 def fork_when_told(orders: socket.socket) -> None:
     """Read a configuration; then each letter comes with a socket to a process that compiles that."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how they ended
+    signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
     with orders.makefile("rb", buffering=0) as stream:
         ahead = ahead_of(stream.readline().decode())
     gc.freeze()  # or a copy that looks for garbage would write to all it shares
@@ -62,6 +62,13 @@ def fork_when_told(orders: socket.socket) -> None:
             finally:
                 os._exit(0)
         os.close(sockets[0])
+
+
+def count_the_ended() -> None:
+    """Take leave of copies that have ended, so that their CPU time counts as this process's."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
