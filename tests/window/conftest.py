@@ -76,15 +76,17 @@ class Running:
 
     def open(self) -> None:
         """Wait for the window, and turn to it."""
-        own = str(self.process.pid)
-        self.window = self.until(lambda: self.tool("search", "--onlyvisible", "--pid", own, check=False).strip())
         self.focus()
 
     def focus(self) -> None:
         self.until(self._focused)
 
     def _focused(self) -> bool:
-        """A window is found a moment before it can be turned to, and X refuses until then."""
+        """Has it been turned to? SDL destroys its first window and makes another, which then gets a title of ours."""
+        self.window = self.tool("search", "--onlyvisible", "--pid", str(self.process.pid), check=False).strip()
+        title = self.tool("getwindowname", self.window, check=False).strip() if self.window else ""
+        if title in ("", "pygame window"):
+            return False
         return xdotool(self.display, "windowfocus", "--sync", self.window, check=False).returncode == 0
 
     def tool(self, *arguments: str, check: bool = True) -> str:
