@@ -10,6 +10,7 @@ from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.heat import draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import cells_between
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -35,8 +36,7 @@ def draw_candidates(sketch: Sketch, looking: Looking) -> None:
 def _window(sketch: Sketch, cell: float, columns: int, rows: int) -> tuple[Longs, Longs]:
     """Rows and columns of the cells on the screen."""
     view = sketch.rect
-    return (np.arange(max(int(view.top // cell), 0), min(int(view.bottom // cell) + 1, rows)),
-            np.arange(max(int(view.left // cell), 0), min(int(view.right // cell) + 1, columns)))
+    return cells_between(view.top, view.bottom, cell, rows), cells_between(view.left, view.right, cell, columns)
 
 
 def _fill(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Longs, candidates: Longs) -> None:

@@ -10,6 +10,7 @@ from crowd_demo.render.colours.heading import WHEEL
 from crowd_demo.render.inks import SHADOW, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import squares_in
 from crowd_demo.render.told import Key
 from crowd_demo.sim.simulation import Simulation
 
@@ -26,19 +27,18 @@ INKS = np.array([ink(colour) for colour in ramp((*WHEEL, WHEEL[0]), TONES + 1)[:
 def draw_streams(sketch: Sketch, looking: Looking) -> None:
     """Draw an arrow on each square that has a stream, the longer the more its agents agree: |sum of v| / sum of |v|."""
     slots, every = _some(looking)
-    side, view, (x, y) = _side(sketch, looking.sim, every), sketch.rect, looking.places(slots)
-    left, top = int(view.left // side), int(view.top // side)
-    columns, rows = int(view.right // side) - left + 1, int(view.bottom // side) - top + 1
-    square = ((y / side).astype(np.int64) - top) * columns + ((x / side).astype(np.int64) - left)
+    side = _side(sketch, looking.sim, every)
+    squares = squares_in(sketch.rect, side)
+    square = squares.number_at(*looking.places(slots))
     agents = looking.used.shot.agents
     vx, vy = np.rint(agents.vx[slots] * FIXED), np.rint(agents.vy[slots] * FIXED)
     speed = np.rint(np.hypot(vx, vy))
-    count, speeds, sum_x, sum_y = (np.bincount(square, each, columns * rows) for each in (None, speed, vx, vy))
+    count, speeds, sum_x, sum_y = (np.bincount(square, each, squares.total) for each in (None, speed, vx, vy))
     found = np.flatnonzero((count >= USUAL / 3) & (np.hypot(sum_x, sum_y) > LEAST * speeds))
-    row, column = np.divmod(found, columns)
+    column, row = squares.place_of(found)
     half = 0.45 * side / speeds[found]
     way_x, way_y = sum_x[found] * half, sum_y[found] * half
-    x, y = (column + left + 0.5) * side, (row + top + 0.5) * side
+    x, y = (column + 0.5) * side, (row + 0.5) * side
     sketch.arrows(x - way_x, y - way_y, x + way_x, y + way_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
@@ -53,7 +53,7 @@ def _some(looking: Looking) -> tuple[Ints, int]:
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
-    """Side of the squares, units, if one agent in so many is looked at. They stay where they are when the camera moves."""
+    """Side of the squares, units, if one agent in so many is looked at."""
     walls, side = sim.terrain.walls, SMALLEST
     area = float(walls.width) * float(walls.height) * every / max(sim.agents.count, 1)  # of an agent
     while side * sketch.zoom < LEAST_PX or side * side < USUAL * area:
