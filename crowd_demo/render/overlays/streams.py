@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Words
-from crowd_demo.render.colours.base import ramp
-from crowd_demo.render.colours.heading import WHEEL
+from crowd_demo.render.colours.heading import SHADES, WHEEL, shades_of
 from crowd_demo.render.inks import SHADOW, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import squares_in
 from crowd_demo.render.told import Key
+from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
 LEAST_PX = 15.0  # side of a square
@@ -20,8 +20,7 @@ USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
 MOST = 40_000  # agents that are looked at
 LEAST = 0.35  # of agreement: below it, there is no stream
 FIXED = 256  # steps of a unit a second: sums of whole numbers do not depend on the order in memory
-TONES = 64  # once around
-INKS = np.array([ink(colour) for colour in ramp((*WHEEL, WHEEL[0]), TONES + 1)[:TONES]], np.uint32)
+INKS = np.array([ink(colour) for colour in SHADES], np.uint32)
 
 
 def draw_streams(sketch: Sketch, looking: Looking) -> None:
@@ -42,7 +41,7 @@ def draw_streams(sketch: Sketch, looking: Looking) -> None:
     sketch.arrows(x - way_x, y - way_y, x + way_x, y + way_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
-    sketch.tell(f"where agents go, by squares of {side:g} units{thinned}; long: all agree", *keys)
+    sketch.tell(f"where agents go, on squares of {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:
@@ -62,6 +61,5 @@ def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
 
 
 def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
-    """The colours of directions on the wheel of headings."""
-    turns = np.arctan2(way_x, -way_y) / (2 * np.pi)  # clockwise from up
-    return INKS[np.round(turns * TONES).astype(np.int64) % TONES]
+    """The colours that headings have."""
+    return INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]
