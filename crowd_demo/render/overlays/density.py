@@ -6,7 +6,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.heat import draw_heat
+from crowd_demo.render.overlays.heat import Heat, draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import squares_in
 from crowd_demo.sim.measures import square_text
@@ -25,13 +25,12 @@ def draw_density(sketch: Sketch, looking: Looking) -> None:
     counts = np.bincount(squares.number_at(*looking.places(looking.in_view())), minlength=squares.total)
     found = np.flatnonzero(counts)
     column, row = squares.place_of(found)
-    if is_open:
-        part, amounts = side, counts[found]
-    else:
+    part, amounts = side, counts[found]
+    if not is_open:
         row, column, which = on_free_tiles(row, column, side, walls)
-        part, amounts = min(side, float(walls.tile)), counts[found][which]
-    what = f"agents in {square_text(looking.sim, side)}"
-    draw_heat(sketch, column * part, row * part, (column + 1) * part, (row + 1) * part, amounts, what, looking.ends)
+        part, amounts = min(side, float(walls.tile)), amounts[which]
+    heat = Heat(column * part, row * part, (column + 1) * part, (row + 1) * part, amounts.astype(np.float64))
+    draw_heat(sketch, heat, f"agents in {square_text(looking.sim, side)}", looking.scales)
 
 
 def side_of(zoom: float, tile: float) -> float:

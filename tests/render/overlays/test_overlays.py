@@ -24,6 +24,7 @@ from crowd_demo.render.overlays.bodies import FEW, MOST, draw_bodies
 from crowd_demo.render.overlays.candidates import draw_candidates
 from crowd_demo.render.overlays.curve import draw_curve
 from crowd_demo.render.overlays.flow import draw_flow
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import Squares, squares_in
 from crowd_demo.render.overlays.streams import draw_streams, inks_of
@@ -68,7 +69,7 @@ def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float
         def paint(on: pygame.Surface) -> None:
             on.fill(ground)
             if overlaid and scene.used:
-                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used), Pen())
+                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used, Scales()), Pen())
 
         scene.draw(surface := plain_surface(SIZE), camera, None, 0.5, paint)
         return pixels(surface)
@@ -85,7 +86,7 @@ def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, Looking]:
     sim.prepare_picture()
     scene.draw(surface, camera, None, 0.5)
     assert scene.used
-    return surface, Looking(sim, camera, camera.view_rect(), scene.used)
+    return surface, Looking(sim, camera, camera.view_rect(), scene.used, Scales())
 
 
 def pixels(surface: pygame.Surface) -> np.ndarray:
@@ -217,7 +218,7 @@ def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
-                        lambda sketch, left, top, right, bottom, found, what: amounts.append(np.stack((left, top, found))))
+                        lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
     sim.reindex()
@@ -235,7 +236,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
 def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
-                        lambda sketch, left, top, right, bottom, found, what: amounts.append(found))
+                        lambda sketch, heat, what, scales: amounts.append(heat.amounts))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
                      optimizations__simd=False, optimizations__stagger__avoidance=1)
     sim.step()
