@@ -19,6 +19,7 @@ from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Looks
 from crowd_demo.render.hud.theme import THEMES
 from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.inspected import draw_box
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of
@@ -36,7 +37,7 @@ class Overlays:
         self._told_of_ground: tuple[OverlayLegend, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
-        self._ends: dict[str, float] = {}
+        self._scales = Scales()
 
     @property
     def at_first(self) -> tuple[str, ...]:
@@ -81,5 +82,5 @@ class Overlays:
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
-            looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor, self._ends)
+            looking = Looking(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
             return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale))

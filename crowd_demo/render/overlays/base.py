@@ -17,6 +17,7 @@ from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.projection import hash_ids
@@ -35,8 +36,8 @@ class Looking(NamedTuple):
     camera: Camera
     frozen: Rect | None  # the part of the world that culling keeps, where that is frozen
     used: Used
+    scales: Scales  # of heat maps
     cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
-    ends: dict[str, float] | None = None  # of the scales of heat maps, kept from picture to picture
 
     @property
     def structure(self) -> Structure | None:
