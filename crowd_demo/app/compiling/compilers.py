@@ -139,9 +139,15 @@ class Compilers:
     # --- helpers -----------------------------------------------------------------------------------------------------
 
     def start_early(self) -> None:
-        """Start helpers if nothing was ever compiled by this version: they need two seconds to start."""
+        """Start helpers if nothing was ever compiled by this version: they need two seconds to start.
+
+        Where they are copies, wait for the first process. To be ready it has compiled what a crowd is built with, so that this
+        one only loads that: a process that compiles keeps 50 MB.
+        """
         if cache.is_empty():
             self.start(helpers_that_fit() + CAN_FORK)
+            if self.source:
+                self.source.wait()
 
     def start(self, count: int, niceness: int = 0) -> None:
         """Start so many helpers, where they can pass on what they compile."""

@@ -58,6 +58,9 @@ class Source:
             print(self._config, file=process.stdin, flush=True)
         return talk
 
+    def wait(self) -> None:
+        """Until there is something to make copies of; here nothing is copied."""
+
     def lower_priority(self, niceness: int) -> None:
         """Of the processes that it starts."""
         self._niceness = niceness
@@ -101,6 +104,12 @@ class ForkingSource(Source):
         super().lower_priority(niceness)
         with suppress(OSError):
             os.setpriority(os.PRIO_PGRP, self.process.pid, niceness)
+
+    def wait(self) -> None:
+        """Until the first process is ready, or has ended."""
+        talk = self.start(AS_TOLD)
+        talk.ask(json.dumps(["", {}]))
+        talk.close()
 
     def close(self) -> None:
         self._orders.close()
