@@ -8,7 +8,7 @@ overlay is plain NumPy, and has no kernels to compile.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,8 @@ from crowd_demo.render.told import RGB, Key, OverlayLegend
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
+
+Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle is to be instead
 
 
 class Label(NamedTuple):
@@ -129,12 +131,12 @@ class Sketch:
                                     np.uint32 if k == 1 else np.int32) for k in range(4)))
         return marks_call(workers, areas, strokes, frame)
 
-    def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0) -> None:
-        """Write the labels, `scale` times as large as is usual in such a window."""
+    def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
+        """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
         for label in self._labels:
             sheet = plate(label.text, pen, scale_for(on.get_size(), scale), label.colour)
             rect = sheet.get_rect(center=(round(label.x), round(label.y)))
-            on.blit(sheet, rect.clamp(on.get_rect().inflate(-16, -16)))
+            on.blit(sheet, moved(rect.clamp(on.get_rect().inflate(-16, -16))))
 
     def _pixels(self, *world: ArrayLike) -> Doubles:
         """float64[n, 4]: x, y, x, y on the screen."""
