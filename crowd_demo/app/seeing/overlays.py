@@ -21,7 +21,7 @@ from crowd_demo.render.hud.theme import THEMES
 from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
 from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.inspected import draw_box
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.told import OverlayLegend
 
@@ -34,6 +34,7 @@ class Overlays:
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[OverlayLegend, ...] = ()  # for the legend
+        self.moved: Moved = lambda rect: rect  # away from the HUD
         self._told_of_ground: tuple[OverlayLegend, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
@@ -83,4 +84,4 @@ class Overlays:
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
             looking = Looking(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
-            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale))
+            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale, self.moved))

@@ -20,7 +20,7 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.seen import joined, seen_call
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.projection import hash_ids
 from crowd_demo.render.scene import Used
@@ -91,10 +91,11 @@ def on_ground(shown: Collection[str]) -> set[str]:
 
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
-                  more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0) -> list[OverlayLegend]:
+                  more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0,
+                  moved: Moved = lambda rect: rect) -> list[OverlayLegend]:
     """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel.
 
-    Labels are `scale` times as large as usual.
+    Labels are `scale` times as large as usual, and moved away from what will cover them.
     """
     sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():
@@ -112,5 +113,5 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
     sketch.call(looking.sim.world.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
-    sketch.write(on, pen, scale)
+    sketch.write(on, pen, scale, moved)
     return sketch.told

@@ -207,3 +207,20 @@ def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
         sketch.write(surface, Pen(), scale)
         widths.append(int(frame_of(surface).any(axis=0).sum()))
     assert widths[1] > 1.7 * widths[0]
+
+
+def test_labels_are_written_where_they_are_moved_to() -> None:
+    pygame.font.init()
+    asked: list[pygame.Rect] = []
+
+    def to_the_corner(rect: pygame.Rect) -> pygame.Rect:
+        asked.append(rect)
+        return rect.move_to(topleft=(0, 0))
+
+    sketch, surface = Sketch(Camera((400.0, 300.0), (640, 360))), plain_surface((640, 360))
+    sketch.label("destination 1", 9000, 150)
+    sketch.write(surface, Pen(), 1.0, to_the_corner)
+    (rect,) = asked
+    assert surface.get_rect().contains(rect), "of what lies outside, the place at the edge"
+    written = np.argwhere(frame_of(surface))
+    assert written.min(axis=0).max() <= 2 and (written.max(axis=0) < (rect.height, rect.width)).all()
