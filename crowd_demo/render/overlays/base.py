@@ -22,7 +22,6 @@ from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.seen import joined, seen_call
 from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import hash_ids
 from crowd_demo.render.scene import Used
 from crowd_demo.render.told import OverlayLegend
 from crowd_demo.sim.neighbours.structure import Structure
@@ -65,15 +64,14 @@ class Looking(NamedTuple):
     def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
         """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
-        ids = self.used.shot.agents.id[slots]
-        few = np.flatnonzero(hash_ids(ids) & np.uint32((1 << halvings) - 1) == 0)
-        kept = slots[few[np.argsort(ids[few])]]
+        kept, _, _ = self._seen(slots, EVERYWHERE, (1 << halvings) - 1)
+        kept = kept[np.argsort(self.used.shot.agents.id[kept])]
         return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
-    def _seen(self, slots: Ints, view: Rect) -> tuple[Ints, Doubles, Doubles]:
-        """Those of them that are drawn in a part of the world, and x and y of each."""
+    def _seen(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
+        """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
         shot = self.used.shot
-        finding, seen = seen_call(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, view)
+        finding, seen = seen_call(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, view, mask)
         finding.run()
         return joined(seen)
 

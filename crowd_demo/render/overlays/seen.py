@@ -1,4 +1,4 @@
-"""Which of some agents are on the screen, and where these are drawn: for overlays, which look at all of them in each picture.
+"""Which of some agents are on the screen, or a few of them, and where: for overlays, which look at all in each picture.
 
 A worker writes what it finds in its share of the list to the same share of `Seen`. O(listed).
 """
@@ -12,7 +12,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.projection import Moving, drawn
+from crowd_demo.render.projection import Moving, drawn, hash_id
 
 
 class Seen(NamedTuple):
@@ -25,8 +25,12 @@ class Seen(NamedTuple):
 
 
 @kernel
-def find_seen(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, seen: Seen) -> None:
-    """Find those of this worker's share of the list that are drawn in the view; its edges belong to it."""
+def find_seen(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: np.uint32,
+              seen: Seen) -> None:
+    """Find those of this worker's share of the list that are drawn in the view, its edges included.
+
+    Of these only agents whose hashed id has no bit of the mask.
+    """
     listed = slots.shape[0]
     first = at = listed * worker // workers
     for k in range(first, listed * (worker + 1) // workers):
@@ -34,15 +38,16 @@ def find_seen(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.
         x = np.float64(drawn(agents.x[slot], agents.vx[slot], ahead))
         y = np.float64(drawn(agents.y[slot], agents.vy[slot], ahead))
         seen.slots[np.uintp(at)], seen.x[np.uintp(at)], seen.y[np.uintp(at)] = slots[k], x, y
-        at += (x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)
+        at += ((x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)
+               & (hash_id(agents.id[slot]) & mask == 0))
     seen.found[worker] = at - first
 
 
-def seen_call(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect) -> tuple[Call, Seen]:
+def seen_call(workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: Rect, mask: int = 0) -> tuple[Call, Seen]:
     """Return the kernel, and what it writes."""
     listed = len(slots)
     seen = Seen(np.empty(listed, np.int32), np.empty(listed), np.empty(listed), np.zeros(workers, np.int64))
-    return call(find_seen, workers, slots, agents, ahead, view, seen), seen
+    return call(find_seen, workers, slots, agents, ahead, view, np.uint32(mask), seen), seen
 
 
 def joined(seen: Seen) -> tuple[Ints, Doubles, Doubles]:
