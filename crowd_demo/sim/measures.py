@@ -12,7 +12,7 @@ def in_metres(sim: Simulation) -> bool:
 
 
 def length_text(sim: Simulation, units: float) -> str:
-    return f"{metres(units):.1f} m" if in_metres(sim) else f"{units:.0f} units"
+    return f"{metres(units):.{2 if metres(units) < 0.995 else 1}f} m" if in_metres(sim) else f"{round(units, 1):g} units"
 
 
 def size_text(sim: Simulation, width: float, height: float) -> str:

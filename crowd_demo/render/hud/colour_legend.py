@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from crowd_demo.render.colours.base import RGB, Legend
 from crowd_demo.render.hud.canvas import Canvas
+from crowd_demo.render.hud.parts import Part, draw_line, in_lines, width_of
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import DIM, FAINT, PAD, SMALL
 
@@ -14,35 +12,16 @@ LINE, EDGES, SWATCH, GAP = 16.0, 10.0, 10.0, 12.0
 RAMP = 150.0  # width of all colours of a ramp
 
 
-class Part(NamedTuple):
-    """What stays in one line: so wide, drawn from there on around the middle of a line."""
-
-    wide: float
-    draw: Callable[[Canvas, float, float], object]
-
-
 def draw_colour_legend(legend: Legend, room: float, pen: Pen, scale: float) -> Canvas:
     """A panel of at most `room` units width, of as many lines as it takes."""
     ruler = Canvas((1, 1), pen, scale, None)
-    lines = _in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD)
-    wide = max(sum(part.wide + GAP for part in line) for line in lines) - GAP
+    lines = in_lines(_parts(legend, room - 2 * PAD, ruler), room - 2 * PAD, GAP)
+    wide = max(width_of(line, GAP) for line in lines)
     canvas = Canvas((2 * PAD + wide, EDGES + LINE * len(lines)), pen, scale)
     for number, line in enumerate(lines):
-        x: float = PAD
-        for part in line:
-            part.draw(canvas, x, EDGES / 2 + LINE * (number + 0.5))
-            x += part.wide + GAP
+        draw_line(canvas, line, PAD, EDGES / 2 + LINE * (number + 0.5), GAP)
     canvas.target((0, 0, *canvas.size), "action", "colours")
     return canvas
-
-
-def _in_lines(parts: list[Part], room: float) -> list[list[Part]]:
-    lines: list[list[Part]] = [[]]
-    for part in parts:
-        if lines[-1] and sum(each.wide + GAP for each in lines[-1]) + part.wide > room:
-            lines.append([])
-        lines[-1].append(part)
-    return lines
 
 
 def _parts(legend: Legend, room: float, ruler: Canvas) -> list[Part]:

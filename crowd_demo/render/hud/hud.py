@@ -25,7 +25,7 @@ from crowd_demo.render.hud.inspection import draw_inspection
 from crowd_demo.render.hud.legend import draw_legend
 from crowd_demo.render.hud.minimap import Minimap, MinimapView
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.placing import Placed, common_px
+from crowd_demo.render.hud.placing import Placed, between, common_px
 from crowd_demo.render.hud.sections import draw_panel
 from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
@@ -72,7 +72,7 @@ class Hud:
         self._drawn_at: list[float] = []
         self._drawn_as: object = None  # what the panels depend on beside numbers
         self._kept: dict[str, Kept] = {}  # what is rendered again only if it has to look different, by name
-        self.taken_px = 0  # pixels at the lower edge that timeline and tour take
+        self._taken_px = 0  # at the lower edge, by timeline, tour and legends
         self._minimap, self._minimap_at = Minimap(), (0, 0)
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
@@ -83,7 +83,7 @@ class Hud:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
         size = on.get_size()
         self.scale = scale_for(size, status.looks.scale)
-        self._placed, self._timeline, self.taken_px = [], None, 0
+        self._placed, self._timeline, self._taken_px = [], None, 0
         self.pen.theme = THEMES[status.looks.theme]
         if status.looks.hud == "full":
             self._draw_full(on, sim, status, now_s)
@@ -93,7 +93,7 @@ class Hud:
             self._draw_tour(on, status.tour)
         if status.minimap:  # before what gives way to it
             self._draw_minimap(on, sim, status.minimap, now_s)
-        lasting, lasting_px = len(self._placed), self.taken_px
+        lasting, lasting_px = len(self._placed), self._taken_px
         if status.looks.hud != "off":
             self._draw_legends(on, status, now_s)
         legends = self._placed[lasting:]
@@ -112,7 +112,7 @@ class Hud:
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
         """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not."""
         left, right = self._free_columns(on, NOTICE_NEEDS)
-        bottom = on.get_height() - round(14 * self.scale) - self.taken_px
+        bottom = on.get_height() - round(14 * self.scale) - self._taken_px
         for notice in reversed(notices):
             surface = text_panel(notice, (right - left) / self.scale, self.pen, self.scale).surface
             bottom -= surface.get_height()
@@ -151,8 +151,8 @@ class Hud:
         if status.past:
             self._bar.draw(on, status.past, now_s, self.scale)
             self._timeline = bar_of((width, height), self.scale)
-            self.taken_px = height_of((width, height), self.scale)
-            height -= self.taken_px
+            self._taken_px = height_of((width, height), self.scale)
+            height -= self._taken_px
         self._refresh((width, height), sim, status, now_s)
         left, right = self._panels
         self._place(on, left, (margin, margin))
@@ -219,20 +219,15 @@ class Hud:
 
     def _left_free(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> pygame.Rect:
         """What rectangles at both sides leave free above what lies at the lower edge."""
-        (left, right), margin = self._between(rects, size), self._margin(size)
-        return pygame.Rect(left, margin, right - left, size[1] - self.taken_px - 2 * margin)
-
-    def _between(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> tuple[int, int]:
-        """The columns of pixels that rectangles at both sides leave free."""
-        middle, margin = size[0] // 2, self._margin(size)
-        return (max((rect.right for rect in rects if rect.right <= middle), default=0) + margin,
-                min((rect.left for rect in rects if rect.left >= middle), default=size[0]) - margin)
+        margin = self._margin(size)
+        left, right = between(rects, size[0], margin)
+        return pygame.Rect(left, margin, right - left, size[1] - self._taken_px - 2 * margin)
 
     def _free_columns(self, on: pygame.Surface, needed: float) -> tuple[int, int]:
         """Where what lies at both sides leaves room at the lower edge, in pixels; the whole width if that is too little."""
         (width, height), margin = on.get_size(), self._margin(on.get_size())
         low = [placed.rect for placed in self._placed if placed.rect.bottom > height * LOW]
-        left, right = self._between(low, (width, height))
+        left, right = between(low, width, margin)
         return (left, right) if right - left > needed * self.scale else (margin, width - margin)
 
     def _draw_tour(self, on: pygame.Surface, view: TourView) -> None:
@@ -264,7 +259,7 @@ class Hud:
         room, hint = (right - left) / self.scale, "   ".join(self._hints(ON_CARD))
         canvas = self._rendered("card", (card, columns), lambda: draw_card(card, room, self.pen, self.scale, hint))
         middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
-        low = (canvas.surface.get_rect(midbottom=(middle, height - taken - margin)) for taken in (self.taken_px, lasting_px))
+        low = (canvas.surface.get_rect(midbottom=(middle, height - taken - margin)) for taken in (self._taken_px, lasting_px))
         places = [canvas.surface.get_rect(midtop=(width // 2, margin)), *low]
         self._place(on, canvas, min(places, key=lambda place: (common_px(place, lasting), self._covered(place))).topleft)
 
@@ -283,7 +278,7 @@ class Hud:
         size = on.get_size()
 
         def render() -> Canvas:
-            canvas, _ = draw_view(view, size, self.pen, self.scale)
+            canvas = draw_view(view, size, self.pen, self.scale)
             canvas.targets.insert(0, Region(ON_DIALOG, canvas.surface.get_rect()))
             return canvas
 
@@ -302,8 +297,8 @@ class Hud:
 
     def _place_low(self, on: pygame.Surface, canvas: Canvas, between: tuple[int, int]) -> None:
         """Place it in the middle of those columns of pixels, above what lies at the lower edge."""
-        self.taken_px += canvas.surface.get_height() + self._margin(on.get_size())
-        self._place(on, canvas, ((sum(between) - canvas.surface.get_width()) // 2, on.get_height() - self.taken_px))
+        self._taken_px += canvas.surface.get_height() + self._margin(on.get_size())
+        self._place(on, canvas, ((sum(between) - canvas.surface.get_width()) // 2, on.get_height() - self._taken_px))
 
     def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:
         on.blit(canvas.surface, at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import pygame
@@ -28,6 +28,13 @@ class Placed(NamedTuple):
         if not self.canvas.surface.get_rect().collidepoint(x, y):
             return None
         return next((region.target for region in reversed(self.canvas.targets) if region.rect.collidepoint(x, y)), ON_PANEL)
+
+
+def between(rects: Sequence[pygame.Rect], width: int, margin: int) -> tuple[int, int]:
+    """The columns of pixels that rectangles at both sides of a window so wide leave free."""
+    middle = width // 2
+    return (max((rect.right for rect in rects if rect.right <= middle), default=0) + margin,
+            min((rect.left for rect in rects if rect.left >= middle), default=width) - margin)
 
 
 def common_px(rect: pygame.Rect, others: Iterable[pygame.Rect]) -> int:

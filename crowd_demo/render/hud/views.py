@@ -85,24 +85,16 @@ class QuestionView(NamedTuple):
 View = ListView | TableView | QuestionView
 
 
-class Drawn(NamedTuple):
-    """A view's canvas, and where it belongs, in pixels."""
-
-    canvas: Canvas
-    at: tuple[int, int]
-
-
-def draw_view(view: View, window: tuple[int, int], pen: Pen, scale: float) -> Drawn:
+def draw_view(view: View, window: tuple[int, int], pen: Pen, scale: float) -> Canvas:
     """Render a view for a window of that size, in pixels."""
     units = window[0] / scale, window[1] / scale
     match view:
         case ListView():
-            canvas = _draw_list(view, units, pen, scale)
+            return _draw_list(view, units, pen, scale)
         case TableView():
-            canvas = _draw_table(view, units, pen, scale)
+            return _draw_table(view, units, pen, scale)
         case QuestionView():
-            canvas = _draw_question(view, units, pen, scale)
-    return Drawn(canvas, place_of(view, canvas, window, scale))
+            return _draw_question(view, units, pen, scale)
 
 
 def place_of(view: View, canvas: Canvas, window: tuple[int, int], scale: float) -> tuple[int, int]:

@@ -3,53 +3,69 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crowd_demo.compute.arrays import Bytes, Longs
+from crowd_demo.render.camera import Rect
 from crowd_demo.render.inks import BLACK, BLUE, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import cells_between
 from crowd_demo.render.told import Key
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
+from crowd_demo.sim.terrain.tiles import Walls
 
 LEAST_PX = 22.0  # from arrow to arrow
+Places = NDArray[np.floating]
 ACROSS, DOWN = np.array(STEP_COLUMN), np.array(STEP_ROW)
 
 
 def draw_flow(sketch: Sketch, looking: Looking) -> None:
     """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
-    fields, walls = looking.sim.world.flow_fields, looking.sim.terrain.walls
-    if not len(fields.made):
+    flow, walls = looking.sim.world.flow_fields, looking.sim.terrain.walls
+    if not len(flow.made):
         sketch.tell("there are no destinations")
         return
-    x, y = looking.pointed_at
-    goal = int(np.argmin((fields.fields.goal_x - x) ** 2 + (fields.fields.goal_y - y) ** 2))
-    goal_x, goal_y = float(fields.fields.goal_x[goal]), float(fields.fields.goal_y[goal])
-    sketch.label(f"destination {goal}", goal_x, goal_y)
-    if not fields.made[goal]:
+    fields, (at_x, at_y) = flow.fields, looking.pointed_at
+    goal = int(np.argmin((fields.goal_x - at_x) ** 2 + (fields.goal_y - at_y) ** 2))
+    sketch.label(f"destination {goal}", float(fields.goal_x[goal]), float(fields.goal_y[goal]))
+    if not flow.made[goal]:
         sketch.tell(f"nobody has needed the field of destination {goal} yet, so it is not made")
         return
-    tile, every, view = float(walls.tile), 1, sketch.rect
+    tile, every = float(walls.tile), 1
     while every * tile * sketch.zoom < LEAST_PX:
         every *= 2
-    direction = fields.fields.direction[goal]
-    rows, columns = (every * cells_between(low, high, every * tile, -(-tiles // every)) for low, high, tiles in (
-        (view.top, view.bottom, direction.shape[0]), (view.left, view.right, direction.shape[1])))
-    steps = direction[np.ix_(rows, columns)]
-    row, column = (each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
-    step, free = steps.ravel().astype(np.int64), walls.blocked[np.ix_(rows, columns)].ravel() == 0
-    leads = free & (step < ARRIVED)
-    way = ACROSS[step[leads]], DOWN[step[leads]]
-    length = 0.36 * every * tile / np.hypot(*way)
-    x, y = (column[leads] + 0.5) * tile, (row[leads] + 0.5) * tile
-    sketch.arrows(x - way[0] * length, y - way[1] * length, x + way[0] * length, y + way[1] * length, ink(BLUE),
-                  shadow=ink(WHITE, 150))
-    there = free & (step == ARRIVED)
-    sketch.boxes(column[there] * tile + 2, row[there] * tile + 2, (column[there] + 1) * tile - 2, (row[there] + 1) * tile - 2,
-                 ink(BLACK, 220), width=2, shadow=ink(WHITE, 110))
-    lost = free & (step == UNREACHABLE)
-    x, y, half = (column[lost] + 0.5) * tile, (row[lost] + 0.5) * tile, 0.2 * every * tile
-    sketch.lines(np.append(x - half, x - half), np.append(y - half, y + half), np.append(x + half, x + half),
-                 np.append(y + half, y - half), ink(VERMILION, 225))
+    column, row, step = _free_tiles(sketch.rect, walls, fields.direction[goal], every)
+    x, y = (column + 0.5) * tile, (row + 0.5) * tile
+    leads, there, lost = step < ARRIVED, step == ARRIVED, step == UNREACHABLE
+    _draw_arrows(sketch, x[leads], y[leads], step[leads], 0.36 * every * tile)
+    half = tile / 2 - 2
+    sketch.boxes(x[there] - half, y[there] - half, x[there] + half, y[there] + half, ink(BLACK, 220), width=2,
+                 shadow=ink(WHITE, 110))
+    _draw_crosses(sketch, x[lost], y[lost], 0.2 * every * tile)
     thinned = f"; one tile in {every} x {every}" if every > 1 else ""
     sketch.tell(f"to destination {goal}, the nearest to the cursor{thinned}",
                 Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))
+
+
+def _free_tiles(view: Rect, walls: Walls, direction: Bytes, every: int) -> tuple[Longs, Longs, Longs]:
+    """Of the tiles in view, or of every n-th column and row of them, those without a wall: column, row, and the step there."""
+    side = every * float(walls.tile)
+    rows, columns = (every * cells_between(low, high, side, -(-tiles // every)) for low, high, tiles in (
+        (view.top, view.bottom, direction.shape[0]), (view.left, view.right, direction.shape[1])))
+    row, column = (each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
+    free = walls.blocked[row, column] == 0
+    row, column = row[free], column[free]
+    return column, row, direction[row, column].astype(np.int64)
+
+
+def _draw_arrows(sketch: Sketch, x: Places, y: Places, step: Longs, half: float) -> None:
+    across, down = ACROSS[step], DOWN[step]
+    length = half / np.hypot(across, down)
+    sketch.arrows(x - across * length, y - down * length, x + across * length, y + down * length, ink(BLUE),
+                  shadow=ink(WHITE, 150))
+
+
+def _draw_crosses(sketch: Sketch, x: Places, y: Places, half: float) -> None:
+    sketch.lines(x - half, y - half, x + half, y + half, ink(VERMILION, 225))
+    sketch.lines(x - half, y + half, x + half, y - half, ink(VERMILION, 225))

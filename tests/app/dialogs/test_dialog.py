@@ -25,6 +25,7 @@ from crowd_demo.render.hud.views import (
     View,
     draw_view,
     first_shown,
+    place_of,
 )
 
 
@@ -88,8 +89,8 @@ def test_a_long_list_shows_its_selected_row() -> None:
 ])
 def test_a_view_fits_into_any_window(view: View, size: tuple[int, int]) -> None:
     pygame.font.init()
-    canvas, at = draw_view(view, size, Pen(), 0.8)
-    rect = canvas.surface.get_rect(topleft=at)
+    canvas = draw_view(view, size, Pen(), 0.8)
+    rect = canvas.surface.get_rect(topleft=place_of(view, canvas, size, 0.8))
     assert pygame.Rect((0, 0), size).contains(rect)
     if isinstance(view, ListView) and view.rows:
         assert Target("row", str(view.selected)) in [placed.target for placed in canvas.targets]

@@ -1,0 +1,39 @@
+"""The legend of overlays: each with its name, its text, and its colours in as many lines as they take."""
+
+from __future__ import annotations
+
+import pytest
+from hud_spy import Spy
+
+from crowd_demo.render.hud.legend import draw_legend
+from crowd_demo.render.hud.parts import Part, in_lines, width_of
+from crowd_demo.render.told import Key, OverlayLegend
+
+pytestmark = pytest.mark.quick
+KEYS = Key((200, 0, 0), "taken without a test"), Key((0, 200, 0), "tested", dashed=True), Key((0, 0, 200), "left out")
+TOLD = (OverlayLegend("culling", "8,000 agents tested", KEYS), OverlayLegend("bodies", "", KEYS[:1]),
+        OverlayLegend("links", "there are none"))
+
+
+def lines(room: float) -> list[list[str]]:
+    """What is written, line by line."""
+    spy = Spy()
+    canvas = draw_legend(TOLD, room, spy, 1.0)
+    assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)
+    middles = sorted({each.box.centery for each in spy.written})
+    return [[each.text for each in spy.written if each.box.centery == middle] for middle in middles]
+
+
+def test_names_stand_beside_texts_or_beside_colours_where_there_is_no_text() -> None:
+    first, second, third = (key.what for key in KEYS)
+    assert lines(600) == [["culling", "8,000 agents tested"], [first, second, third], ["bodies", first],
+                          ["links", "there are none"]]
+    assert lines(250) == [["culling", "8,000 agents tested"], [first], [second, third], ["bodies", first],
+                          ["links", "there are none"]]
+
+
+def test_a_line_has_as_many_parts_as_fit() -> None:
+    parts = [Part(wide, lambda *_: None) for wide in (30, 40, 50, 200, 10)]
+    found = in_lines(parts, 100, 10)
+    assert [[part.wide for part in line] for line in found] == [[30, 40], [50], [200], [10]]
+    assert width_of(found[0], 10) == 80 and in_lines([], 100, 10) == [[]]
