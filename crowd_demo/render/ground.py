@@ -21,6 +21,7 @@ from crowd_demo.sim.terrain.tiles import Terrain
 
 RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a slab, whose south face is in view
 SLAB = 12.0  # height of its south face, world units
+LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
 
 
@@ -93,16 +94,24 @@ class TileLayer:
             self._across, self._down = Borders(columns, tile), Borders(rows, tile)
         xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
         side = max(self._across.widest(), self._down.widest(), 1)
-        self._pictures = self._set.at(side)
-        self._pictures.ensure(self._used)
-        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
-        self._slab_px = max(1, round(SLAB * camera.zoom))
         everywhere = TileRange(0, rows, 0, columns)
         self._drawn = everywhere if how == "off" else TileRange(*self._down.meeting(rect.top, rect.bottom),
                                                                 *self._across.meeting(rect.left, rect.right))
+        self._pictures = self._set.at(side)
+        self._pictures.ensure(self._needed(side))
+        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
+        self._slab_px = max(1, round(SLAB * camera.zoom))
         self._visited = self._drawn if how == "grid" else everywhere
         self._wanted = Wanted(how == "agents", *rect, tile)
         self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
+
+    def _needed(self, side: int) -> list[int]:
+        """The numbers of the pictures to make: all that the map uses, or of large ones those of the tiles that are drawn."""
+        if side <= LARGE_PX:
+            return self._used
+        drawn = self._drawn
+        numbers: list[int] = np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
+        return numbers
 
     def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
         height, width = frame.shape

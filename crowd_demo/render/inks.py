@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -41,7 +43,12 @@ TONES = 64  # of the scale
 
 def scale_inks(shares: ArrayLike, least_alpha: int, most_alpha: int) -> Words:
     """The inks of shares between 0 and 1, uint32 of their shape; what is more is more opaque, too."""
-    table = np.array([ink(scale_colour(tone / (TONES - 1)),
-                          round(least_alpha + (most_alpha - least_alpha) * tone / (TONES - 1))) for tone in range(TONES)],
-                     np.uint32)
-    return table[np.clip(np.nan_to_num(np.asarray(shares)) * (TONES - 1), 0, TONES - 1).astype(np.int64)]
+    tones = np.clip(np.nan_to_num(np.asarray(shares)) * (TONES - 1), 0, TONES - 1).astype(np.int64)
+    return _inks(least_alpha, most_alpha)[tones]
+
+
+@cache
+def _inks(least_alpha: int, most_alpha: int) -> Words:
+    shares = np.linspace(0, 1, TONES).tolist()
+    return np.array([ink(scale_colour(share), round(least_alpha + (most_alpha - least_alpha) * share)) for share in shares],
+                    np.uint32)

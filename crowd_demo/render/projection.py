@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute import hashing
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Words
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import floor, remainder32, scramble
 from crowd_demo.sim.store.columns import Columns
@@ -71,8 +70,3 @@ def hash_id(number: Int) -> Int:
 def look_of_id(number: Int, looks: int) -> Int:
     """`hash_id(number) % looks`, for one id or for sixteen, of at most 256 looks."""
     return remainder32(scramble(number), looks)
-
-
-def hash_ids(numbers: Ints) -> Words:
-    """`hash_id` of an array."""
-    return hashing.scramble(numbers.astype(np.uint32))

@@ -11,14 +11,16 @@ A sky has instead of open ground a picture for each row of tiles, and so a colou
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import pygame
 from numpy.lib.stride_tricks import sliding_window_view
 
-from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks, Words
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -37,6 +39,7 @@ MOST_ROWS = 144  # more rows of tiles share pictures
 DAY, NIGHT = (1, 1, 1), (0.2, 0.22, 0.3)  # of red, green and blue; at night colours and light stand out
 
 Picture = Floats  # [side, side, 3], 0 to 255
+Pictures = Callable[[Iterable[int], int], Iterator[tuple[int, Picture]]]  # from numbers and a side
 
 
 class TileSet:
@@ -65,24 +68,32 @@ class TileSet:
 
     def picture(self, number: int, side: int) -> Picture:
         """A picture with `side` pixels a side."""
-        if number >= ON_GROUND:
-            return self._sky_row(number - ON_GROUND, side)
-        lit: Picture = self._on_ground(number, side) * self._ambient
-        return lit
+        ((_, picture),) = self.pictures([number], side)
+        return picture
+
+    def pictures(self, numbers: Iterable[int], side: int) -> Iterator[tuple[int, Picture]]:
+        """Yield each number with its picture, in an order in which those that differ in shade alone share their making."""
+        for top, group in groupby(sorted(numbers, key=_top_of), _top_of):
+            if top >= ON_GROUND:
+                yield top, self._sky_row(top - ON_GROUND, side)
+                continue
+            kind, variant = divmod(top, VARIANTS)
+            picture = _resized(self._part(self._names[kind], variant), side, side)
+            for number in group:
+                lit: Picture = self._lit(picture, kind, variant, number // VARIANTS % SHADES) * self._ambient
+                yield number, lit
 
     def mean_colours(self, numbers: Marks) -> Bytes:
         """The mean colour of each of these pictures: uint8[..., 3]."""
         found, where = np.unique(numbers, return_inverse=True)
-        colours: Bytes = np.array([self.picture(int(number), 1)[0, 0] for number in found]).round().astype(np.uint8)
+        pictures = dict(self.pictures(found.tolist(), 1))
+        colours: Bytes = np.array([pictures[number][0, 0] for number in found.tolist()]).round().astype(np.uint8)
         return colours[where.reshape(numbers.shape)]
 
-    def _on_ground(self, number: int, side: int) -> Picture:
-        of_kind, variant = divmod(number, VARIANTS)
-        kind, shade = divmod(of_kind, SHADES)
-        top = _resized(self._part(self._names[kind], variant), side, side)
+    def _lit(self, top: Picture, kind: int, variant: int, shade: int) -> Picture:
         if kind == WALL:
             return _with_front(top, self._part("wall_front", variant)) if shade else top
-        picture: Picture = top * _light(shade, side)[..., None]
+        picture: Picture = top * _light(shade, len(top))[..., None]
         return picture
 
     def _sky_row(self, row: int, side: int) -> Picture:
@@ -98,7 +109,7 @@ class TileSet:
     def at(self, side: int) -> Scaled:
         """The pictures with `side` pixels a side; the last few sizes are kept."""
         if side not in self._scaled:
-            self._scaled[side] = Scaled(self.picture, ON_GROUND + self._sky_rows, side)
+            self._scaled[side] = Scaled(self.pictures, ON_GROUND + self._sky_rows, side)
             if len(self._scaled) > KEPT:
                 self._scaled.popitem(last=False)
         self._scaled.move_to_end(side)
@@ -108,25 +119,34 @@ class TileSet:
 class Scaled:
     """Pictures of one size, uint32[count, side, side], top byte 0; `ensure` makes each when it is first needed."""
 
-    def __init__(self, picture: Callable[[int, int], Picture], count: int, side: int) -> None:
-        self._picture = picture
+    def __init__(self, pictures: Pictures, count: int, side: int) -> None:
+        self._pictures = pictures
+        self._made: set[int] = set()
         self._surfaces: dict[int, pygame.Surface] = {}
         beyond = LANES  # kernels read sixteen pixels at a time
         self.pixels = np.zeros(count * side * side + beyond, np.uint32)[:-beyond].reshape(count, side, side)
 
     def ensure(self, numbers: list[int]) -> None:
         """Make those of the given pictures that do not exist yet."""
-        for number in numbers:
-            if number not in self._surfaces:
-                surface = self._surfaces[number] = _surface(self._picture(number, self.pixels.shape[1]))
-                self.pixels[number] = frame_of(surface) & 0xFFFFFF
+        missing = [number for number in numbers if number not in self._made]
+        for number, picture in self._pictures(missing, self.pixels.shape[1]):
+            self.pixels[number] = _packed(picture)
+        self._made.update(missing)
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
         """The pygame surface of each of the given pictures, which exist."""
+        for number in set(numbers) - self._surfaces.keys():
+            self._surfaces[number] = _surface(self.pixels[number])
         return list(map(self._surfaces.__getitem__, numbers))
 
 
-def _light(shade: int, side: int) -> Picture:
+def _top_of(number: int) -> int:
+    """What a picture shows without light: kind and variant in one number, or the row of a sky."""
+    return number if number >= ON_GROUND else number // (SHADES * VARIANTS) * VARIANTS + number % VARIANTS
+
+
+@lru_cache(SHADES)
+def _light(shade: int, side: int) -> Floats:
     """How much of the light reaches each pixel of open ground: float32[side, side]."""
     place = (np.arange(side) + 0.5) / side
     from_north, from_west = (_fading(place, reach) for _, reach in (NORTH_SHADOW, WEST_SHADOW))
@@ -159,11 +179,15 @@ def _with_front(top: Picture, front: Picture) -> Picture:
     return picture
 
 
-def _surface(picture: Picture) -> pygame.Surface:
-    height, width, _ = picture.shape
-    surface = plain_surface((width, height))
+def _packed(picture: Picture) -> Words:
     red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
-    frame_of(surface)[:] = red << 16 | green << 8 | blue
+    packed: Words = red << 16 | green << 8 | blue
+    return packed
+
+
+def _surface(pixels: Words) -> pygame.Surface:
+    surface = plain_surface(pixels.shape[::-1])
+    frame_of(surface)[:] = pixels
     return surface
 
 
@@ -177,7 +201,7 @@ def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) 
     if width > len(picture):
         rows = _enlarged(picture, height, top_joins)
         return _enlarged(rows.transpose(1, 0, 2), width, True).transpose(1, 0, 2)
-    scaled = pygame.transform.smoothscale(_surface(picture), (width, height))
+    scaled = pygame.transform.smoothscale(_surface(_packed(picture)), (width, height))
     pixels = frame_of(scaled)[..., None] >> np.array([16, 8, 0], np.uint32) & 255
     return pixels.astype(np.float32)
 

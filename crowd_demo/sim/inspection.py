@@ -111,7 +111,7 @@ def _others(slots: Ints, slot: int) -> Ints:
 
 
 def _place_in(order: Ints, count: int, slot: int) -> int:
-    return int(np.flatnonzero(order[:count] == slot)[0])
+    return int((order[:count] == slot).argmax())
 
 
 def _box_of(row: int, column: int, reach: int, rows: int, columns: int, cell: float) -> Box:

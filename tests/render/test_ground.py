@@ -194,6 +194,34 @@ def test_another_view_of_the_same_terrain_is_prepared(tile_set):
         assert np.array_equal(paving_of(ground).xs, paving_of(fresh).xs)
 
 
+@pytest.mark.parametrize("how", ["off", "agents", "grid"])
+def test_large_pictures_are_made_when_their_tiles_are_first_drawn(assets, how):
+    tile_set, map_ = tiles.TileSet(assets, load_manifest(assets)["tiles"], "stone", ROWS), terrain()
+    ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
+    used, seen = set(tile_set.numbers(map_.kinds, map_.marks).ravel().tolist()), set()
+    for x, y in ((30, 30), (45, 30), (150, 110)):
+        camera.look_at(x, y, 2.0)  # tiles of 40 pixels, of which one or two are on the screen, or three
+        ground.prepare(how, map_, camera, camera.view_rect())
+        left, top, right, bottom = camera.view_rect()
+        drawn = paving_of(ground)
+        seen |= {int(drawn.number[row, column]) for row in range(ROWS) for column in range(COLUMNS)
+                 if column * TILE < right and (column + 1) * TILE > left and row * TILE < bottom and (row + 1) * TILE > top}
+        made = {number for number in used if drawn.pictures[number].any()}
+        assert made == (used if how == "off" else seen)
+        for number in made:
+            red, green, blue = tile_set.picture(number, 40).round().astype(np.uint32).transpose(2, 0, 1)
+            assert np.array_equal(drawn.pictures[number], red << 16 | green << 8 | blue)
+    assert how == "off" or len(seen) < len(used)
+
+
+def test_pictures_that_are_made_together_are_those_made_alone(tile_set):
+    rows_of_the_sky = range(tiles.ON_GROUND, len(tile_set.at(12).pixels))
+    numbers = [0, 1, 5, 33, 34, 64, 69, 101, 37, *rows_of_the_sky]
+    together = dict(tile_set.pictures(numbers, 12))
+    assert together.keys() == set(numbers)
+    assert all(np.array_equal(together[number], tile_set.picture(number, 12)) for number in numbers)
+
+
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
     scaled = tile_set.at(2)
     scaled.ensure([0])

@@ -17,7 +17,8 @@ from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays.marks import call_ahead as overlay_call
+from crowd_demo.render.overlays import marks, seen
+from crowd_demo.render.projection import moving
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import perceive_call
 from crowd_demo.sim.metrics.readings import calls_ahead
@@ -62,7 +63,8 @@ class Ahead:
         yield from self._sim.calls_ahead()
         if self._scene:
             yield from self._scene.calls(self._camera)
-            yield overlay_call(self._scene.sim.world.workers)
+            yield marks.call_ahead(self._sim.world.workers)
+            yield seen.call_ahead(self._sim.world.workers, moving(self._sim.agents.columns))
             yield perceive_call(self._sim, 0, np.zeros(0, np.int32))[0]
             yield from calls_ahead(self._sim)
 

@@ -6,6 +6,7 @@ that the last step and this frame have really used; nothing is worked out anew, 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection
 from typing import NamedTuple, Protocol
 
@@ -18,14 +19,15 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.overlays.heat import Scales
+from crowd_demo.render.overlays.seen import joined, seen_call
 from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import hash_ids
 from crowd_demo.render.scene import Used
 from crowd_demo.render.told import OverlayLegend
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
 
+EVERYWHERE = Rect(-math.inf, -math.inf, math.inf, math.inf)
 NOT_BUILT = "the next step builds it"  # a structure, after a change or in the past
 
 
@@ -51,24 +53,27 @@ class Looking(NamedTuple):
 
     def places(self, slots: Ints) -> tuple[Doubles, Doubles]:
         """Where these agents are drawn, world units."""
-        agents, ahead = self.used.shot.agents, self.used.shot.ahead
-        return ((agents.x[slots] + agents.vx[slots] * ahead).astype(np.float64),
-                (agents.y[slots] + agents.vy[slots] * ahead).astype(np.float64))
+        _, x, y = self._seen(slots, EVERYWHERE)
+        return x, y
 
     def in_view(self, drawn: Ints | None = None) -> Ints:
         """The agents on the screen that the scene has drawn, or of some of these, by slot."""
-        slots = self.used.slots if drawn is None else drawn
-        x, y = self.places(slots)
-        view = self.camera.view_rect()
-        return slots[(x >= view.left) & (x <= view.right) & (y >= view.top) & (y <= view.bottom)]
+        slots, _, _ = self._seen(self.used.slots if drawn is None else drawn, self.camera.view_rect())
+        return slots
 
     def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
         """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
-        ids = self.used.shot.agents.id[slots]
-        few = np.flatnonzero(hash_ids(ids) & np.uint32((1 << halvings) - 1) == 0)
-        kept = slots[few[np.argsort(ids[few])]]
+        kept, _, _ = self._seen(slots, EVERYWHERE, (1 << halvings) - 1)
+        kept = kept[np.argsort(self.used.shot.agents.id[kept])]
         return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
+
+    def _seen(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
+        """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
+        shot = self.used.shot
+        finding, seen = seen_call(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, view, mask)
+        finding.run()
+        return joined(seen)
 
 
 class Draw(Protocol):

@@ -1,45 +1,102 @@
 """The marks of overlays: translucent areas and lines, blended over the finished picture by one kernel.
 
-The screen is cut into slices; a worker draws what lies in its slices, in the order of the lists, so the picture does not
-depend on the number of workers. A mark outside of a slice costs one comparison. O(marks * slices + pixels).
+Marks are in world units. The kernel finds their pixels and clips lines to the screen, in float64. The screen is cut into
+slices; a worker draws what lies in its slices, in the order of the lists, so the picture does not depend on the number of
+workers. A mark outside of a slice costs two comparisons. O(marks * slices + pixels).
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Int, Ints, Words
+from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.render.pixels import Frame, over_pixel
 from crowd_demo.render.slices import SLICES_PER_WORKER
 
+EDGE_PX = 4.0  # lines are clipped so far outside of the screen
+FAR_PX = 1e6  # what is farther away, or nowhere, is not drawn
+
 
 class Areas(NamedTuple):
-    """Filled rectangles of pixels, right and bottom outside of them."""
+    """Filled rectangles; the pixels at their right and lower edge are outside."""
 
-    box: Ints  # [n, 4]: left, top, right, bottom
+    edges: Doubles  # [4, n]: left, top, right, bottom, world units
     ink: Words  # [n]: premultiplied 0xAARRGGBB
 
 
 class Strokes(NamedTuple):
-    """Lines from pixel to pixel, all of them on the screen or near its edge."""
+    """Lines from place to place."""
 
-    ends: Ints  # [n, 4]: x, y of both ends
+    ends: Doubles  # [4, n]: x, y of both ends, world units
     ink: Words  # [n]: premultiplied 0xAARRGGBB
     width: Ints  # [n]: pixels
     dash: Ints  # [n]: length of dashes and gaps in pixels; 0 for a full line
 
 
+class Window(NamedTuple):
+    """The corner of the screen, world units, and pixels a unit."""
+
+    left: float
+    top: float
+    zoom: float
+
+
 @device
-def _fill(frame: Frame, top: int, bottom: int, areas: Areas) -> None:
+def _fill(frame: Frame, first: int, last: int, areas: Areas, window: Window) -> None:
+    """Fill what lies in the rows [first, last)."""
+    wide = frame.shape[1]
     for k in range(areas.ink.shape[0]):
-        left, right = max(areas.box[k, 0], 0), min(areas.box[k, 2], frame.shape[1])
-        ink = areas.ink[k]
-        for y in range(max(areas.box[k, 1], top), min(areas.box[k, 3], bottom)):
-            for x in range(left, right):
-                frame[np.uintp(y), np.uintp(x)] = over_pixel(frame[np.uintp(y), np.uintp(x)], ink)
+        top, bottom = (areas.edges[1, k] - window.top) * window.zoom, (areas.edges[3, k] - window.top) * window.zoom
+        if top < last and bottom >= first:
+            left, right = (areas.edges[0, k] - window.left) * window.zoom, (areas.edges[2, k] - window.left) * window.zoom
+            if left < wide and right >= 0.0:
+                ink = areas.ink[k]
+                for y in range(math.floor(max(top, first)), math.floor(min(bottom, last))):
+                    for x in range(math.floor(max(left, 0.0)), math.floor(min(right, wide))):
+                        frame[np.uintp(y), np.uintp(x)] = over_pixel(frame[np.uintp(y), np.uintp(x)], ink)
+
+
+@device
+def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: float, room: float) -> bool:
+    """Are both ends on the screen, or at most so many pixels outside?"""
+    return (min(x0, x1) >= -room and max(x0, x1) <= width + room and min(y0, y1) >= -room and max(y0, y1) <= height + room)
+
+
+@device
+def _within(begin: float, way: float, size: float) -> tuple[float, float]:
+    """Between which shares of its way a line is on the screen or near it, along an axis; nowhere if the first is greater."""
+    low, high = -EDGE_PX - begin, size + EDGE_PX - begin
+    if way == 0.0:
+        return (0.0, 1.0) if low <= 0.0 <= high else (1.0, 0.0)
+    return min(low / way, high / way), max(low / way, high / way)
+
+
+@device
+def _clipped(x0: float, y0: float, x1: float, y1: float, width: float, height: float) -> tuple[float, float, float, float]:
+    """Both ends of what of a line is on the screen or near its edge; ends that are nowhere if nothing is.
+
+    Source: Liang and Barsky, "A new concept and method for line clipping" (1984).
+    """
+    across, down = x1 - x0, y1 - y0
+    enter_x, leave_x = _within(x0, across, width)
+    enter_y, leave_y = _within(y0, down, height)
+    enter, leave = max(enter_x, enter_y, 0.0), min(leave_x, leave_y, 1.0)
+    if not enter <= leave:
+        return np.inf, np.inf, np.inf, np.inf
+    return x0 + across * enter, y0 + down * enter, x0 + across * leave, y0 + down * leave
+
+
+@device
+def _steps(start: int, step: int, length: int, low: int, high: int) -> tuple[int, int]:
+    """The first step at which `start + (k * step >> 16)` may lie in [low, high), and the one after the last."""
+    if step == 0:
+        return 0, length + 1
+    begin, end = ((low - 1 - start) << 16) // step, ((high + 1 - start) << 16) // step
+    return max(min(begin, end), 0), min(max(begin, end) + 2, length + 1)
 
 
 @device
@@ -48,7 +105,8 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
     length = max(abs(x1 - x0), abs(y1 - y0))
     flat = abs(x1 - x0) >= abs(y1 - y0)
     step_x, step_y = ((x1 - x0) << 16) // max(length, 1), ((y1 - y0) << 16) // max(length, 1)
-    for step in range(length + 1):
+    first, last = _steps(y0, step_y, length, top - width, bottom + width)
+    for step in range(first, last):
         if dash > 0 and step // dash & 1:
             continue
         at_x, at_y = x0 + ((step * step_x + (1 << 15)) >> 16), y0 + ((step * step_y + (1 << 15)) >> 16)
@@ -58,27 +116,39 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
                 frame[np.uintp(y), np.uintp(x)] = over_pixel(frame[np.uintp(y), np.uintp(x)], ink)
 
 
+@device
+def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, window: Window) -> None:
+    """Draw what lies in the rows [top, bottom)."""
+    high, wide = float(frame.shape[0]), float(frame.shape[1])
+    for k in range(strokes.ink.shape[0]):
+        y0, y1 = (strokes.ends[1, k] - window.top) * window.zoom, (strokes.ends[3, k] - window.top) * window.zoom
+        width = np.int64(strokes.width[k])
+        if min(y0, y1) - width < bottom and max(y0, y1) + width >= top:
+            x0, x1 = (strokes.ends[0, k] - window.left) * window.zoom, (strokes.ends[2, k] - window.left) * window.zoom
+            if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
+                x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
+            if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
+                _draw(frame, top, bottom, math.floor(x0), math.floor(y0), math.floor(x1), math.floor(y1),
+                      strokes.ink[k], width, np.int64(strokes.dash[k]))
+
+
 @kernel
-def draw_marks(worker: int, workers: int, areas: Areas, strokes: Strokes, frame: Frame) -> None:
+def draw_marks(worker: int, workers: int, areas: Areas, strokes: Strokes, window: Window, frame: Frame) -> None:
     """Every `workers`-th slice."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
         top, bottom = height * part // slices, height * (part + 1) // slices
-        _fill(frame, top, bottom, areas)
-        for k in range(strokes.ink.shape[0]):
-            x0, y0 = np.int64(strokes.ends[k, 0]), np.int64(strokes.ends[k, 1])
-            x1, y1 = np.int64(strokes.ends[k, 2]), np.int64(strokes.ends[k, 3])
-            width = np.int64(strokes.width[k])
-            if min(y0, y1) - width < bottom and max(y0, y1) + width >= top:
-                _draw(frame, top, bottom, x0, y0, x1, y1, strokes.ink[k], width, np.int64(strokes.dash[k]))
+        _fill(frame, top, bottom, areas, window)
+        _stroke(frame, top, bottom, strokes, window)
 
 
-def marks_call(workers: int, areas: Areas, strokes: Strokes, frame: Frame) -> Call:
+def marks_call(workers: int, areas: Areas, strokes: Strokes, window: Window, frame: Frame) -> Call:
     """The kernel that draws the areas and, over them, the lines."""
-    return call(draw_marks, workers, areas, strokes, frame)
+    return call(draw_marks, workers, areas, strokes, window, frame)
 
 
 def call_ahead(workers: int) -> Call:
     """The same for nothing, to compile it ahead."""
-    boxes, inks, none = np.zeros((0, 4), np.int32), np.zeros(0, np.uint32), np.zeros(0, np.int32)
-    return marks_call(workers, Areas(boxes, inks), Strokes(boxes, inks, none, none), np.zeros((1, 1), np.uint32))
+    places, inks, none = np.zeros((4, 0)), np.zeros(0, np.uint32), np.zeros(0, np.int32)
+    return marks_call(workers, Areas(places, inks), Strokes(places, inks, none, none), Window(0.0, 0.0, 1.0),
+                      np.zeros((1, 1), np.uint32))

@@ -9,6 +9,7 @@ import render_crowds as crowds
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowd_demo.compute.hashing import scramble
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
@@ -18,7 +19,7 @@ from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.projection import Moving, hash_ids
+from crowd_demo.render.projection import Moving
 
 SIZE = 80, 50
 AHEAD = np.float32(1 / 120)
@@ -63,7 +64,7 @@ def test_crates_are_painted_as_the_reference_paints_them(seed, count, workers, z
     for slot in slots:
         x, y, side = reference.square(slot, agents, half, AHEAD, taken.view)
         touching += x < SIZE[0] and x + side > 0 and y < SIZE[1] and y + side > 0
-        look = int(hash_ids(agents.id[slot:slot + 1])[0])
+        look = int(scramble(agents.id[slot:slot + 1].astype(np.uint32))[0])
         reference.rectangles(frame, [(x + a, y + b, x + c, y + d, inks[look % 8, ink])
                                      for a, b, c, d, ink in crates.design(side, look // 256 % 4)])
     assert np.array_equal(frame_of(surface) & 0xFFFFFF, frame)

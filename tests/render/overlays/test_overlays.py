@@ -196,7 +196,7 @@ class Spy(Sketch):
 
     def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
               shadow: int = 0) -> None:
-        self.joined.append((x0, y0, x1, y1, inks))
+        self.joined.append((*map(np.ravel, np.broadcast_arrays(x0, y0, x1, y1)), inks))
         super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pygame
 import pytest
@@ -10,7 +12,7 @@ from eyes import EYES, distance, lab
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
-from crowd_demo.render.overlays.marks import Areas, Strokes, draw_marks
+from crowd_demo.render.overlays.marks import Areas, Strokes, Window, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, plain_surface
 
@@ -39,7 +41,24 @@ def blended(under: int, above: int) -> int:
                for d, s in [(under >> shift & 255, above >> shift & 255)])
 
 
-def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes) -> None:
+def clipped(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, float, float] | None:
+    """What of a line is at most four pixels outside of the screen: it enters where it has entered on both axes."""
+    enter, leave = 0.0, 1.0
+    for begin, end, size in ((x0, x1, SIZE[0]), (y0, y1, SIZE[1])):
+        low, high = -4.0 - begin, size + 4.0 - begin
+        if begin == end and not low <= 0 <= high:
+            return None
+        if begin != end:
+            low, high = sorted((low / (end - begin), high / (end - begin)))
+            enter, leave = max(enter, low), min(leave, high)
+    if enter > leave:
+        return None
+    whole = (enter, leave) == (0.0, 1.0)
+    return (x0 + (x1 - x0) * enter, y0 + (y1 - y0) * enter,
+            x1 if whole else x0 + (x1 - x0) * leave, y1 if whole else y0 + (y1 - y0) * leave)
+
+
+def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes, window: Window) -> None:
     """Pixel by pixel."""
     height, width = frame.shape
 
@@ -47,11 +66,22 @@ def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes) -> None:
         if 0 <= x < width and 0 <= y < height:
             frame[y, x] = blended(int(frame[y, x]), above)
 
-    for (left, top, right, bottom), above in zip(areas.box.tolist(), areas.ink.tolist(), strict=True):
-        for y in range(top, bottom):
-            for x in range(left, right):
-                put(x, y, above)
-    for (x0, y0, x1, y1), above, wide, dash in zip(*(each.tolist() for each in strokes), strict=True):
+    def pixels(places: np.ndarray) -> list[list[float]]:
+        """x, y, x, y of each mark."""
+        corner = np.array([window.left, window.top] * 2)
+        return ((places.T - corner) * window.zoom).tolist()
+
+    for edges, above in zip(pixels(areas.edges), areas.ink.tolist(), strict=True):
+        if not any(map(math.isnan, edges)):
+            left, top, right, bottom = (math.floor(min(max(edge, -99), 99)) for edge in edges)
+            for y in range(top, bottom):
+                for x in range(left, right):
+                    put(x, y, above)
+    for ends, above, wide, dash in zip(pixels(strokes.ends), *(each.tolist() for each in strokes[1:]), strict=True):
+        line = clipped(*ends) if all(map(math.isfinite, ends)) else None
+        if line is None:
+            continue
+        x0, y0, x1, y1 = map(math.floor, line)
         length = max(abs(x1 - x0), abs(y1 - y0))
         for step in range(length + 1):
             if dash and step // dash % 2:
@@ -63,19 +93,25 @@ def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes) -> None:
                 put(x + (not flat) * across, y + flat * across, above)
 
 
+@pytest.mark.parametrize("reach", [70, 3000])
 @pytest.mark.parametrize("workers", [1, 2, 3])
-def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int) -> None:
-    rng = np.random.default_rng(workers)
+def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, reach: int) -> None:
+    """Also of lines that begin far beyond the screen, and of what is nowhere."""
+    rng, window = np.random.default_rng(workers), Window(500.25, -40.5, 1.75)
     corner = rng.integers(-10, 60, (30, 2))
-    areas = Areas(np.concatenate((corner, corner + rng.integers(0, 20, (30, 2))), axis=1).astype(np.int32),
-                  np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
-    strokes = Strokes(rng.integers(-10, 70, (60, 4)).astype(np.int32),
-                      np.array([ink((10, 220, 90), int(alpha)) for alpha in rng.integers(0, 256, 60)], np.uint32),
-                      rng.integers(1, 5, 60).astype(np.int32), rng.integers(0, 4, 60).astype(np.int32))
+    edges = np.concatenate((corner, corner + rng.integers(0, 20, (30, 2))), axis=1).T.astype(np.float64)
+    ends = rng.uniform(-reach, reach, (4, 120))
+    ends[2, :20], ends[3, 20:40] = ends[0, :20], ends[1, 20:40]  # upright ones, and level ones
+    for places in (edges, ends):
+        places[[0, 2]], places[[1, 3]] = places[[0, 2]] / 1.75 + 500.25, places[[1, 3]] / 1.75 - 40.5
+        places[:, -3:] = np.array([[np.nan, np.inf, 0], [0, 0, 0], [-np.inf, 500, 9], [0, -np.inf, np.nan]])
+    areas = Areas(edges, np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
+    strokes = Strokes(ends, np.array([ink((10, 220, 90), int(alpha)) for alpha in rng.integers(0, 256, 120)], np.uint32),
+                      rng.integers(1, 5, 120).astype(np.int32), rng.integers(0, 4, 120).astype(np.int32))
     fast, slow = (np.full(SIZE[::-1], GROUND, np.uint32) for _ in range(2))
-    draw_marks(workers, areas, strokes, fast)
-    slow_marks(slow, areas, strokes)
-    assert (fast & 0xFFFFFF == slow).all()
+    draw_marks(workers, areas, strokes, window, fast)
+    slow_marks(slow, areas, strokes, window)
+    assert (fast & 0xFFFFFF == slow).all() and (slow != GROUND).mean() > 0.1
 
 
 def test_marks_lie_where_the_camera_shows_their_place() -> None:
@@ -94,14 +130,24 @@ def test_lines_far_beyond_the_screen_are_clipped_and_go_on_in_the_same_direction
     assert (frame[:, 32] == 0xFF0000).all()
 
 
-def test_what_is_not_on_the_screen_costs_the_kernel_nothing() -> None:
+def test_what_is_not_on_the_screen_leaves_the_picture_alone() -> None:
     sketch = Sketch(camera())
     x = np.linspace(0, 400, 50)
     sketch.lines(x, 10, x + 5, 12, RED)
     sketch.areas(x, 10, x + 5, 12, RED)
     sketch.boxes(0, 0, 1000, 1000, RED)
+    assert (drawn(sketch) == GROUND).all()
+
+
+def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
+    sketch = Sketch(camera())
+    sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
+    sketch.lines([[480], [482]], 505, [484.0, 486.0, 488.0], [505], RED, width=2)
     areas, strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[1:3]
-    assert len(areas.ink) == 0 and len(strokes.ink) == 0  # type: ignore[attr-defined]
+    assert isinstance(areas, Areas) and isinstance(strokes, Strokes)
+    assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
+    assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
+    assert strokes.ink.tolist() == [RED] * 6 and strokes.width.tolist() == [2] * 6 and not strokes.dash.any()
 
 
 def test_nothing_drawn_leaves_the_picture_alone() -> None:
@@ -135,8 +181,8 @@ def test_circles_and_arrows_have_the_size_that_they_say() -> None:
 def test_small_circles_have_few_corners(radius: float, corners: int) -> None:
     sketch = Sketch(camera())
     sketch.circles([495, 505], 500, radius, RED, shadow=SHADOW)
-    strokes = sum(len(part.ends) for part in sketch._strokes)
-    assert strokes == 2 * 2 * corners if radius < 20 else strokes < 2 * 2 * corners  # what is off the screen is cut
+    strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[2]
+    assert isinstance(strokes, Strokes) and len(strokes.ink) == 2 * 2 * corners
 
 
 def test_the_scale_darkens_all_the_way_for_every_eye() -> None:

@@ -1,0 +1,36 @@
+"""Those who are on the screen, and where: as NumPy says, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowd_demo.compute.hashing import scramble
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.overlays.seen import joined, seen_call
+from crowd_demo.render.projection import Moving
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3, 7])
+@pytest.mark.parametrize("listed", [0, 1, 5, 400])
+def test_agents_in_view_and_their_places_are_those_of_numpy(workers: int, listed: int) -> None:
+    rng = np.random.default_rng(listed)
+    ids = np.arange(500, dtype=np.int32)
+    x, y, vx, vy = (rng.uniform(-100, 100, 500).astype(np.float32) for _ in range(4))
+    agents, ahead = Moving(ids, x, y, vx, vy), np.float32(0.013)
+    slots = rng.permutation(ids)[:listed]
+    at_x, at_y = (x + vx * ahead)[slots], (y + vy * ahead)[slots]
+    edge = float(at_x[0]) if listed else 0.0  # just on the edge, which belongs to the view
+    everywhere = Rect(-np.inf, -np.inf, np.inf, np.inf)
+    views = Rect(-40.0, -70.0, edge, 55.0), everywhere, everywhere, Rect(300.0, 0.0, 400.0, 9.0)
+    for view, mask in zip(views, (0, 0, 3, 1), strict=True):
+        finding, seen = seen_call(workers, slots, agents, ahead, view, mask)
+        finding.run()
+        kept = (at_x >= view.left) & (at_x <= view.right) & (at_y >= view.top) & (at_y <= view.bottom)
+        kept &= scramble(slots.astype(np.uint32)) & np.uint32(mask) == 0  # an id is its slot here
+        found, found_x, found_y = joined(seen)
+        assert found.tolist() == slots[kept].tolist()
+        assert (found_x == at_x[kept]).all() and (found_y == at_y[kept]).all()
+        assert found.dtype == np.int32 and found_x.dtype == found_y.dtype == np.float64
