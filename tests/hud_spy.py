@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
@@ -26,20 +26,30 @@ KEYS = {action: keys_of(Config.model_validate({}).keys, action) for action in AC
 PATHS = frozenset({"stagger.sight", "stagger.paths", "avoidance", "contact"})
 
 
+class Written(NamedTuple):
+    """A text, its colour, and its height and box in pixels."""
+
+    text: str
+    colour: Colour
+    size: int
+    box: pygame.Rect
+
+
 class Spy(Pen):
-    """A pen that remembers what it has written, and in which colour."""
+    """A pen that remembers what it has written."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.written: list[tuple[str, Colour]] = []
+        self.written: list[Written] = []
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
-        self.written.append((text, colour))
-        return super().left(on, text, x, middle, size, colour)
+        end = super().left(on, text, x, middle, size, colour)
+        self.written.append(Written(text, colour, size, pygame.Rect(x, middle - size // 2, end - x, size)))
+        return end
 
     @property
     def texts(self) -> list[str]:
-        return [text for text, _ in self.written]
+        return [each.text for each in self.written]
 
 
 def texts(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 720)) -> list[str]:  # noqa: B008
@@ -53,7 +63,7 @@ def written(sim: Any, status: Status = Status(), size: tuple[int, int] = (1280, 
 
 
 def colour_of_text(sim: Any, text: str, status: Status = Status()) -> Colour:  # noqa: B008
-    return dict(written(sim, status).written)[text]
+    return {each.text: each.colour for each in written(sim, status).written}[text]
 
 
 def measured(frames: int = 50) -> Profile:

@@ -37,6 +37,7 @@ class Presenter:
         self.pen = Pen()
         self.hud = Hud({}, state_colours(load_manifest(assets_folder())), self.pen)
         program.menus.sections = self.hud.sections
+        program.overlays.moved = self.hud.uncovered
         program.resize(screen().get_size())  # which a window manager may have chosen
         self._fullscreen = program.fullscreen
         self._picture: pygame.Surface | None = None  # the last one, without what is drawn over it, if the frame took long

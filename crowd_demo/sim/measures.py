@@ -38,4 +38,6 @@ def density_text(sim: Simulation, per_square_unit: float) -> str:
 
 def square_text(sim: Simulation, side: float) -> str:
     """A square of that side."""
-    return f"{metres(side):.2g} x {metres(side):.2g} m" if in_metres(sim) else f"{side:g} x {side:g} units"
+    length = metres(side)
+    text = f"{length:.2g}" if length < 10 else f"{length:.0f}"
+    return f"{text} x {text} m" if in_metres(sim) else f"{side:g} x {side:g} units"

@@ -104,11 +104,11 @@ def end(process: subprocess.Popen[str]) -> None:
     """
     process.kill()
     with suppress(subprocess.TimeoutExpired):
-        process.wait(CLOSE_S)  # then nobody is reading any more
-    for stream in (process.stdin, process.stdout):
-        with suppress(OSError):
-            if stream:
-                stream.close()
+        process.wait(CLOSE_S)
+        for stream in (process.stdin, process.stdout):  # `close` waits for a thread that still reads
+            with suppress(OSError):
+                if stream:
+                    stream.close()
 
 
 def source_of(config: Config, niceness: int = 0) -> Source:

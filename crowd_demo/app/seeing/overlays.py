@@ -19,8 +19,9 @@ from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Looks
 from crowd_demo.render.hud.theme import THEMES
 from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.inspected import draw_box
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.told import OverlayLegend
 
@@ -33,10 +34,11 @@ class Overlays:
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[OverlayLegend, ...] = ()  # for the legend
+        self.moved: Moved = lambda rect: rect  # away from the HUD
         self._told_of_ground: tuple[OverlayLegend, ...] = ()
         self._crowd, self._camera, self._inspector = crowd, camera, inspector
         self._pen: Pen | None = None
-        self._ends: dict[str, float] = {}
+        self._scales = Scales()
 
     @property
     def at_first(self) -> tuple[str, ...]:
@@ -81,5 +83,5 @@ class Overlays:
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
-            looking = Looking(sim, self._camera, self.frozen, scene.used, self.cursor, self._ends)
-            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale))
+            looking = Looking(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
+            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale, self.moved))

@@ -21,6 +21,7 @@ from crowd_demo.sim.simulation import Simulation
 
 WHEEL: tuple[RGB, ...] = (255, 248, 232), (255, 196, 70), (188, 96, 150), (86, 168, 255)  # going up, right, down, left
 TURN = 128  # shades once around
+SHADES = ramp((*WHEEL, WHEEL[0]), TURN + 1)[:TURN]
 
 
 class Headings(NamedTuple):
@@ -46,6 +47,14 @@ def shade_of(vx: Float, vy: Float) -> Int:
     return select(vx >= nothing, half, other)
 
 
+def shades_of(vx: Floats, vy: Floats) -> Ints:
+    """The same for arrays, without a kernel."""
+    length = np.abs(vx) + np.abs(vy)
+    down = np.divide(vy, length, out=np.zeros_like(length), where=length > 0)
+    half = ((down + np.float32(1.0)) * np.float32(TURN / 4)).astype(np.int32)
+    return np.where((vx < 0) & (half > 0), TURN - half, half)
+
+
 @implements(number_of, Headings)
 def number_headings(mode: Headings, slots: Int, register: Register) -> Register:
     return shade_of(take(mode.vx, slots), take(mode.vy, slots))
@@ -53,7 +62,7 @@ def number_headings(mode: Headings, slots: Int, register: Register) -> Register:
 
 class HeadingColours(ColourMode):
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        return ramp((*WHEEL, WHEEL[0]), TURN + 1)[:TURN]
+        return SHADES
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         columns = sim.agents.columns

@@ -76,6 +76,7 @@ class Hud:
         self._minimap, self._minimap_at = Minimap(), (0, 0)
         self._placed: list[Placed] = []
         self._timeline: pygame.Rect | None = None  # where it is
+        self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
 
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
@@ -96,6 +97,7 @@ class Hud:
         if status.looks.hud != "off":
             self._draw_legends(on, status, now_s)
         legends = self._placed[lasting:]
+        self._free = self._left_free([placed.rect for placed in self._placed], size)
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
             self._draw_inspection(on, status.inspection, now_s)
         if status.card and status.looks.hud != "off":
@@ -125,6 +127,11 @@ class Hud:
     def mapped_at(self, x: float, y: float) -> tuple[float, float]:
         """Where in the world the minimap has a pixel, as it was drawn last; beside it, where it would go on."""
         return self._minimap.world_at(x - self._minimap_at[0], y - self._minimap_at[1])
+
+    def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
+        """Where a rectangle of the picture can be seen: there, or as near as the HUD, as it was drawn last, leaves room."""
+        covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
+        return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
 
     @property
     def panels(self) -> tuple[Canvas, ...]:
@@ -199,8 +206,7 @@ class Hud:
         canvas = self._rendered("inspection", found.title, lambda: draw_inspection(
             found, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
         margin = self._margin(on.get_size())
-        left, right = self._between([placed.rect for placed in self._placed if placed.at[1] == margin], on.get_size())
-        room = pygame.Rect(left, margin, right - left, on.get_height() - self.taken_px - 2 * margin)
+        room = self._left_free([placed.rect for placed in self._placed if placed.at[1] == margin], on.get_size())
         places = {corner: canvas.surface.get_rect(**{corner: getattr(room, corner)}) for corner in CORNERS}
 
         def covered(corner: str) -> tuple[int, int]:
@@ -210,6 +216,11 @@ class Hud:
         self._inspected_in = min((self._inspected_in, *CORNERS), key=covered)
         x, y = places[self._inspected_in].topleft
         self._place(on, canvas, (max(x, margin), max(y, margin)))
+
+    def _left_free(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> pygame.Rect:
+        """What rectangles at both sides leave free above what lies at the lower edge."""
+        (left, right), margin = self._between(rects, size), self._margin(size)
+        return pygame.Rect(left, margin, right - left, size[1] - self.taken_px - 2 * margin)
 
     def _between(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> tuple[int, int]:
         """The columns of pixels that rectangles at both sides leave free."""

@@ -18,8 +18,9 @@ from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.seen import joined, seen_call
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.scene import Used
 from crowd_demo.render.told import OverlayLegend
@@ -37,8 +38,8 @@ class Looking(NamedTuple):
     camera: Camera
     frozen: Rect | None  # the part of the world that culling keeps, where that is frozen
     used: Used
+    scales: Scales  # of heat maps
     cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
-    ends: dict[str, float] | None = None  # of the scales of heat maps, kept from picture to picture
 
     @property
     def structure(self) -> Structure | None:
@@ -52,22 +53,26 @@ class Looking(NamedTuple):
 
     def places(self, slots: Ints) -> tuple[Doubles, Doubles]:
         """Where these agents are drawn, world units."""
-        _, x, y = self._seen(slots, EVERYWHERE)
+        _, x, y = self._found(slots, EVERYWHERE)
         return x, y
 
     def in_view(self, drawn: Ints | None = None) -> Ints:
         """The agents on the screen that the scene has drawn, or of some of these, by slot."""
-        slots, _, _ = self._seen(self.used.slots if drawn is None else drawn, self.camera.view_rect())
+        slots, _, _ = self.seen(drawn)
         return slots
+
+    def seen(self, drawn: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
+        """The same, and where each is drawn: x and y, world units."""
+        return self._found(self.used.slots if drawn is None else drawn, self.camera.view_rect())
 
     def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
         """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
-        kept, _, _ = self._seen(slots, EVERYWHERE, (1 << halvings) - 1)
+        kept, _, _ = self._found(slots, EVERYWHERE, (1 << halvings) - 1)
         kept = kept[np.argsort(self.used.shot.agents.id[kept])]
         return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
-    def _seen(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
+    def _found(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
         """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
         shot = self.used.shot
         finding, seen = seen_call(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, view, mask)
@@ -88,10 +93,11 @@ def on_ground(shown: Collection[str]) -> set[str]:
 
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
-                  more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0) -> list[OverlayLegend]:
+                  more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0,
+                  moved: Moved = lambda rect: rect) -> list[OverlayLegend]:
     """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel.
 
-    Labels are `scale` times as large as usual.
+    Labels are `scale` times as large as usual, and moved away from what will cover them.
     """
     sketch, situation = Sketch(looking.camera), looking.sim.situation
     for name, entry in OVERLAYS.items():
@@ -109,5 +115,5 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
     sketch.call(looking.sim.world.workers, frame_of(target)).run()
     if target is not on:
         on.blit(target, (0, 0))
-    sketch.write(on, pen, scale)
+    sketch.write(on, pen, scale, moved)
     return sketch.told

@@ -8,8 +8,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
-from crowd_demo.render.overlays.heat import draw_heat
+from crowd_demo.render.overlays.heat import Heat, draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import cells_between
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -25,30 +26,30 @@ def draw_candidates(sketch: Sketch, looking: Looking) -> None:
         return
     match structure.candidates():
         case Cells() as cells:
-            _draw_cells(sketch, cells, structure.domain.grid.cell)
+            heat = _of_cells(sketch, cells, structure.domain.grid.cell)
         case Lists() as lists:
-            _draw_lists(sketch, lists, structure.domain.grid.cell)
+            heat = _of_lists(sketch, lists, structure.domain.grid.cell)
         case Runs() as runs:
-            _draw_groups(sketch, looking, structure, runs)
+            heat = _of_groups(looking, structure, runs)
+    draw_heat(sketch, heat, WHAT, looking.scales)
 
 
 def _window(sketch: Sketch, cell: float, columns: int, rows: int) -> tuple[Longs, Longs]:
     """Rows and columns of the cells on the screen."""
     view = sketch.rect
-    return (np.arange(max(int(view.top // cell), 0), min(int(view.bottom // cell) + 1, rows)),
-            np.arange(max(int(view.left // cell), 0), min(int(view.right // cell) + 1, columns)))
+    return cells_between(view.top, view.bottom, cell, rows), cells_between(view.left, view.right, cell, columns)
 
 
-def _fill(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Longs, candidates: Longs) -> None:
-    """Fill the cells in which somebody stands; smaller than a pixel, only one of each pixel counts."""
+def _where_somebody_is(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Longs, candidates: Longs) -> Heat:
+    """The cells in which somebody stands; smaller than a pixel, only one of each pixel counts."""
     every = max(int(1 / (cell * sketch.zoom)), 1)
     row, column = np.nonzero(agents[::every, ::every])
     amounts = candidates[::every, ::every][row, column].astype(np.float64)
     left, top = columns[::every][column] * cell, rows[::every][row] * cell
-    draw_heat(sketch, left, top, left + every * cell, top + every * cell, amounts, WHAT)
+    return Heat(left, top, left + every * cell, top + every * cell, amounts)
 
 
-def _draw_cells(sketch: Sketch, cells: Cells, cell: float) -> None:
+def _of_cells(sketch: Sketch, cells: Cells, cell: float) -> Heat:
     rows, columns = _window(sketch, cell, cells.columns, cells.rows)
     start = cells.start[:cells.rows * cells.columns + 1].astype(np.int64)
     left, right = np.maximum(columns - cells.reach, 0), np.minimum(columns + cells.reach, cells.columns - 1) + 1
@@ -58,10 +59,10 @@ def _draw_cells(sketch: Sketch, cells: Cells, cell: float) -> None:
         base = (rows[inside] + near)[:, None] * cells.columns
         found[inside] += start[base + right] - start[base + left]
     own = rows[:, None] * cells.columns + columns
-    _fill(sketch, cell, rows, columns, start[own + 1] - start[own], found)
+    return _where_somebody_is(sketch, cell, rows, columns, start[own + 1] - start[own], found)
 
 
-def _draw_lists(sketch: Sketch, lists: Lists, cell: float) -> None:
+def _of_lists(sketch: Sketch, lists: Lists, cell: float) -> Heat:
     """Follow the lists of all cells on the screen and around it at once, as long as the longest one goes on."""
     rows, columns = _window(sketch, cell, lists.columns, lists.rows)
     reach = lists.reach
@@ -79,10 +80,10 @@ def _draw_lists(sketch: Sketch, lists: Lists, cell: float) -> None:
     found = np.zeros((len(rows), len(columns)), np.int64)
     for down, across in product(range(2 * reach + 1), repeat=2):
         found += counts[down:down + len(rows), across:across + len(columns)]
-    _fill(sketch, cell, rows, columns, counts[reach:reach + len(rows), reach:reach + len(columns)], found)
+    return _where_somebody_is(sketch, cell, rows, columns, counts[reach:reach + len(rows), reach:reach + len(columns)], found)
 
 
-def _draw_groups(sketch: Sketch, looking: Looking, structure: Structure, runs: Runs) -> None:
+def _of_groups(looking: Looking, structure: Structure, runs: Runs) -> Heat:
     """Groups in which nobody was due have asked for no candidates, and stay empty."""
     groups = int(runs.groups[0])
     length = np.where(np.arange(runs.first.shape[1]) < runs.count[:groups, None], runs.last[:groups] - runs.first[:groups], 0)
@@ -93,7 +94,7 @@ def _draw_groups(sketch: Sketch, looking: Looking, structure: Structure, runs: R
         box = _boxes_of(runs, groups, looking)
     asked = amounts > 0
     left, top, right, bottom = box[asked].T
-    draw_heat(sketch, left, top, right, bottom, amounts[asked], WHAT)
+    return Heat(left, top, right, bottom, amounts[asked])
 
 
 def _boxes_of(runs: Runs, groups: int, looking: Looking) -> Doubles:

@@ -12,6 +12,7 @@ from crowd_demo.render.inks import SCALE, SHADOW, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import cells_between
 from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.trees import TreeStructure
@@ -51,9 +52,8 @@ def _words(text: str, level: int) -> str:
 def _in_view(sketch: Sketch, side: float, columns: int, rows: int) -> tuple[Longs, Longs]:
     """Column and row of each square on the screen, or just outside of it."""
     view = sketch.rect
-    across = np.arange(max(int(view.left // side) - 1, 0), min(int(view.right // side) + 2, columns))
-    down = np.arange(max(int(view.top // side) - 1, 0), min(int(view.bottom // side) + 2, rows))
-    column, row = np.meshgrid(across, down)
+    column, row = np.meshgrid(cells_between(view.left, view.right, side, columns, 1),
+                              cells_between(view.top, view.bottom, side, rows, 1))
     return column.ravel(), row.ravel()
 
 
@@ -127,7 +127,7 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
     """Row by row, each from left to right, and back to the start of the next one."""
     level = _blocks(sketch, cell)
     view, step = sketch.rect, cell * (1 << level)
-    row = np.arange(max(int(view.top // step) - 1, 0), min(int(view.bottom // step) + 2, -(-rows >> level)))
+    row = cells_between(view.top, view.bottom, step, -(-rows >> level), 1)
     y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
     sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
     sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)

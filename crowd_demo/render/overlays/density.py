@@ -6,8 +6,9 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.heat import draw_heat
+from crowd_demo.render.overlays.heat import Heat, draw_heat
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import squares_in
 from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.terrain.tiles import Walls
 
@@ -16,24 +17,21 @@ SMALLEST = 16.0  # units
 
 
 def draw_density(sketch: Sketch, looking: Looking) -> None:
-    """Count the agents in squares of the world, which stay where they are when the camera moves; walls and water stay bare."""
-    view, walls = sketch.rect, looking.sim.terrain.walls
+    """Count the agents in squares of the world; walls and water stay bare."""
+    walls = looking.sim.terrain.walls
     is_open = not walls.blocked.any()
     side = side_of(sketch.zoom, SMALLEST if is_open else float(walls.tile))
-    left, top = int(view.left // side), int(view.top // side)
-    columns, rows = int(view.right // side) - left + 1, int(view.bottom // side) - top + 1
-    x, y = looking.places(looking.in_view())
-    cell = ((y // side).astype(np.int64) - top) * columns + (x // side).astype(np.int64) - left
-    counts = np.bincount(cell, minlength=columns * rows)
+    squares = squares_in(sketch.rect, side)
+    _, x, y = looking.seen()
+    counts = np.bincount(squares.number_at(x, y), minlength=squares.total)
     found = np.flatnonzero(counts)
-    row, column = found // columns + top, found % columns + left
-    if is_open:
-        part, amounts = side, counts[found]
-    else:
+    column, row = squares.place_of(found)
+    part, amounts = side, counts[found]
+    if not is_open:
         row, column, which = on_free_tiles(row, column, side, walls)
-        part, amounts = min(side, float(walls.tile)), counts[found][which]
-    what = f"agents in {square_text(looking.sim, side)}"
-    draw_heat(sketch, column * part, row * part, (column + 1) * part, (row + 1) * part, amounts, what, looking.ends)
+        part, amounts = min(side, float(walls.tile)), amounts[which]
+    heat = Heat(column * part, row * part, (column + 1) * part, (row + 1) * part, amounts.astype(np.float64))
+    draw_heat(sketch, heat, f"agents in {square_text(looking.sim, side)}", looking.scales)
 
 
 def side_of(zoom: float, tile: float) -> float:

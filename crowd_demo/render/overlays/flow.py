@@ -7,6 +7,7 @@ import numpy as np
 from crowd_demo.render.inks import BLACK, BLUE, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import cells_between
 from crowd_demo.render.told import Key
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 
@@ -31,9 +32,8 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
     while every * tile * sketch.zoom < LEAST_PX:
         every *= 2
     direction = fields.fields.direction[goal]
-    first_row, first_column = (max(int(edge // tile) // every * every, 0) for edge in (view.top, view.left))
-    rows = np.arange(first_row, min(int(view.bottom // tile) + 1, direction.shape[0]), every)
-    columns = np.arange(first_column, min(int(view.right // tile) + 1, direction.shape[1]), every)
+    rows, columns = (every * cells_between(low, high, every * tile, -(-tiles // every)) for low, high, tiles in (
+        (view.top, view.bottom, direction.shape[0]), (view.left, view.right, direction.shape[1])))
     steps = direction[np.ix_(rows, columns)]
     row, column = (each.ravel() for each in np.meshgrid(rows, columns, indexing="ij"))
     step, free = steps.ravel().astype(np.int64), walls.blocked[np.ix_(rows, columns)].ravel() == 0

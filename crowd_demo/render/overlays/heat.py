@@ -1,37 +1,58 @@
-"""Heat maps: squares that are the darker and the more opaque the more there is in them."""
+"""Heat maps: areas that are the darker and the more opaque the more there is in them."""
 
 from __future__ import annotations
 
-import numpy as np
+from collections import defaultdict, deque
+from itertools import count
+from typing import NamedTuple
+
 from numpy.typing import ArrayLike
 
+from crowd_demo.compute.arrays import Doubles
 from crowd_demo.render.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
 
 PALE, FULL = 160, 215  # how opaque the least and the most are, of 255: enough to be told apart on any ground
+LASTING = 180  # pictures
 
 
-def draw_heat(sketch: Sketch, left: ArrayLike, top: ArrayLike, right: ArrayLike, bottom: ArrayLike, amounts: ArrayLike,
-              what: str, ends: dict[str, float] | None = None) -> None:
-    """Fill rectangles by how much there is, 1 or more; `ends` keeps the end of the scale of each `what`."""
-    amounts = np.asarray(amounts, np.float64)
-    end = end_for(float(amounts.max(initial=1)), what, {} if ends is None else ends)
-    sketch.areas(left, top, right, bottom, scale_inks((amounts - 1) / (end - 1), PALE, FULL))
-    keys = (Key(colour, f"{1 + (end - 1) * third / 3:,.0f}") for third, colour in enumerate(SCALE))
-    sketch.tell(f"{what}; most {amounts.max(initial=0):,.0f}", *keys)
+class Heat(NamedTuple):
+    """Rectangles of the world, and how much there is in each, 1 or more."""
+
+    left: ArrayLike
+    top: ArrayLike
+    right: ArrayLike
+    bottom: ArrayLike
+    amounts: Doubles
 
 
-def end_for(most: float, what: str, ends: dict[str, float]) -> float:
-    """The end of a scale. It stays until there is more, or less than a quarter of it, so that colours do not flicker."""
-    if not ends.get(what, 0) / 4 <= most <= ends.get(what, 0):
-        ends[what] = round_up(most)
-    return ends[what]
+class Scales:
+    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for long.
+
+    So colours do not flicker.
+    """
+
+    def __init__(self) -> None:
+        self._needed = defaultdict[str, deque[int]](lambda: deque(maxlen=LASTING))
+
+    def end_of(self, what: str, most: float) -> int:
+        """Where the scale of this picture ends."""
+        self._needed[what].append(round_up(most))
+        return max(self._needed[what])
 
 
-def round_up(number: float) -> float:
-    """The next number of 4, 7, 13, 25, 49, ...: 1 and three equal steps."""
-    step = 1.0
-    while 1 + 3 * step < number:
-        step *= 2
-    return 1 + 3 * step
+def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
+    """Fill rectangles by how much there is of what."""
+    most = float(heat.amounts.max(initial=0))
+    end = scales.end_of(what, most)
+    inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)
+    sketch.areas(heat.left, heat.top, heat.right, heat.bottom, inks)
+    keys = (Key(colour, f"{1 + (end - 1) * third // 3:,}") for third, colour in enumerate(SCALE))
+    sketch.tell(f"{what}; most {most:,.0f}", *keys)
+
+
+def round_up(number: float) -> int:
+    """The next number of 4, 7, 10, 13, 19, 25, 37, 49, ...: 1 and three equal steps."""
+    steps = (each << power >> 1 for power in count() for each in (2, 3))  # 1, 1, 2, 3, 4, 6, 8, 12, ...
+    return next(1 + 3 * step for step in steps if 1 + 3 * step >= number)

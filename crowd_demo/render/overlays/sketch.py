@@ -8,7 +8,7 @@ overlay is plain NumPy, and has no kernels to compile.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,8 @@ from crowd_demo.render.told import RGB, Key, OverlayLegend
 
 FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
+
+Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle is to be instead
 
 
 class Label(NamedTuple):
@@ -112,12 +114,12 @@ class Sketch:
         areas, strokes = _joined(self._areas, np.uint32), _joined(self._strokes, np.uint32, np.int32, np.int32)
         return marks_call(workers, Areas(*areas), Strokes(*strokes), Window(self._left, self._top, self._zoom), frame)
 
-    def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0) -> None:
-        """Write the labels, `scale` times as large as is usual in such a window."""
+    def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
+        """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
         for label in self._labels:
             sheet = plate(label.text, pen, scale_for(on.get_size(), scale), label.colour)
             rect = sheet.get_rect(center=(round(label.x), round(label.y)))
-            on.blit(sheet, rect.clamp(on.get_rect().inflate(-16, -16)))
+            on.blit(sheet, moved(rect.clamp(on.get_rect().inflate(-16, -16))))
 
 
 def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surface:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Words
-from crowd_demo.render.colours.base import ramp
-from crowd_demo.render.colours.heading import WHEEL
+from crowd_demo.render.colours.heading import SHADES, WHEEL, shades_of
 from crowd_demo.render.inks import SHADOW, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import squares_in
 from crowd_demo.render.told import Key
+from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
 LEAST_PX = 15.0  # side of a square
@@ -19,41 +20,40 @@ USUAL = 12  # agents on a square, if they stood evenly: fewer agree by chance
 MOST = 40_000  # agents that are looked at
 LEAST = 0.35  # of agreement: below it, there is no stream
 FIXED = 256  # steps of a unit a second: sums of whole numbers do not depend on the order in memory
-TONES = 64  # once around
-INKS = np.array([ink(colour) for colour in ramp((*WHEEL, WHEEL[0]), TONES + 1)[:TONES]], np.uint32)
+INKS = np.array([ink(colour) for colour in SHADES], np.uint32)
 
 
 def draw_streams(sketch: Sketch, looking: Looking) -> None:
     """Draw an arrow on each square that has a stream, the longer the more its agents agree: |sum of v| / sum of |v|."""
-    slots, every = _some(looking)
-    side, view, (x, y) = _side(sketch, looking.sim, every), sketch.rect, looking.places(slots)
-    left, top = int(view.left // side), int(view.top // side)
-    columns, rows = int(view.right // side) - left + 1, int(view.bottom // side) - top + 1
-    square = ((y / side).astype(np.int64) - top) * columns + ((x / side).astype(np.int64) - left)
+    some, every = _some(looking)
+    slots, x, y = looking.seen(some)
+    side = _side(sketch, looking.sim, every)
+    squares = squares_in(sketch.rect, side)
+    square = squares.number_at(x, y)
     agents = looking.used.shot.agents
     vx, vy = np.rint(agents.vx[slots] * FIXED), np.rint(agents.vy[slots] * FIXED)
     speed = np.rint(np.hypot(vx, vy))
-    count, speeds, sum_x, sum_y = (np.bincount(square, each, columns * rows) for each in (None, speed, vx, vy))
+    count, speeds, sum_x, sum_y = (np.bincount(square, each, squares.total) for each in (None, speed, vx, vy))
     found = np.flatnonzero((count >= USUAL / 3) & (np.hypot(sum_x, sum_y) > LEAST * speeds))
-    row, column = np.divmod(found, columns)
+    column, row = squares.place_of(found)
     half = 0.45 * side / speeds[found]
     way_x, way_y = sum_x[found] * half, sum_y[found] * half
-    x, y = (column + left + 0.5) * side, (row + top + 0.5) * side
+    x, y = (column + 0.5) * side, (row + 0.5) * side
     sketch.arrows(x - way_x, y - way_y, x + way_x, y + way_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
-    sketch.tell(f"where agents go, by squares of {side:g} units{thinned}; long: all agree", *keys)
+    sketch.tell(f"where agents go, on squares of {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:
-    """The slots of agents in view, of many always the same ones; and of how many each is one."""
+    """The slots of agents that were drawn, of many always the same ones; and of how many each is one."""
     drawn, ids = looking.used.slots, looking.used.shot.agents.id
     every = 1 << (max(len(drawn) - 1, 0) // MOST).bit_length()
-    return looking.in_view(drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn), every
+    return drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn, every
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
-    """Side of the squares, units, if one agent in so many is looked at. They stay where they are when the camera moves."""
+    """Side of the squares, units, if one agent in so many is looked at."""
     walls, side = sim.terrain.walls, SMALLEST
     area = float(walls.width) * float(walls.height) * every / max(sim.agents.count, 1)  # of an agent
     while side * sketch.zoom < LEAST_PX or side * side < USUAL * area:
@@ -62,6 +62,5 @@ def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
 
 
 def inks_of(way_x: Doubles, way_y: Doubles) -> Words:
-    """The colours of directions on the wheel of headings."""
-    turns = np.arctan2(way_x, -way_y) / (2 * np.pi)  # clockwise from up
-    return INKS[np.round(turns * TONES).astype(np.int64) % TONES]
+    """The colours that headings have."""
+    return INKS[shades_of(way_x.astype(np.float32), way_y.astype(np.float32))]

@@ -14,6 +14,7 @@ from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import density, heading, memory, worker
 from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
 from crowd_demo.render.colours.speed import fastest
+from crowd_demo.render.numbering import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 
@@ -97,6 +98,15 @@ def test_headings_go_round_the_wheel():
     assert turns == [0, 32, 64, 96, 32]
     colours = heading.HeadingColours().colours(None)  # type: ignore[arg-type]
     assert [colours[turn] for turn in turns[:4]] == list(heading.WHEEL) and len(colours) == heading.TURN
+
+
+def test_headings_of_arrays_are_those_of_agents():
+    around = np.linspace(0, 2 * np.pi, 5000)
+    vx = np.append(30 * np.cos(around), [0, 1, 0, -1, 0]).astype(np.float32)
+    vy = np.append(30 * np.sin(around), [-1, 0, 1, 0, 0]).astype(np.float32)
+    found = np.zeros(len(vx), np.uint8)
+    numbering(1, np.arange(len(vx), dtype=np.int32), heading.Headings(vx, vy), found).run()
+    assert heading.shades_of(vx, vy).tolist() == found.tolist() and len(set(found.tolist())) == heading.TURN
 
 
 def test_speeds_rise_along_the_ramp(sim):

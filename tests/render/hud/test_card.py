@@ -6,11 +6,11 @@ import math
 
 import pygame
 import pytest
+from hud_spy import Spy
 
 from crowd_demo.registry.kinds import APPROXIMATE, EXACT, MODEL, Kind
 from crowd_demo.render.hud.card import Card, Count, Proof, Span, draw_card, interval_text, ms_text, outcome_text
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import BAD, GOOD, TEXT, Colour, scale_for
+from crowd_demo.render.hud.theme import BAD, GOOD, Colour, scale_for
 
 pytestmark = pytest.mark.quick
 FASTER = Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")
@@ -21,19 +21,6 @@ COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "
 SAME = Proof("same", "same crowd: 5f3a… after 120 steps")
 CARD = Card("SIMD lanes", "off -> on", EXACT, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
 WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))
-
-
-class Spy(Pen):
-    """A pen that remembers what it has written: text, size in pixels, colour, and the box."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written: dict[str, tuple[int, Colour, pygame.Rect]] = {}
-
-    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
-        end = super().left(on, text, x, middle, size, colour)
-        self.written[text] = size, colour, pygame.Rect(x, middle - size // 2, end - x, size)
-        return end
 
 
 def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygame.Surface]:
@@ -64,15 +51,15 @@ def test_all_of_it_is_on_the_card_and_nothing_overlaps(window: tuple[int, int]) 
     for text in ("SIMD lanes", "off -> on", "3.1x", "faster", "see: 3.10 ms -> 1.00 ms", "95 %: 2.9 - 3.3", SAME.text,
                  "step", "2.0x slower", "no difference here", "candidates", "20,000", "31.4", "sorts in 1,000 steps",
                  "300 steps before, 412 after"):
-        assert text in pen.written, text
-    boxes = [box for _, _, box in pen.written.values()]
+        assert text in pen.texts, text
+    boxes = [each.box for each in pen.written]
     assert all(surface.get_rect().contains(box) for box in boxes)
     assert not any(box.colliderect(other) for number, box in enumerate(boxes) for other in boxes[:number])
 
 
 def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
     pen, _ = drawn(CARD)
-    sizes = sorted(((size, text) for text, (size, _, _) in pen.written.items()), reverse=True)
+    sizes = sorted(((each.size, each.text) for each in pen.written), reverse=True)
     assert [text for _, text in sizes[:3]] == ["3.1x", "faster", SAME.text]
     assert sizes[0][0] >= 50 and sizes[2][0] >= 20, "pixels, to be read from the back of a room"
 
@@ -81,29 +68,29 @@ def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
     (SAME, GOOD), (Proof("differs", "THE CROWDS DIFFER at step 1: 5f3a… and 8c21…"), BAD)])
 def test_the_proof_is_green_or_red(proof: Proof, colour: Colour) -> None:
     pen, _ = drawn(CARD._replace(proof=proof))
-    lines = [text for text, (size, _, _) in pen.written.items() if text in proof.text and size >= 20]
-    assert " ".join(lines) == proof.text and {pen.written[line][1] for line in lines} == {colour}
+    lines = [each for each in pen.written if each.text in proof.text and each.size >= 20]
+    assert " ".join(line.text for line in lines) == proof.text and {line.colour for line in lines} == {colour}
 
 
 def test_a_long_proof_takes_more_lines() -> None:
     long = "after 1,200 steps 99.5% of the agents differ, by 12.3 units on average, 345 at most"
     pen, surface = drawn(CARD._replace(proof=Proof("apart", long)))
-    assert not any("345 at most" in text and "after" in text for text in pen.written)
-    assert any("345" in text for text in pen.written) and surface.get_height() > drawn(CARD)[1].get_height()
+    assert not any("345 at most" in text and "after" in text for text in pen.texts)
+    assert any("345" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
 
 
 def test_what_is_not_known_has_no_factor() -> None:
     pen, _ = drawn(CARD._replace(spans=(UNKNOWN._replace(name="see"), UNKNOWN), kind=APPROXIMATE))
-    assert not any(text.endswith("x") for text in pen.written)
-    assert "too few to tell" in pen.written and "see: 120 ms -> -" in pen.written and "~ approximate" in pen.written
+    assert not any(text.endswith("x") for text in pen.texts)
+    assert "too few to tell" in pen.texts and "see: 120 ms -> -" in pen.texts and "~ approximate" in pen.texts
 
 
 def test_a_card_without_anything_measured_is_a_title_and_a_proof() -> None:
     pen, _ = drawn(CARD._replace(spans=(), counts=(), left=0))
-    assert list(pen.written) == ["SIMD lanes", "off -> on", "", SAME.text, CARD.state]
+    assert [text for text in pen.texts if text] == ["SIMD lanes", "off -> on", SAME.text, CARD.state]
 
 
 @pytest.mark.parametrize(("kind", "mark"), [(EXACT, ""), (APPROXIMATE, "~ approximate"), (MODEL, "≠ model")])
 def test_what_changes_the_crowd_is_marked(kind: Kind, mark: str) -> None:
     pen, _ = drawn(CARD._replace(kind=kind))
-    assert [text for text in pen.written if text in ("~ approximate", "≠ model")] == [mark][:bool(mark)]
+    assert [text for text in pen.texts if text in ("~ approximate", "≠ model")] == [mark][:bool(mark)]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import pygame
 import pytest
-from hud_spy import KEYS, Spy, help_of, picture, pixels
+from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
 from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.help import program_entries, technique_entries
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import TEXT, Colour, scale_for
+from crowd_demo.render.hud.theme import scale_for
 
 pytestmark = pytest.mark.quick
 
@@ -49,30 +48,17 @@ def test_help_covers_the_picture_and_cuts_no_technique(size: tuple[int, int]) ->
 
 @pytest.mark.parametrize(("size", "least_px"), [((1280, 720), 9), ((1920, 1080), 13)])
 def test_help_can_be_read_and_its_columns_are_balanced(size: tuple[int, int], least_px: int) -> None:
-    pen = Sizes()
-    help_of(pen).draw(picture(size), scale_for(size))
-    assert min(px for _, px in pen.at) >= least_px
-    lowest = sorted(max(middle for middle, _ in group) for group in columns_of(pen))
+    help_of(spy := Spy()).draw(picture(size), scale_for(size))
+    assert min(each.size for each in spy.written) >= least_px
+    lowest = sorted(max(each.box.centery for each in column) for column in columns_of(spy))
     assert len(lowest) >= 2 and lowest[0] > 0.8 * lowest[-1]
 
 
-class Sizes(Pen):
-    """A pen that remembers where it has written, and how large."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.at: list[tuple[int, int]] = []
-
-    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = 12, colour: Colour = TEXT) -> int:
-        self.at.append((middle, size))
-        return super().left(on, text, x, middle, size, colour)
-
-
-def columns_of(pen: Sizes) -> list[list[tuple[int, int]]]:
+def columns_of(spy: Spy) -> list[list[Written]]:
     """What was written, but for the last line, parted where it goes up again by more than an entry."""
-    columns: list[list[tuple[int, int]]] = [[]]
-    for middle, size in pen.at[:-1]:
-        if columns[-1] and middle < columns[-1][-1][0] - 200:
+    columns: list[list[Written]] = [[]]
+    for each in spy.written[:-1]:
+        if columns[-1] and each.box.centery < columns[-1][-1].box.centery - 200:
             columns.append([])
-        columns[-1].append((middle, size))
+        columns[-1].append(each)
     return columns

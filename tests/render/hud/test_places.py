@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from types import SimpleNamespace
 from typing import Any
 
@@ -67,3 +68,18 @@ def test_a_card_covers_a_legend_rather_than_the_inspector(size: tuple[int, int],
     inspected = AGENT._replace(seen_at=seen_at)
     found = rects(size, inspection=inspected, card=CARD, legend=LEGEND)
     assert not found["card"].colliderect(found["inspector"])
+
+
+@pytest.mark.parametrize("size", WINDOWS)
+@pytest.mark.parametrize("hud", ["full", "compact", "off"])
+def test_a_label_of_the_picture_is_moved_only_where_it_would_be_covered_and_then_it_can_be_seen(
+        size: tuple[int, int], hud: str) -> None:
+    over, surface = Hud(KEYS), picture(size)
+    over.draw(surface, crowd(), Status(looks=Looks(hud=hud), legend=LEGEND, told=TOLD), 0.0)
+    placed = [each.rect for each in over._placed]
+    window, label = surface.get_rect(), pygame.Rect(0, 0, 120, 20)
+    for x, y in product(range(60, size[0] - 60, 97), range(10, size[1] - 10, 61)):
+        label.center = x, y
+        moved = over.uncovered(label)
+        assert window.contains(moved) and moved.collidelist(placed) < 0
+        assert moved == label or label.collidelist(placed) >= 0

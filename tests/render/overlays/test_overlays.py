@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pygame
@@ -14,7 +15,7 @@ from crowd_demo.compute.jit import run
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.camera import Camera
+from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.heading import WHEEL
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import ORANGE, WHITE, ink
@@ -23,11 +24,14 @@ from crowd_demo.render.overlays.bodies import FEW, MOST, draw_bodies
 from crowd_demo.render.overlays.candidates import draw_candidates
 from crowd_demo.render.overlays.curve import draw_curve
 from crowd_demo.render.overlays.flow import draw_flow
+from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import Squares, squares_in
 from crowd_demo.render.overlays.streams import draw_streams, inks_of
 from crowd_demo.render.overlays.turns import draw_turns
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
+from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
 SIZE = 320, 240
@@ -65,7 +69,7 @@ def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float
         def paint(on: pygame.Surface) -> None:
             on.fill(ground)
             if overlaid and scene.used:
-                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used), Pen())
+                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used, Scales()), Pen())
 
         scene.draw(surface := plain_surface(SIZE), camera, None, 0.5, paint)
         return pixels(surface)
@@ -82,7 +86,7 @@ def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, Looking]:
     sim.prepare_picture()
     scene.draw(surface, camera, None, 0.5)
     assert scene.used
-    return surface, Looking(sim, camera, camera.view_rect(), scene.used)
+    return surface, Looking(sim, camera, camera.view_rect(), scene.used, Scales())
 
 
 def pixels(surface: pygame.Surface) -> np.ndarray:
@@ -203,11 +207,18 @@ def spied(sim: Simulation, draw: Any, zoom: float | None = None) -> Spy:
     return spy
 
 
+@pytest.mark.parametrize(("side", "behaviour", "text"), [
+    (16.0, "crowd", "0.62 x 0.62 m"), (128.0, "crowd", "4.9 x 4.9 m"), (4096.0, "crowd", "158 x 158 m"),
+    (128.0, "flock", "128 x 128 units")])
+def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text: str) -> None:
+    assert square_text(cast(Simulation, SimpleNamespace(config=SimpleNamespace(behaviour=behaviour))), side) == text
+
+
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
-                        lambda sketch, left, top, right, bottom, found, what: amounts.append(np.stack((left, top, found))))
+                        lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
     sim.reindex()
@@ -225,7 +236,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
 def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
     monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
-                        lambda sketch, left, top, right, bottom, found, what: amounts.append(found))
+                        lambda sketch, heat, what, scales: amounts.append(heat.amounts))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
                      optimizations__simd=False, optimizations__stagger__avoidance=1)
     sim.step()
@@ -300,11 +311,19 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
 def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     sim = simulation("20k", agents=3000, world__width=900, world__height=900, map="null")
     sim.step(200)
+    sides: list[float] = []
+
+    def noted(view: Rect, side: float) -> Squares:
+        sides.append(side)
+        return squares_in(view, side)
+
+    monkeypatch.setattr("crowd_demo.render.overlays.streams.squares_in", noted)
     for most, every in ((40_000, 1), (1000, 4)):
         monkeypatch.setattr("crowd_demo.render.overlays.streams.MOST", most)
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
-        side = float(spy.told[0].text.split()[6])
+        side = sides[-1]
+        assert square_text(sim, side) in spy.told[0].text
         columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
         on: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for slot in range(sim.agents.count):

@@ -12,7 +12,6 @@ from eyes import EYES, distance, lab
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
-from crowd_demo.render.overlays.heat import draw_heat, end_for
 from crowd_demo.render.overlays.marks import Areas, Strokes, Window, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -199,14 +198,6 @@ def test_colours_that_overlays_set_against_each_other_differ_for_everybody() -> 
         assert distance(one, other) > 20
 
 
-def test_the_legend_of_a_heat_map_begins_at_one_and_has_a_colour_for_each_third() -> None:
-    for most, texts in ((1, "1 2 3 4"), (4, "1 2 3 4"), (5, "1 3 5 7"), (20, "1 9 17 25")):
-        sketch = Sketch(Camera((400.0, 300.0), (200, 150)))
-        sketch.name = "heat"
-        draw_heat(sketch, np.zeros(1), np.zeros(1), np.full(1, 10.0), np.full(1, 10.0), np.array([most]), "agents")
-        assert [key.what for key in sketch.told[0].keys] == texts.split()
-
-
 def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
     pygame.font.init()
     widths = []
@@ -218,7 +209,18 @@ def test_labels_grow_with_the_size_that_the_user_has_chosen() -> None:
     assert widths[1] > 1.7 * widths[0]
 
 
-def test_the_scale_of_a_heat_map_stays_while_the_most_goes_to_and_fro() -> None:
-    ends: dict[str, float] = {}
-    assert [end_for(most, "agents", ends) for most in (7, 8, 7, 8, 4, 3, 3, 4, 8)] == [7, 13, 13, 13, 13, 4, 4, 4, 13]
-    assert end_for(3, "others", ends) == 4 and ends["agents"] == 13
+def test_labels_are_written_where_they_are_moved_to() -> None:
+    pygame.font.init()
+    asked: list[pygame.Rect] = []
+
+    def to_the_corner(rect: pygame.Rect) -> pygame.Rect:
+        asked.append(rect)
+        return rect.move_to(topleft=(0, 0))
+
+    sketch, surface = Sketch(Camera((400.0, 300.0), (640, 360))), plain_surface((640, 360))
+    sketch.label("destination 1", 9000, 150)
+    sketch.write(surface, Pen(), 1.0, to_the_corner)
+    (rect,) = asked
+    assert surface.get_rect().contains(rect), "of what lies outside, the place at the edge"
+    written = np.argwhere(frame_of(surface))
+    assert written.min(axis=0).max() <= 2 and (written.max(axis=0) < (rect.height, rect.width)).all()

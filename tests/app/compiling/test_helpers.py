@@ -1,0 +1,61 @@
+"""Closing does not wait for a process that compiles: one that is killed needs a core also to end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from crowd_demo.app.compiling.compile_process import AS_TOLD
+from crowd_demo.app.compiling.helpers import Source
+from crowd_demo.config.loader import load_config
+
+pytestmark = pytest.mark.quick
+
+
+class Stuck:
+    """A process that has been started, and does not end though it is killed."""
+
+    def __init__(self) -> None:
+        (its_input, mine), (answers, self.its_output) = os.pipe(), os.pipe()
+        self.its_input = os.fdopen(its_input)
+        self.stdin, self.stdout = os.fdopen(mine, "w"), os.fdopen(answers)
+        self.killed = False
+
+    def kill(self) -> None:
+        self.killed = True
+
+    def wait(self, timeout: float) -> int:
+        assert self.killed
+        raise subprocess.TimeoutExpired("it", timeout)
+
+    def end(self) -> None:
+        os.close(self.its_output)
+
+
+@pytest.fixture
+def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
+    process = Stuck()
+    monkeypatch.setattr(Source, "_run", lambda *_: process)
+    yield process
+    for stream in (process.its_input, process.stdin, process.stdout):
+        stream.close()
+
+
+def test_closing_does_not_wait_for_a_process_that_does_not_end(stuck: Stuck) -> None:
+    """Not even while a thread waits for its answer."""
+    talk = Source(load_config("1k")).start(AS_TOLD)
+    answers: list[str] = []
+    asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
+    asking.start()
+    read = [stuck.its_input.readline(), stuck.its_input.readline()]
+    closing = threading.Thread(target=talk.close, daemon=True)
+    closing.start()
+    closing.join(10)
+    has_closed = not closing.is_alive()
+    stuck.end()
+    asking.join(10)
+    assert has_closed and stuck.killed and answers == [""] and read[1] == "compile\n"
