@@ -28,15 +28,16 @@ def without_progress(stderr: str) -> str:
 class Driven:
     """A loaded program; `press` and its like post an event, `frames` lets the program see it."""
 
-    def __init__(self, *settings: str, config: str = "1k") -> None:
+    def __init__(self, *settings: str, config: str = "1k", quick: bool = False) -> None:
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
         self.config = load_config(config, ["agents=200", "map=null", "window.width=640", "window.height=360", *settings])
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
+        loaded = worker.submit(lambda: load(self.config, True, Progress(), quick)).result()
         self.program = Program(self.config, loaded)
+        self.program.techniques.follow(loaded.follow)
         self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)
 
     def frames(self, count: int = 1) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from targets import (
     ageing,
     arrays,
+    first_start,
     first_use,
     four_million,
     frames,
@@ -22,4 +23,5 @@ from targets.base import Target
 
 TARGETS: tuple[Target, ...] = (
     step.TARGET, threads.TARGET, frames.TARGET, picture.TARGET, looking.TARGET, sorts.TARGET, ageing.TARGET, arrays.TARGET,
-    one_cell.TARGET, four_million.TARGET, memory.TARGET, no_stage.TARGET, warm_start.TARGET, first_use.TARGET)
+    one_cell.TARGET, four_million.TARGET, memory.TARGET, no_stage.TARGET, warm_start.TARGET, first_start.TARGET,
+    first_use.TARGET)

@@ -36,4 +36,5 @@ def moment_of(program: Program, alpha: float) -> Moment:
     view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
                 frozen, time.speed, time.paused)
     view = View(scene, camera, frozen, alpha) if scene else None
-    return Moment(program.sim, view, view_key, time.paused, program.looks.now.hud == "off", program.techniques.switcher.busy)
+    return Moment(program.sim, view, view_key, time.paused, program.looks.now.hud == "off", program.techniques.switcher.busy,
+                  program.techniques.followed)

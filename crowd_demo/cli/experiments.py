@@ -64,15 +64,17 @@ def kernels(config: Config, watched: Watched[Kind], render: bool = True) -> Comp
     """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
     from functools import partial
 
-    from crowd_demo.app.compiling.ahead import compile_missing
     from crowd_demo.app.compiling.loading import Progress
 
     watched.doing = progress = Progress()
     progress.say("importing the compiler")
+    from crowd_demo.app.compiling.ahead import Ahead, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers
 
+    ahead = Ahead(config, render)
     with Compilers(config) as compilers:
-        return partial(compile_missing, compilers.compile_first(render, progress.compiling))
+        compilers.compile_first(ahead, config.optimizations, progress.compiling)
+    return partial(compile_missing, ahead)
 
 
 def show(text: str, record: Mapping[str, object], path: Path | None) -> int:

@@ -9,9 +9,7 @@ of these is said once. Files are written completely or not at all, so any number
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import platform
 import re
 import sys
 import tempfile
@@ -26,6 +24,7 @@ import numpy
 from numba.core.caching import FunctionCache, _CacheLocator, _SourceFileBackedLocatorMixin
 from numba.core.serialize import dumps
 
+from crowd_demo.compute.cache_folder import KERNEL_FILES, user_cache
 from crowd_demo.compute.intermediate_code import IntermediateCodes
 from crowd_demo.compute.machine_code import MachineCodes
 from crowd_demo.registry import plugins
@@ -35,28 +34,6 @@ COMPILED = b"@device", b"@kernel", b"@implements", b"@intrinsic"  # what makes c
 CHECKSUM_BYTES = 16
 ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
 _said: set[str] = set()
-
-
-def user_cache() -> Path:
-    """The folder for all versions, absolute; an empty variable counts as unset. Raises RuntimeError where there is no home."""
-    if chosen := os.environ.get("CROWD_DEMO_CACHE"):
-        return Path(chosen).absolute()
-    if platform.system() == "Windows":
-        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local").absolute() / "crowd-demo"
-    if platform.system() == "Darwin":
-        return _home() / "Library" / "Caches" / "crowd-demo"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache").absolute() / "crowd-demo"
-
-
-def _home() -> Path:
-    if os.name == "posix" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
-        import pwd
-
-        try:
-            return Path(pwd.getpwuid(os.getuid()).pw_dir).absolute()
-        except KeyError:
-            raise RuntimeError("this user has no home folder") from None
-    return Path.home().absolute()
 
 
 def _fingerprint() -> str:
@@ -184,7 +161,7 @@ def holds(compiled: Any, signature: object) -> bool:
 
 def is_empty() -> bool:
     """Has nothing been kept of this version of the kernels?"""
-    return FOLDER is None or not any(FOLDER.rglob("*.nbc"))
+    return FOLDER is None or not any(FOLDER.rglob(KERNEL_FILES))
 
 
 class KernelCache(FunctionCache):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.config.model import Config
 
@@ -14,7 +15,7 @@ def warm(configs: Iterable[Config], tell: Tell) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     for config in {_what_decides(config): config for config in configs}.values():
         with Compilers(config) as compilers:
-            compilers.compile_first(False, tell)
+            compilers.compile_first(Ahead(config, False), config.optimizations, tell)
 
 
 def _what_decides(config: Config) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from crowd_demo.compute import cache
 from crowd_demo.compute.cache import CHECKSUM_BYTES, KernelFiles
+from crowd_demo.compute.cache_folder import is_first_start, user_cache
 
 PROGRAM = """
 import shutil, sys
@@ -167,14 +168,24 @@ def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> N
     for system, folder in (("Linux", ".cache/crowd-demo"), ("Darwin", "Library/Caches/crowd-demo"),
                            ("Windows", "AppData/Local/crowd-demo")):
         monkeypatch.setattr("platform.system", lambda system=system: system)
-        assert cache.user_cache() == home / folder
+        assert user_cache() == home / folder
 
 
 @pytest.mark.quick
 def test_a_relative_folder_keeps_its_meaning(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CROWD_DEMO_CACHE", "kernels")
-    assert cache.user_cache() == tmp_path / "kernels"
+    assert user_cache() == tmp_path / "kernels"
+
+
+@pytest.mark.quick
+def test_a_kernel_of_any_version_ends_first_starts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path / "kernels"))
+    assert is_first_start()
+    (tmp_path / "kernels" / "0123" / "sim").mkdir(parents=True)
+    assert is_first_start()
+    (tmp_path / "kernels" / "0123" / "sim" / "walking.walk.nbc").touch()
+    assert not is_first_start()
 
 
 @pytest.mark.quick
@@ -188,5 +199,5 @@ def test_who_has_no_home_has_no_cache(monkeypatch: pytest.MonkeyPatch, capsys: p
     for name in ("CROWD_DEMO_CACHE", "HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", nobody)
-    assert cache._folder() is None and not cache._has_room(None)
+    assert cache._folder() is None and not cache._has_room(None) and not is_first_start()
     assert capsys.readouterr().err.startswith("crowd-demo: this user has no home folder; set CROWD_DEMO_CACHE")

@@ -134,8 +134,10 @@ class Cards:
         next_frame = at.sim.profile.frames + 1
         if self._trial and (changed or at.hidden):
             self._trial.end(changed or "the HUD was hidden")
-        if switched and not at.hidden:
+        if switched and not (at.hidden or at.followed.issuperset(switched.new)):
             self._begin(switched, at)
+        elif self._trial and switched:
+            self._trial.end("other techniques were switched")
         elif self._trial and view:
             self._trial.view_changed(at.sim.profile)
         if switched or changed:

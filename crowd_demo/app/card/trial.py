@@ -44,6 +44,7 @@ class Moment(NamedTuple):
     paused: bool = False
     hidden: bool = False  # does nobody see cards?
     compiling: bool = False
+    followed: frozenset[str] = frozenset()  # techniques that nobody switched: their configured values follow when compiled
 
 
 class Trial:

@@ -1,8 +1,7 @@
 """Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-What is wanted is a list, which may change at any time. This process takes kernels from its front and helpers take them from
-its back, so that each compiles kernels that share functions: those of the step here, those of the picture there. What a helper
-has compiled is loaded from the cache. A helper that ends early costs nothing but time.
+What is wanted is a list, which may change at any time. All take the largest kernel that is left, so that they end at about the
+same time. What a helper has compiled is loaded from the cache. A helper that ends early costs nothing but time.
 
 Several may want kernels, each of them an owner of a list of its own, and work for that one; helpers go through all lists.
 """
@@ -23,12 +22,17 @@ from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import TECHNIQUES
 
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
+
+HELPER_NICENESS = 5  # beside frames: a helper shares no lock with them, so they need less of an advantage
+QUICK_AGENTS = 50_000  # with the values that are compiled soonest a larger crowd would hardly move
 
 Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 
@@ -36,7 +40,7 @@ Tell = Callable[[str, int, int], None]  # what is being compiled, how many are d
 class Wish(NamedTuple):
     """What an owner wants."""
 
-    calls: dict[str, Call]  # by key, in the order of the list: not compiled in this process yet
+    calls: dict[str, Call]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
     since: float  # when they were wanted
     total: int  # how many there were
@@ -48,13 +52,28 @@ def helpers_that_fit() -> int:
     return min(cores - 1, MOST_HELPERS)
 
 
+def quick_values(config: Config, ahead: Ahead) -> dict[str, Value]:
+    """Exact values, by path, with which there is much less to compile than with those configured; none if that is not so."""
+    configured = config.optimizations
+    quick = {technique.path: technique.quick for technique in TECHNIQUES
+             if technique.quick not in (None, configured.get(technique.path))}
+    most, least = (sum(not is_on_disk(call) for call in ahead.missing(options))
+                   for options in (configured, with_values(configured, quick)))
+    return quick if CACHE_LASTS and config.agents <= QUICK_AGENTS and most - least > FEW else {}
+
+
+def compile_cost(call: Call) -> int:
+    """Greater for what takes longer to compile: the time grows with the number of arguments, above all."""
+    return len(str(call.signature()))
+
+
 class Compilers:
     """Say what is wanted, then `work`. Other threads may want something else meanwhile, for the same owner or another one."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, source: Source | None = None) -> None:
         self._config = config
         self._helpers: list[Helper] = []
-        self.source: Source | None = None  # of the helpers' processes
+        self.source = source  # of the helpers' processes, once there is one
         self._changed = threading.Condition()
         self._wishes: dict[object, Wish] = {}  # by owner
         self._begun: set[str] = set()  # being compiled
@@ -64,7 +83,7 @@ class Compilers:
 
     def want(self, calls: Sequence[Call], options: Optimizations, owner: object = None) -> None:
         """Let an owner want these kernels, which those options need, and no others."""
-        wanted = {key_of(call): call for call in calls}
+        wanted = {key_of(call): call for call in sorted(calls, key=compile_cost, reverse=True)}
         kept = {key for key, call in wanted.items() if is_on_disk(call)}
         with self._changed:
             self._wishes[owner] = Wish(wanted, options, time.monotonic(), len(wanted))
@@ -85,15 +104,13 @@ class Compilers:
         with self._changed:
             return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
 
-    def compile_first(self, render: bool, tell: Tell) -> Ahead:
-        """Compile what the first frames need, with as many helpers as pay; return what finds kernels for other options."""
-        ahead = Ahead(self._config, render)
-        calls = ahead.missing(self._config.optimizations)
-        self.want(calls, self._config.optimizations)
+    def compile_first(self, ahead: Ahead, options: Optimizations, tell: Tell) -> None:
+        """Compile what the first frames need with these options, with as many helpers as pay."""
+        calls = ahead.missing(options)
+        self.want(calls, options)
         if not self._helpers and len({key_of(call) for call in calls} - self._kept) > FEW:
             self.start(helpers_that_fit() + CAN_FORK)
         self.work(tell, here=not CAN_FORK)
-        return ahead
 
     @contextmanager
     def _taken(self, owner: object, here: bool) -> Iterator[Call | None]:
@@ -122,14 +139,20 @@ class Compilers:
     # --- helpers -----------------------------------------------------------------------------------------------------
 
     def start_early(self) -> None:
-        """Start helpers if nothing was ever compiled: each needs a second to start."""
+        """Start helpers if nothing was ever compiled by this version: they need two seconds to start.
+
+        Where they are copies, wait for the first process. To be ready it has compiled what a crowd is built with, so that this
+        one only loads that: a process that compiles keeps 50 MB.
+        """
         if cache.is_empty():
             self.start(helpers_that_fit() + CAN_FORK)
+            if self.source:
+                self.source.wait()
 
     def start(self, count: int, niceness: int = 0) -> None:
         """Start so many helpers, where they can pass on what they compile."""
         if CACHE_LASTS and count:
-            self.source = source_of(self._config, niceness)
+            self.source = self.source or source_of(self._config, niceness)
             for _ in range(count):
                 self.employ(Helper(self.source))
 
@@ -137,6 +160,11 @@ class Compilers:
         """Let a helper compile what is wanted."""
         self._helpers.append(helper)
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
+
+    def yield_to_frames(self) -> None:
+        """Let helpers compile only in what time the frames leave."""
+        if self.source:
+            self.source.lower_priority(HELPER_NICENESS)
 
     def close(self) -> None:
         """End all helpers, and want nothing any more. New ones may be started."""
@@ -167,9 +195,9 @@ class Compilers:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
-                now, inwards = time.monotonic(), self._helpers.index(helper) % 2 == 1
+                now = time.monotonic()
                 left = [(wish.since + SETTLE_S - now, key, wish.options)
-                        for wish in self._wishes.values() if (key := self._left(wish, inwards))]
+                        for wish in self._wishes.values() if (key := self._left(wish))]
                 early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
                 if early <= 0:
                     self._begun.add(key)
@@ -179,10 +207,9 @@ class Compilers:
                 self._changed.wait(early if left else None)
         return None
 
-    def _left(self, wish: Wish, inwards: bool) -> str | None:
-        """The key of the first kernel of a wish that nobody has compiled or begun, or of the last one."""
-        keys = wish.calls if inwards else reversed(wish.calls)
-        return next((key for key in keys if key not in self._begun | self._kept), None)
+    def _left(self, wish: Wish) -> str | None:
+        """The key of the largest kernel of a wish that nobody has compiled or begun."""
+        return next((key for key in wish.calls if key not in self._begun | self._kept), None)
 
     def __enter__(self) -> Self:
         return self

@@ -58,12 +58,19 @@ class Source:
             print(self._config, file=process.stdin, flush=True)
         return talk
 
+    def wait(self) -> None:
+        """Until there is something to make copies of; here nothing is copied."""
+
+    def lower_priority(self, niceness: int) -> None:
+        """Of the processes that it starts."""
+        self._niceness = niceness
+
     def close(self) -> None:
         """Start no more."""
 
     def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
         process = subprocess.Popen([*COMMAND, work], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, text=True,
-                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0), start_new_session=True)
         with suppress(OSError, AttributeError):  # AttributeError: not on Windows
             os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
         return process
@@ -91,6 +98,18 @@ class ForkingSource(Source):
             mine.close()
 
         return Conversation(mine.makefile(), mine.makefile("w"), hang_up)
+
+    def lower_priority(self, niceness: int) -> None:
+        """Of the first one and its copies, which are a group."""
+        super().lower_priority(niceness)
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, self.process.pid, niceness)
+
+    def wait(self) -> None:
+        """Until the first process is ready, or has ended."""
+        talk = self.start(AS_TOLD)
+        talk.ask(json.dumps(["", {}]))
+        talk.close()
 
     def close(self) -> None:
         self._orders.close()

@@ -10,18 +10,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pygame
 
+from crowd_demo.app.compiling.helpers import source_of
 from crowd_demo.app.process.heap import importing
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
+from crowd_demo.compute.cache_folder import is_first_start
 from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, scale_for
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from crowd_demo.sim.simulation import Simulation
 
 BACKGROUND = (16, 20, 27)
-FRAME_S = 1 / 40
+FRAME_S = 1 / 15  # the compilers need the time
 PRINT_EVERY_S = 0.2
 SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Python code
 BAR = 640.0  # units
@@ -81,27 +85,41 @@ class Loaded(NamedTuple):
     sim: Simulation
     scene: Scene | None
     ahead: Ahead
-    compilers: Compilers  # without helpers
+    compilers: Compilers  # without helpers, unless values follow
+    follow: Mapping[str, Value]  # the configured values that are compiled while others do their work, by path
     import_s: float
     compile_s: float
 
 
-def load(config: Config, render: bool, progress: Progress) -> Loaded:
-    """Build the simulation and compile every kernel that its first frames need."""
+def load(config: Config, render: bool, progress: Progress, quick: bool = False) -> Loaded:
+    """Build the simulation and compile every kernel that its first frames need.
+
+    A `quick` start may begin with other values of some techniques, for the same crowd: those that are compiled sooner.
+    """
     start = time.perf_counter()
     progress.say("importing the compiler")
+    source = source_of(config) if is_first_start() else None  # which needs as long to start as the rest of this
     with importing():
-        from crowd_demo.app.compiling.compilers import Compilers
+        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.app.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
-    with Compilers(config) as compilers:
+    with ExitStack() as ending:
+        compilers = ending.enter_context(Compilers(config, source))
         compilers.start_early()
         progress.say(building(config))
         sim, scene = build(config, render)
         built = time.perf_counter()
-        ahead = compilers.compile_first(render, progress.compiling)
+        ahead = Ahead(config, render)
+        first = quick_values(config, ahead) if quick else {}
+        sim.optimizations = with_values(sim.optimizations, first)
+        compilers.compile_first(ahead, sim.optimizations, progress.compiling)
+        if first:
+            compilers.yield_to_frames()
+            ending.pop_all()
     progress.say("ready")
-    return Loaded(sim, scene, ahead, compilers, imported - start, time.perf_counter() - built)
+    follow = {path: config.optimizations.get(path) for path in first}
+    return Loaded(sim, scene, ahead, compilers, follow, imported - start, time.perf_counter() - built)
 
 
 def building(config: Config) -> str:

@@ -86,7 +86,7 @@ class Opening:
         compiled = time.perf_counter()
         self.progress.say(building(config))
         sim, scene = self._on_worker(lambda: build(config, self._render))
-        return Opened(self.name, config, Loaded(sim, scene, ahead, compilers, 0.0, compiled - start))
+        return Opened(self.name, config, Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start))
 
     def _on_worker(self, job: Callable[[], Result]) -> Result:
         self._go_on()

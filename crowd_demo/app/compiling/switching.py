@@ -13,7 +13,7 @@ import threading
 from contextlib import suppress
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
+from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit
 from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -21,7 +21,6 @@ from crowd_demo.registry.entries import Range, Technique, Value
 
 NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
 HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
-HELPER_NICENESS = 5  # it shares no lock with the frames, so they need less of an advantage
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 
 
@@ -55,7 +54,7 @@ def _step_at(units: float) -> int:
 class Switcher:
     """`pending` are the values whose kernels are not compiled yet, by path; `text` says what is being compiled.
 
-    A value takes effect when all of its kernels are there. The values that miss the fewest kernels come first.
+    A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
     def __init__(self, ahead: Ahead, compilers: Compilers) -> None:
@@ -118,7 +117,7 @@ class Switcher:
         """Start compiling what the cheapest of the pending values needs."""
         wanted = [with_values(options, {path: value}) for path, value in self.pending.items()]
         missing = [(calls, asked) for asked in wanted if (calls := self._ahead.missing(asked))]
-        calls, asked = min(missing, key=lambda each: len(each[0]), default=([], options))
+        calls, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self._compilers.want(calls, asked, owner=self)
         if not calls:
             self.text = ""

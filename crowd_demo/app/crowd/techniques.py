@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
@@ -26,6 +27,7 @@ class Techniques:
         self.switcher = switcher
         self.touched = ""
         self.previous: dict[str, Value] = {}
+        self.followed: frozenset[str] = frozenset()  # those whose configured values came later, until somebody changes them
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self._crowd, self._notices = crowd, notices
         self._unapplied: dict[str, Value] = {}  # values among the crowd's changes that have not taken effect yet, by path
@@ -58,6 +60,12 @@ class Techniques:
             self.touched = technique.path
             self._ask_for(technique, value)
 
+    def follow(self, values: Mapping[str, Value]) -> None:
+        """Ask for the configured values that were left out at first, because their kernels take long to compile."""
+        for path, value in values.items():
+            self._ask_for(BY_PATH[path], value)
+        self.followed = frozenset(values)
+
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
         technique, sim = BY_PATH[self.touched or TOUCHED_FIRST], self._crowd.sim
@@ -85,6 +93,7 @@ class Techniques:
             self.change_number(1 if steps > 0 else -1)
 
     def _ask_for(self, technique: Technique, value: Value) -> None:
+        self.followed -= {technique.path}
         self.switcher.request(self._all_coming(), technique.path, value)
         self.take_switched()
 

@@ -87,7 +87,8 @@ def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
 
 
 def draw_graph(on: Canvas, top: float, graph: Graph, profile: Profile, status: Status) -> None:
-    graph.draw(on, (PAD, top, INNER, GRAPH_HEIGHT), profile, status.ticks, status.looks.graph_fits)
+    graph.draw(on, (PAD, top, INNER, GRAPH_HEIGHT), profile, status.ticks, status.looks.graph_fits,
+               bool(status.pending))
 
 
 # --- stages ----------------------------------------------------------------------------------------------------------

@@ -82,21 +82,25 @@ class Graph:
 
     def __init__(self) -> None:
         self._full_ms: float | None = None
-        self._fits = 0
+        self._fits = self._compiled_at = 0
         self._bars = Bars((1, 1))
 
-    def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0) -> None:
+    def draw(self, on: Canvas, box: Box, profile: Profile, ticks: Sequence[Tick] = (), fits: int = 0,
+             compiling: bool = False) -> None:
         """Draw the frames with a line at the budget, and a mark where a technique was switched.
 
-        Where `fits` is another number than before, the scale is fitted to the present frames.
+        Where `fits` is another number than before, the scale is fitted to the present frames. While something is compiling,
+        frames are slower than those that follow, and the scale is not fixed.
         """
         if fits != self._fits:
             self._fits, self._full_ms = fits, None
+        if compiling:
+            self._compiled_at = profile.frames
         left, top, width, height = box
         rect = on.pixels(box)
         frames = profile.frame_ms(rect.width)
-        full_ms = self._full_ms or scale_ms(frames)
-        if self._full_ms is None and len(frames) >= min(SETTLED, rect.width):
+        full_ms = self._full_ms or scale_ms(frames[-SETTLED:])
+        if self._full_ms is None and profile.frames - self._compiled_at >= min(SETTLED, rect.width):
             self._full_ms = full_ms
         if self._bars.surface.get_size() != rect.size:
             self._bars = Bars(rect.size)

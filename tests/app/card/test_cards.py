@@ -74,3 +74,16 @@ def test_it_takes_a_twentieth_of_the_time(watched: Watched) -> None:
     watched.frames(500)
     looks = watched.clock.looks - looks - 500  # one a frame tells how long that was
     assert 0.03 < looks * LOOK_S / (watched.clock.now_s - start_s) < 0.055
+
+
+def test_what_nobody_switched_has_no_card_and_ends_that_of_another_switch(watched: Watched) -> None:
+    watched.program.techniques.followed = frozenset({"simd", "blitter"})
+    watched.switch("simd", False)
+    watched.frames(30)
+    assert not watched.has_card
+    watched.switch("reorder.when", "off")
+    watched.frames(90)
+    assert watched.card.title == "reorder"
+    watched.switch("blitter", "pygame")
+    watched.frames(30)
+    assert watched.card.title == "reorder" and "other techniques were switched" in watched.card.state

@@ -186,13 +186,13 @@ def test_helpers_compile_and_a_value_waits_for_them() -> None:
     ahead, helper = TwoAhead(), Helping()
     switcher, options = switcher_of(ahead, helper), Optimizations()
     switcher.request(options, "depth", "full")
-    assert wait_until(lambda: helper.told == [("sort_all", "full")])
+    assert wait_until(lambda: helper.told == [("sort_bands", "full")])
     for kernel in ahead.slow:
         kernel.may_go_on.set()
     assert switcher.ready(options) == {} and not any(kernel.overloads for kernel in ahead.slow)
     helper.may_go_on.set()
     assert wait_for(switcher, options) == {"depth": "full"}
-    assert helper.told == [(name, "full") for name in ("sort_all", "merge", "sort_bands")]
+    assert helper.told == [(name, "full") for name in ("sort_bands", "merge", "sort_all")]
 
 
 @pytest.mark.usefixtures("settled")

@@ -35,9 +35,10 @@ def test_the_scale_fits_the_frames_and_always_shows_the_budget() -> None:
     assert scale_ms(np.full(10, 1e9, np.float32)) == 10_000
 
 
-def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fits: int = 0) -> list[str]:
+def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fits: int = 0,
+                compiling: bool = False) -> list[str]:
     spy = Spy()
-    graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits)
+    graph.draw(Canvas((260, 80), spy, 1.0), (10, 10, 240, 60), profile, ticks, fits, compiling)
     return spy.texts
 
 
@@ -50,6 +51,19 @@ def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
     assert "above 20 ms: click to fit" in graph_texts(graph, profile)
     assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
     assert "far below 160 ms: click to fit" in graph_texts(graph, measured(300), fits=1)
+
+
+def test_the_scale_is_not_fixed_by_frames_beside_the_compiler() -> None:
+    graph, profile = Graph(), measured(0)
+    for _ in range(100):
+        profile.add("see", 70.0)
+        profile.end_frame(75.0)
+        graph_texts(graph, profile, compiling=True)
+    for _ in range(100):
+        profile.add("see", 3.0)
+        profile.end_frame(4.0)
+        texts = graph_texts(graph, profile)
+    assert not any("click" in text for text in texts)
 
 
 def test_a_switch_is_marked_in_the_graph_where_it_happened() -> None:
