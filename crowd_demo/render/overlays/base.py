@@ -53,22 +53,26 @@ class Looking(NamedTuple):
 
     def places(self, slots: Ints) -> tuple[Doubles, Doubles]:
         """Where these agents are drawn, world units."""
-        _, x, y = self._seen(slots, EVERYWHERE)
+        _, x, y = self._found(slots, EVERYWHERE)
         return x, y
 
     def in_view(self, drawn: Ints | None = None) -> Ints:
         """The agents on the screen that the scene has drawn, or of some of these, by slot."""
-        slots, _, _ = self._seen(self.used.slots if drawn is None else drawn, self.camera.view_rect())
+        slots, _, _ = self.seen(drawn)
         return slots
+
+    def seen(self, drawn: Ints | None = None) -> tuple[Ints, Doubles, Doubles]:
+        """The same, and where each is drawn: x and y, world units."""
+        return self._found(self.used.slots if drawn is None else drawn, self.camera.view_rect())
 
     def some(self, slots: Ints, most: int) -> tuple[Ints, str]:
         """Of many agents about one in 2^k, always the same ones, so that lines can be read, by id; and words that say so."""
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
-        kept, _, _ = self._seen(slots, EVERYWHERE, (1 << halvings) - 1)
+        kept, _, _ = self._found(slots, EVERYWHERE, (1 << halvings) - 1)
         kept = kept[np.argsort(self.used.shot.agents.id[kept])]
         return kept, f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
-    def _seen(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
+    def _found(self, slots: Ints, view: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
         """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
         shot = self.used.shot
         finding, seen = seen_call(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, view, mask)

@@ -22,7 +22,8 @@ def draw_density(sketch: Sketch, looking: Looking) -> None:
     is_open = not walls.blocked.any()
     side = side_of(sketch.zoom, SMALLEST if is_open else float(walls.tile))
     squares = squares_in(sketch.rect, side)
-    counts = np.bincount(squares.number_at(*looking.places(looking.in_view())), minlength=squares.total)
+    _, x, y = looking.seen()
+    counts = np.bincount(squares.number_at(x, y), minlength=squares.total)
     found = np.flatnonzero(counts)
     column, row = squares.place_of(found)
     part, amounts = side, counts[found]

@@ -25,10 +25,11 @@ INKS = np.array([ink(colour) for colour in SHADES], np.uint32)
 
 def draw_streams(sketch: Sketch, looking: Looking) -> None:
     """Draw an arrow on each square that has a stream, the longer the more its agents agree: |sum of v| / sum of |v|."""
-    slots, every = _some(looking)
+    some, every = _some(looking)
+    slots, x, y = looking.seen(some)
     side = _side(sketch, looking.sim, every)
     squares = squares_in(sketch.rect, side)
-    square = squares.number_at(*looking.places(slots))
+    square = squares.number_at(x, y)
     agents = looking.used.shot.agents
     vx, vy = np.rint(agents.vx[slots] * FIXED), np.rint(agents.vy[slots] * FIXED)
     speed = np.rint(np.hypot(vx, vy))
@@ -37,18 +38,18 @@ def draw_streams(sketch: Sketch, looking: Looking) -> None:
     column, row = squares.place_of(found)
     half = 0.45 * side / speeds[found]
     way_x, way_y = sum_x[found] * half, sum_y[found] * half
-    x, y = (column + 0.5) * side, (row + 0.5) * side
-    sketch.arrows(x - way_x, y - way_y, x + way_x, y + way_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
+    to_x, to_y = (column + 0.5) * side + way_x, (row + 0.5) * side + way_y
+    sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
     sketch.tell(f"where agents go, on squares of {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:
-    """The slots of agents in view, of many always the same ones; and of how many each is one."""
+    """The slots of agents that were drawn, of many always the same ones; and of how many each is one."""
     drawn, ids = looking.used.slots, looking.used.shot.agents.id
     every = 1 << (max(len(drawn) - 1, 0) // MOST).bit_length()
-    return looking.in_view(drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn), every
+    return drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn, every
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:

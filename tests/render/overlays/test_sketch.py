@@ -106,8 +106,9 @@ def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, 
         places[[0, 2]], places[[1, 3]] = places[[0, 2]] / 1.75 + 500.25, places[[1, 3]] / 1.75 - 40.5
         places[:, -3:] = np.array([[np.nan, np.inf, 0], [0, 0, 0], [-np.inf, 500, 9], [0, -np.inf, np.nan]])
     areas = Areas(edges, np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
+    dashes = np.where(rng.random(120) < 0.5, 0, rng.integers(1, 4, 120)).astype(np.int32)
     strokes = Strokes(ends, np.array([ink((10, 220, 90), int(alpha)) for alpha in rng.integers(0, 256, 120)], np.uint32),
-                      rng.integers(1, 5, 120).astype(np.int32), rng.integers(0, 4, 120).astype(np.int32))
+                      rng.integers(1, 5, 120).astype(np.int32), dashes)
     fast, slow = (np.full(SIZE[::-1], GROUND, np.uint32) for _ in range(2))
     draw_marks(workers, areas, strokes, window, fast)
     slow_marks(slow, areas, strokes, window)
