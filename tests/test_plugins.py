@@ -119,6 +119,8 @@ def test_keys_show_an_overlay_and_switch_a_technique(environment: dict[str, str]
      "plugin broken is left out: ValueError: scenarios must be the Path of a folder, not 'nowhere'"),
     ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 3, True, 'mine', 'why'),))",
      "plugin broken is left out: ValueError: technique mine: its default 3 is none of its choices"),
+    ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 1, False, 'mine', 'why', quick=2),))",
+     "plugin broken is left out: ValueError: technique mine: quick must be one of its choices, and the technique exact"),
     ("PLUGIN = Plugin(measures=(MeasureEntry('a b', 'why', 'x:x'),))", "plugin broken is left out: ValueError: measure 'a b': "
      "its name must be an identifier, its fold one of mean, median, most, last, total"),
     ("PLUGIN = Plugin(techniques=(Technique('simd', (1, 2), 1, True, 'mine', 'why'),))",

@@ -283,9 +283,10 @@ class Loop:
 
     def end_window_frame(self) -> None:
         """Start the compilers in the background once the first frames are over; wait if the frame was very short."""
-        if self._frame == PRECOMPILE_FRAME and CACHE_LASTS and not (self._precompiler or self.program.experiments.active):
+        idle = not (self.program.is_compiling or self.program.experiments.active)
+        if self._frame >= PRECOMPILE_FRAME and idle and CACHE_LASTS and not self._precompiler:
             self._precompiler = Precompiler(self.program.techniques.switcher.stand_by(), self.program.sim.optimizations)
-        self._pause_precompiler(self.program.is_compiling or self.program.experiments.active)
+        self._pause_precompiler(not idle)
         spent = time.perf_counter() - self._last
         least = LEAST_FRAME_S if pygame.display.get_active() else HIDDEN_FRAME_S
         if self.program.is_compiling:

@@ -94,11 +94,11 @@ class Session:
         program = Program(self.config, loaded, self.quitting, self.options.config_name, not self.options.headless,
                           self.preferences)
         program.crowd.player = self.player
-        program.techniques.follow(loaded.follow)
         self._start_trace(program)
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(self.config, self.options, program, self.worker)
+        program.techniques.follow(loaded.follow)
         if self.options.record:
             self._start_recording(program, self.options.record)
         try:
@@ -176,9 +176,7 @@ class Session:
 
     def _loaded(self, progress: Progress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
-        options = self.options
-        quick = not (options.headless or options.frames or options.load or options.record or options.replay or options.trace)
-        loaded = load(self.config, options.render, progress, quick)
+        loaded = load(self.config, self.options.render, progress, self.options.may_start_quickly)
         if saved := self.options.load:
             from crowd_demo.sim.save_format import check
 

@@ -34,3 +34,9 @@ class RunOptions:
     config_name: str | None = None
     trace: Path | None = None
     tour: str | None = None
+
+    @property
+    def may_start_quickly(self) -> bool:
+        """Does nothing but a person look at the first frames? Whatever is measured, kept or compared has all kernels."""
+        asked = self.frames or self.screenshot or self.report or self.record or self.load or self.replay or self.trace
+        return not (self.headless or asked)

@@ -63,7 +63,8 @@ class Program:
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
-        self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays)
+        self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
+                                 lambda: not self.techniques.beginning)
         self.seeing = CameraControls(config, self.camera, self.crowd, self.notices)
         self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
                                 self.notices)

@@ -35,5 +35,5 @@ def is_first_start() -> bool:
     """Has no version kept any kernel there?"""
     try:
         return not any(user_cache().rglob(KERNEL_FILES))
-    except RuntimeError:
+    except (RuntimeError, OSError):
         return False

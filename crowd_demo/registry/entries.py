@@ -77,7 +77,7 @@ class Technique(NamedTuple):
     source: str = ""  # whose idea it is
     model: bool = False  # neither exact nor approximate: each value is another model, with a crowd of its own
     off: Value | None = None  # the baseline, if that is not the first choice
-    quick: Value | None = None  # an exact choice that is compiled much sooner: a first start begins with it
+    quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
 
     @property
     def baseline(self) -> Value:

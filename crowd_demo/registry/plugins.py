@@ -100,6 +100,8 @@ def _check(plugin: Plugin) -> None:
             raise ValueError(f"technique {technique.path!r}: no such name can be had")
         if not technique.allows(technique.default):
             raise ValueError(f"technique {technique.path}: its default {technique.default!r} is none of its choices")
+        if technique.quick is not None and not (technique.exact and technique.allows(technique.quick)):
+            raise ValueError(f"technique {technique.path}: quick must be one of its choices, and the technique exact")
         if technique.group not in GROUPS:
             raise ValueError(f"technique {technique.path}: its group must be one of {', '.join(GROUPS)}")
     for measure in plugin.measures:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -40,13 +41,16 @@ class Ahead:
         self._camera = Camera((world.width, world.height), SMALL_PX)
         self._lock = threading.Lock()
 
-    def missing(self, options: Optimizations) -> list[Call]:
-        """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame."""
+    def missing(self, options: Optimizations, overlays: bool = True) -> list[Call]:
+        """Calls whose kernels are not compiled yet, each kernel and signature once, in the order of the frame.
+
+        Without `overlays` not what only these and the inspector call.
+        """
         with self._lock:
             self._sim.optimizations = options.model_copy(deep=True)
             self._sim.optimizations.set("leaf_size", LEAST_LEAF)
             found: dict[tuple[object, ...], Call] = {}
-            for call in self._calls():
+            for call in chain(self._calls(), self._overlay_calls() if overlays else ()):
                 signature = call.signature()
                 if signature not in call.compiled.overloads:
                     found[call.kernel, signature] = call
@@ -63,10 +67,13 @@ class Ahead:
         yield from self._sim.calls_ahead()
         if self._scene:
             yield from self._scene.calls(self._camera)
+            yield from calls_ahead(self._sim)
+
+    def _overlay_calls(self) -> Iterator[Call]:
+        if self._scene:
             yield marks.call_ahead(self._sim.world.workers)
             yield seen.call_ahead(self._sim.world.workers, moving(self._sim.agents.columns))
             yield perceive_call(self._sim, 0, np.zeros(0, np.int32))[0]
-            yield from calls_ahead(self._sim)
 
 
 def key_of(call: Call) -> str:

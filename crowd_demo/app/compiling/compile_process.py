@@ -11,12 +11,13 @@ from __future__ import annotations
 import gc
 import json
 import os
+import select
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TextIO
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 FORKS = "forks"  # the argument of the process that makes copies of itself
 AS_TOLD, ALL_CHOICES = "t", "a"  # what to compile, one letter
 MOST_KERNELS = {AS_TOLD: 8, ALL_CHOICES: 3}  # that a process compiles before another one takes its place
+WATCH_MS = 30  # how soon the first process notices, while it gets ready, that nobody wants it any more
 DONE, MORE = "done", "more"
 
 Tell = Callable[[str], None]
@@ -49,7 +51,9 @@ def fork_when_told(orders: socket.socket) -> None:
     """Read a configuration; then each letter comes with a socket to a process that compiles that."""
     signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
     with orders.makefile("rb", buffering=0) as stream:
-        ahead = ahead_of(stream.readline().decode())
+        config = stream.readline().decode()
+    with ending_with(orders):
+        ahead = ahead_of(config)
     gc.freeze()  # or a copy that looks for garbage would write to all it shares
     while True:
         letter, sockets, _, _ = socket.recv_fds(orders, 1, 1)
@@ -62,6 +66,27 @@ def fork_when_told(orders: socket.socket) -> None:
             finally:
                 os._exit(0)
         os.close(sockets[0])
+
+
+@contextmanager
+def ending_with(orders: socket.socket) -> Iterator[None]:
+    """Exit in the middle of it when the other end is closed. Its thread has ended afterwards, before copies are made."""
+    done = threading.Event()
+
+    def watch() -> None:
+        poll = select.poll()
+        poll.register(orders, select.POLLRDHUP)
+        while not done.is_set():
+            if poll.poll(WATCH_MS):
+                os._exit(0)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
 
 
 def count_the_ended() -> None:

@@ -22,17 +22,14 @@ from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.config.optimizations import Optimizations
 
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
 
-HELPER_NICENESS = 5  # beside frames: a helper shares no lock with them, so they need less of an advantage
-QUICK_AGENTS = 50_000  # with the values that are compiled soonest a larger crowd would hardly move
+HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
 
 Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 
@@ -50,16 +47,6 @@ def helpers_that_fit() -> int:
     """How many helpers have a core of their own."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores - 1, MOST_HELPERS)
-
-
-def quick_values(config: Config, ahead: Ahead) -> dict[str, Value]:
-    """Exact values, by path, with which there is much less to compile than with those configured; none if that is not so."""
-    configured = config.optimizations
-    quick = {technique.path: technique.quick for technique in TECHNIQUES
-             if technique.quick not in (None, configured.get(technique.path))}
-    most, least = (sum(not is_on_disk(call) for call in ahead.missing(options))
-                   for options in (configured, with_values(configured, quick)))
-    return quick if CACHE_LASTS and config.agents <= QUICK_AGENTS and most - least > FEW else {}
 
 
 def compile_cost(call: Call) -> int:
@@ -104,12 +91,12 @@ class Compilers:
         with self._changed:
             return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
 
-    def compile_first(self, ahead: Ahead, options: Optimizations, tell: Tell) -> None:
+    def compile_first(self, ahead: Ahead, options: Optimizations, tell: Tell, overlays: bool = True) -> None:
         """Compile what the first frames need with these options, with as many helpers as pay."""
-        calls = ahead.missing(options)
+        calls = ahead.missing(options, overlays)
         self.want(calls, options)
-        if not self._helpers and len({key_of(call) for call in calls} - self._kept) > FEW:
-            self.start(helpers_that_fit() + CAN_FORK)
+        if len({key_of(call) for call in calls} - self._kept) > FEW:
+            self.start_all()
         self.work(tell, here=not CAN_FORK)
 
     @contextmanager
@@ -141,17 +128,24 @@ class Compilers:
     def start_early(self) -> None:
         """Start helpers if nothing was ever compiled by this version: they need two seconds to start.
 
-        Where they are copies, wait for the first process. To be ready it has compiled what a crowd is built with, so that this
-        one only loads that: a process that compiles keeps 50 MB.
+        Where they are copies, wait for the first process. It has compiled what a crowd is built with, which this one then
+        only loads: a process that compiles keeps 50 MB.
         """
-        if cache.is_empty():
+        if self.source or cache.is_empty():
+            self.start_all()
+        if self.source:
+            self.source.wait()
+
+    def start_all(self) -> None:
+        """Start as many helpers as pay while no frames are shown, unless there are some."""
+        if not self._helpers:
             self.start(helpers_that_fit() + CAN_FORK)
-            if self.source:
-                self.source.wait()
 
     def start(self, count: int, niceness: int = 0) -> None:
         """Start so many helpers, where they can pass on what they compile."""
-        if CACHE_LASTS and count:
+        if not CACHE_LASTS:
+            self._end_source()
+        elif count:
             self.source = self.source or source_of(self._config, niceness)
             for _ in range(count):
                 self.employ(Helper(self.source))
@@ -162,19 +156,28 @@ class Compilers:
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
 
     def yield_to_frames(self) -> None:
-        """Let helpers compile only in what time the frames leave."""
+        """Let helpers compile in what time the frames leave."""
+        self.start_all()
         if self.source:
             self.source.lower_priority(HELPER_NICENESS)
 
     def close(self) -> None:
         """End all helpers, and want nothing any more. New ones may be started."""
         with self._changed:
-            helpers, self._helpers = self._helpers, []
-            source, self.source = self.source, None
             self._wishes.clear()
+        self.keep(0)
+        self._end_source()
+
+    def keep(self, count: int) -> None:
+        """End all helpers but so many."""
+        with self._changed:
+            ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
-        for helper in helpers:
+        for helper in ended:
             helper.close()
+
+    def _end_source(self) -> None:
+        source, self.source = self.source, None
         if source:
             source.close()
 

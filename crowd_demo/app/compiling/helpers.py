@@ -16,7 +16,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import IO
+from typing import IO, Any
 
 from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
 from crowd_demo.config.model import Config
@@ -25,6 +25,7 @@ from crowd_demo.config.optimizations import Optimizations
 COMMAND = [sys.executable, "-m", "crowd_demo.app.compiling.compile_process"]
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
+OWN_GROUP: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}  # so that copies can be given a niceness, too
 
 
 class Conversation:
@@ -49,6 +50,7 @@ class Source:
 
     def __init__(self, config: Config, niceness: int = 0) -> None:
         self._config, self._niceness = config.model_dump_json(), niceness
+        self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, work: str) -> Conversation:
         process = self._run(work, subprocess.PIPE, subprocess.PIPE)
@@ -59,20 +61,23 @@ class Source:
         return talk
 
     def wait(self) -> None:
-        """Until there is something to make copies of; here nothing is copied."""
+        """Wait until processes can be started quickly."""
 
     def lower_priority(self, niceness: int) -> None:
-        """Of the processes that it starts."""
+        """Let all its processes, present and later ones, have that niceness."""
         self._niceness = niceness
+        self._processes = [process for process in self._processes if process.poll() is None]
+        for process in self._processes:
+            set_niceness(process, niceness)
 
     def close(self) -> None:
         """Start no more."""
 
     def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
         process = subprocess.Popen([*COMMAND, work], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, text=True,
-                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0), start_new_session=True)
-        with suppress(OSError, AttributeError):  # AttributeError: not on Windows
-            os.setpriority(os.PRIO_PROCESS, process.pid, self._niceness)
+                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0), **OWN_GROUP)
+        self._processes.append(process)
+        set_niceness(process, self._niceness)
         return process
 
 
@@ -99,21 +104,20 @@ class ForkingSource(Source):
 
         return Conversation(mine.makefile(), mine.makefile("w"), hang_up)
 
-    def lower_priority(self, niceness: int) -> None:
-        """Of the first one and its copies, which are a group."""
-        super().lower_priority(niceness)
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PGRP, self.process.pid, niceness)
-
     def wait(self) -> None:
-        """Until the first process is ready, or has ended."""
         talk = self.start(AS_TOLD)
-        talk.ask(json.dumps(["", {}]))
+        talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
         talk.close()
 
     def close(self) -> None:
         self._orders.close()
         end(self.process)
+
+
+def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
+    """Of the process and its copies, where the system can."""
+    with suppress(OSError, AttributeError):  # AttributeError: not on Windows
+        os.setpriority(os.PRIO_PGRP, process.pid, niceness)
 
 
 def end(process: subprocess.Popen[str]) -> None:

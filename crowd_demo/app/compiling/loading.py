@@ -86,7 +86,7 @@ class Loaded(NamedTuple):
     scene: Scene | None
     ahead: Ahead
     compilers: Compilers  # without helpers, unless values follow
-    follow: Mapping[str, Value]  # the configured values that are compiled while others do their work, by path
+    follow: Mapping[str, Value]  # by path: configured values that are compiled while others do their work, after overlays
     import_s: float
     compile_s: float
 
@@ -98,14 +98,16 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
     """
     start = time.perf_counter()
     progress.say("importing the compiler")
-    source = source_of(config) if is_first_start() else None  # which needs as long to start as the rest of this
+    source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
         from crowd_demo.app.compiling.ahead import Ahead
-        from crowd_demo.app.compiling.compilers import Compilers, quick_values
+        from crowd_demo.app.compiling.compilers import Compilers
+        from crowd_demo.app.compiling.quick_start import quick_values
 
     imported = time.perf_counter()
     with ExitStack() as ending:
         compilers = ending.enter_context(Compilers(config, source))
+        progress.say("starting the compilers")
         compilers.start_early()
         progress.say(building(config))
         sim, scene = build(config, render)
@@ -113,7 +115,7 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
         ahead = Ahead(config, render)
         first = quick_values(config, ahead) if quick else {}
         sim.optimizations = with_values(sim.optimizations, first)
-        compilers.compile_first(ahead, sim.optimizations, progress.compiling)
+        compilers.compile_first(ahead, sim.optimizations, progress.compiling, overlays=not first)
         if first:
             compilers.yield_to_frames()
             ending.pop_all()

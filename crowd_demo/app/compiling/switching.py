@@ -89,6 +89,7 @@ class Switcher:
 
     def stand_by(self) -> Source:
         """Start what compiles when a value is asked for, which needs a second; return where its processes come from."""
+        self._compilers.keep(HELPERS)
         if not self._compilers.source:
             self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
         assert self._compilers.source

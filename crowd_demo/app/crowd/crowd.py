@@ -76,6 +76,10 @@ class Crowd:
         self.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents")
 
+    def forget_past(self) -> None:
+        """Let the past begin now."""
+        self.changes.append(lambda: self.rewind.begin(self.sim))
+
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
         self.changes.append(self._restart)

@@ -28,6 +28,7 @@ class Techniques:
         self.touched = ""
         self.previous: dict[str, Value] = {}
         self.followed: frozenset[str] = frozenset()  # those whose configured values came later, until somebody changes them
+        self.beginning = False  # until a first start has compiled what is not needed at once: all that overlays draw with
         self.ticks: list[Tick] = []  # where techniques were switched, in the graph
         self._crowd, self._notices = crowd, notices
         self._unapplied: dict[str, Value] = {}  # values among the crowd's changes that have not taken effect yet, by path
@@ -50,9 +51,10 @@ class Techniques:
     # --- asking ------------------------------------------------------------------------------------------------------
 
     def switch(self, technique: Technique, backwards: bool = False) -> None:
-        """Ask for the next choice, after the one that is still being compiled if there is one."""
-        self.touched = technique.path
-        self._ask_for(technique, next_choice(technique, self.value(technique.path), backwards))
+        """Ask for the next choice, after the one that is still being compiled if somebody has asked for that."""
+        path = self.touched = technique.path
+        value = self._coming(path) if path in self.followed else self.value(path)
+        self._ask_for(technique, next_choice(technique, value, backwards))
 
     def choose(self, technique: Technique, value: Value) -> None:
         """Ask for a value of a technique."""
@@ -62,6 +64,7 @@ class Techniques:
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
+        self.beginning = bool(values)
         for path, value in values.items():
             self._ask_for(BY_PATH[path], value)
         self.followed = frozenset(values)
@@ -101,14 +104,19 @@ class Techniques:
 
     def take_switched(self) -> None:
         """Apply the values whose kernels are compiled by now."""
-        if not self.switcher.pending:
+        nobody_waits = self.followed.issuperset(self.switcher.pending)
+        if not self.switcher.pending or (nobody_waits and self._crowd.rewind.in_past):
             return
-        for path, value in self.switcher.ready(self._all_coming()).items():
+        changed = self.switcher.ready(self._all_coming())
+        for path, value in changed.items():
+            self.beginning = False
             self.previous[path] = self._coming(path)
             self._unapplied[path] = value
             self._crowd.apply(Switch(path, value))
             tick = Tick(self._crowd.sim.profile.frames, f"{BY_PATH[path].label.strip()} {hud_word(value)}")
             self.ticks = [*self.ticks[-MOST_TICKS:], tick]
+        if self.followed.issuperset(changed) and changed and not self.switcher.pending:
+            self._crowd.forget_past()  # which had other values that nobody chose
 
     def took_effect(self) -> None:
         """The crowd's changes were carried out."""

@@ -11,8 +11,6 @@ from crowd_demo.config.quiet import quiet_libraries
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
-# X takes a picture from memory in 0.2 ms. SDL would try a texture of OpenGL first: where that is software, 7 ms and 100 MB.
-NO_TEXTURE = "SDL_FRAMEBUFFER_ACCELERATION", "0"
 
 
 class NoDisplayError(Exception):
@@ -30,7 +28,8 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
         if not (headless or asked) and pygame.display.get_driver() in NO_SCREEN:
             raise NoDisplayError("no display was found")
         if pygame.display.get_driver() == "x11":
-            os.environ.setdefault(*NO_TEXTURE)
+            # X takes a picture from memory in 0.2 ms; a texture of OpenGL, where that is software, takes 7 and 100 MB.
+            os.environ.setdefault("SDL_FRAMEBUFFER_ACCELERATION", "0")
         pygame.font.init()
         pygame.display.set_icon(_icon())
         surface = set_mode(_on_the_desktop(settings), settings.fullscreen and not headless)

@@ -29,14 +29,16 @@ from crowd_demo.render.told import OverlayLegend
 class Overlays:
     """`shown` are their names, `frozen` is the part of the world that culling keeps while the frustum is frozen."""
 
-    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = ()) -> None:
+    def __init__(self, crowd: Crowd, camera: Camera, inspector: Inspector, at_first: Iterable[str] = (),
+                 compiled: Callable[[], bool] = lambda: True) -> None:
+        """Until what they draw with is `compiled`, nothing is drawn."""
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
         self.told: tuple[OverlayLegend, ...] = ()  # for the legend
         self.moved: Moved = lambda rect: rect  # away from the HUD
         self._told_of_ground: tuple[OverlayLegend, ...] = ()
-        self._crowd, self._camera, self._inspector = crowd, camera, inspector
+        self._crowd, self._camera, self._inspector, self._compiled = crowd, camera, inspector, compiled
         self._pen: Pen | None = None
         self._scales = Scales()
 
@@ -70,7 +72,7 @@ class Overlays:
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
-        if box := self._inspector.box:
+        if (box := self._inspector.box) and self._compiled():
             sketch = Sketch(self._camera)
             draw_box(sketch, box)
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
@@ -78,7 +80,7 @@ class Overlays:
     def _draw(self, on: pygame.Surface, shown: Set[str], looks: Looks,
               more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[OverlayLegend, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
-        if not (scene and scene.used):
+        if not (scene and scene.used and self._compiled()):
             return ()
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import MagicMock
 
 import pytest
 from driven import Driven
@@ -179,7 +181,12 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
 @pytest.mark.parametrize("lasts", [True, False])
 def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
-    monkeypatch.setattr(loop, "Precompiler", lambda *_: started.append("it"))
+
+    def precompiler(*_: object) -> MagicMock:
+        started.append("it")
+        return MagicMock()
+
+    monkeypatch.setattr(loop, "Precompiler", precompiler)
     monkeypatch.setattr(Switcher, "stand_by", lambda _: started.append("helpers"))
     monkeypatch.setattr(loop, "CACHE_LASTS", lasts)
     monkeypatch.setattr(loop, "PRECOMPILE_FRAME", 2)
@@ -208,6 +215,26 @@ def test_processes_end_with_the_program(source: Source) -> None:
     if isinstance(source, ForkingSource):
         source._orders.close()  # as the system does when a process dies
         assert source.process.wait(60) == 0
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> None:
+    if dies and isinstance(source, ForkingSource):
+        source.process.kill()
+    source.wait()
+    talk = source.start(AS_TOLD)
+    options = load_config("1k").optimizations.model_dump(mode="json")
+    answers = talk.ask(json.dumps(["unknown", options])) == "unknown"
+    assert answers is not (dies and isinstance(source, ForkingSource))
+    talk.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no niceness")
+def test_processes_that_run_already_get_another_niceness(source: Source) -> None:
+    talk = source.start(AS_TOLD)
+    source.lower_priority(7)
+    assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
+    talk.close()
 
 
 def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:

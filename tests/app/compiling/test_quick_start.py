@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import cast
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from driven import PATIENCE_S, Driven
 
-from crowd_demo.app.compiling import compilers
+from crowd_demo.app.compiling import quick_start
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compilers import QUICK_AGENTS, quick_values
+from crowd_demo.app.compiling.quick_start import MOST_AGENTS, quick_values
+from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.kinds import EXACT, kind_of
 from crowd_demo.registry.techniques import TECHNIQUES
+from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.simulation import Simulation
 
 QUICK = {technique.path: technique.quick for technique in TECHNIQUES if technique.quick is not None}
@@ -24,7 +27,7 @@ QUICK = {technique.path: technique.quick for technique in TECHNIQUES if techniqu
 
 @pytest.fixture
 def on_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Call], bool]], None]:
-    return lambda is_there: monkeypatch.setattr(compilers, "is_on_disk", is_there)
+    return lambda is_there: monkeypatch.setattr(quick_start, "is_on_disk", is_there)
 
 
 @pytest.mark.quick
@@ -38,7 +41,7 @@ def test_quick_values_are_exact_choices() -> None:
 class FakeAhead:
     """Ten kernels with the configured values, five others with the quick ones."""
 
-    def missing(self, options: Optimizations) -> list[Call]:
+    def missing(self, options: Optimizations, overlays: bool = True) -> list[Call]:
         names = "abcde" if with_values(options, QUICK) == options else "0123456789"
         return [call(FakeKernel(name)) for name in names]
 
@@ -56,7 +59,7 @@ def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[
     config, ahead = load_config("20k"), cast(Ahead, FakeAhead())
     on_disk(lambda call: False)
     assert quick_values(config, ahead) == QUICK
-    assert quick_values(config.model_copy(update={"agents": QUICK_AGENTS + 1}), ahead) == {}
+    assert quick_values(config.model_copy(update={"agents": MOST_AGENTS + 1}), ahead) == {}
     as_quick = config.model_copy(update={"optimizations": with_values(config.optimizations, QUICK)})
     assert quick_values(as_quick, ahead) == {}, "nothing would follow"
     on_disk(lambda call: call.name.isdigit())
@@ -65,22 +68,69 @@ def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[
     assert quick_values(config, ahead) == {}, "nothing is to be compiled"
 
 
+def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not done():
+        assert time.monotonic() < end, "it never happened"
+        driven.frames(2)
+
+
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead: QUICK)
+    monkeypatch.setattr(quick_start, "quick_values", lambda config, ahead: QUICK)
     driven = Driven(quick=True)
-    sim, techniques = driven.program.sim, driven.program.techniques
+    program, sim, techniques = driven.program, driven.program.sim, driven.program.techniques
+    assert techniques.beginning
+    program.overlays.toggle("show_density")
     assert all(sim.optimizations.get(path) == value for path, value in QUICK.items())
     assert techniques.asked() == driven.config.optimizations
-    end = time.monotonic() + PATIENCE_S
-    while sim.optimizations != driven.config.optimizations and time.monotonic() < end:
-        driven.frames(2)
+    frames_until(driven, lambda: sim.optimizations == driven.config.optimizations)
     driven.frames(10)
+    assert program.overlays.told and not techniques.beginning
     assert sim.optimizations == driven.config.optimizations and techniques.followed == frozenset(QUICK)
     alone = Simulation(driven.config)
     alone.step(sim.tick)
     assert alone.state_hash() == sim.state_hash()
+    assert 0 < program.crowd.past().oldest < sim.tick, "the past with values that nobody chose is forgotten"
+    for switcher in program.switchers:
+        switcher.close()
+
+
+def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> None:
+    techniques = driven.program.techniques
+    driven.program.crowd.apply(Switch("simd", False))
+    driven.frames(1)
+    techniques.switcher.pending["simd"], techniques.followed = True, frozenset({"simd", "blitter"})
     driven.press("2")
     driven.frames(1)
-    assert techniques.touched == "simd" and techniques.followed == frozenset(QUICK) - {"simd"}
-    for switcher in driven.program.switchers:
-        switcher.close()
+    assert techniques.touched == "simd" and techniques.asked().simd and techniques.followed == {"blitter"}
+
+
+def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> None:
+    program, techniques = driven.program, driven.program.techniques
+    driven.frames(20)
+    program.crowd.rewind.seek(5)
+    driven.frames(1)
+    assert program.crowd.rewind.in_past
+    newest = program.crowd.past().newest
+    techniques.follow({"simd": False})
+    driven.frames(1)
+    assert program.sim.optimizations.simd and program.crowd.past().newest == newest
+    program.crowd.rewind.seek(newest)
+    frames_until(driven, lambda: not program.sim.optimizations.simd)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("options", [
+    {"headless": True}, {"frames": 10}, {"report": Path("r.json")}, {"screenshot": Path("s.png")}, {"record": Path("r.rec")},
+    {"trace": Path("t.json")}, {"load": object()}, {"replay": object()}], ids=lambda options: next(iter(options)))
+def test_what_is_measured_kept_or_compared_has_all_kernels(options: dict[str, Any]) -> None:
+    assert RunOptions(tour="talk").may_start_quickly and not RunOptions(**options).may_start_quickly
+
+
+def test_overlays_wait_until_what_they_draw_with_is_compiled(driven: Driven) -> None:
+    program = driven.program
+    program.overlays.toggle("show_density")
+    for beginning in (True, False):
+        program.techniques.beginning = beginning
+        driven.frames(2)
+        assert bool(program.overlays.told) is not beginning
