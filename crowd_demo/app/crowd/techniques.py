@@ -64,10 +64,9 @@ class Techniques:
 
     def follow(self, values: Mapping[str, Value]) -> None:
         """Ask for the configured values that were left out at first, because their kernels take long to compile."""
-        self.beginning = bool(values)
+        self.followed, self.beginning = frozenset(values), bool(values)
         for path, value in values.items():
-            self._ask_for(BY_PATH[path], value)
-        self.followed = frozenset(values)
+            self.switcher.request(self._all_coming(), path, value)
 
     def change_number(self, direction: int) -> None:
         """Change the number of the technique that was touched last, up or down; `auto` starts at the number it stands for."""
