@@ -73,7 +73,7 @@ def kernels(config: Config, watched: Watched[Kind], render: bool = True) -> Comp
 
     ahead = Ahead(config, render)
     with Compilers(config) as compilers:
-        compilers.compile_first(ahead, config.optimizations, progress.compiling)
+        compilers.compile_first(ahead.missing(config.optimizations), config.optimizations, progress.compiling)
     return partial(compile_missing, ahead)
 
 

@@ -15,7 +15,7 @@ def warm(configs: Iterable[Config], tell: Tell) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     for config in {_what_decides(config): config for config in configs}.values():
         with Compilers(config) as compilers:
-            compilers.compile_first(Ahead(config, False), config.optimizations, tell)
+            compilers.compile_first(Ahead(config, False).missing(config.optimizations), config.optimizations, tell)
 
 
 def _what_decides(config: Config) -> str:

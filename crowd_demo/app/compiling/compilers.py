@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import NamedTuple, Self
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
+from crowd_demo.app.compiling.ahead import compile_one, kernel_name, key_of
 from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
@@ -91,9 +91,8 @@ class Compilers:
         with self._changed:
             return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
 
-    def compile_first(self, ahead: Ahead, options: Optimizations, tell: Tell, overlays: bool = True) -> None:
-        """Compile what the first frames need with these options, with as many helpers as pay."""
-        calls = ahead.missing(options, overlays)
+    def compile_first(self, calls: Sequence[Call], options: Optimizations, tell: Tell) -> None:
+        """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
         self.want(calls, options)
         if len({key_of(call) for call in calls} - self._kept) > FEW:
             self.start_all()

@@ -113,9 +113,12 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
         sim, scene = build(config, render)
         built = time.perf_counter()
         ahead = Ahead(config, render)
-        first = quick_values(config, ahead) if quick else {}
-        sim.optimizations = with_values(sim.optimizations, first)
-        compilers.compile_first(ahead, sim.optimizations, progress.compiling, overlays=not first)
+        calls = ahead.missing(config.optimizations)
+        first = quick_values(config, ahead, calls) if quick else {}
+        if first:
+            sim.optimizations = with_values(sim.optimizations, first)
+            calls = ahead.missing(sim.optimizations, overlays=False)
+        compilers.compile_first(calls, sim.optimizations, progress.compiling)
         if first:
             compilers.yield_to_frames()
             ending.pop_all()

@@ -17,6 +17,7 @@ from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.registry.entries import Value
 from crowd_demo.registry.kinds import EXACT, kind_of
 from crowd_demo.registry.techniques import TECHNIQUES
 from crowd_demo.sim.actions import Switch
@@ -57,15 +58,19 @@ class FakeKernel:
 @pytest.mark.quick
 def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[Call], bool]], None]) -> None:
     config, ahead = load_config("20k"), cast(Ahead, FakeAhead())
+
+    def chosen(**changed: object) -> dict[str, Value]:
+        other = config.model_copy(update=changed)
+        return quick_values(other, ahead, ahead.missing(other.optimizations))
+
     on_disk(lambda call: False)
-    assert quick_values(config, ahead) == QUICK
-    assert quick_values(config.model_copy(update={"agents": MOST_AGENTS + 1}), ahead) == {}
-    as_quick = config.model_copy(update={"optimizations": with_values(config.optimizations, QUICK)})
-    assert quick_values(as_quick, ahead) == {}, "nothing would follow"
+    assert chosen() == QUICK
+    assert chosen(agents=MOST_AGENTS + 1) == {}
+    assert chosen(optimizations=with_values(config.optimizations, QUICK)) == {}, "nothing would follow"
     on_disk(lambda call: call.name.isdigit())
-    assert quick_values(config, ahead) == {}, "it would compile more"
-    on_disk(lambda call: True)
-    assert quick_values(config, ahead) == {}, "nothing is to be compiled"
+    assert chosen() == {}, "it would compile more"
+    on_disk(lambda call: call.name not in "01")
+    assert chosen() == {}, "there is little to compile"
 
 
 def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
@@ -76,7 +81,7 @@ def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
 
 
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quick_start, "quick_values", lambda config, ahead: QUICK)
+    monkeypatch.setattr(quick_start, "quick_values", lambda config, ahead, calls: QUICK)
     driven = Driven(quick=True)
     program, sim, techniques = driven.program, driven.program.sim, driven.program.techniques
     assert techniques.beginning
