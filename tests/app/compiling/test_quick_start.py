@@ -95,9 +95,17 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     alone = Simulation(driven.config)
     alone.step(sim.tick)
     assert alone.state_hash() == sim.state_hash()
-    assert 0 < program.crowd.past().oldest < sim.tick, "the past with values that nobody chose is forgotten"
     for switcher in program.switchers:
         switcher.close()
+
+
+def test_the_past_with_values_that_nobody_chose_is_forgotten(driven: Driven) -> None:
+    driven.frames(20)
+    driven.program.techniques.follow({"simd": False})
+    frames_until(driven, lambda: not driven.program.sim.optimizations.simd)
+    driven.frames(10)
+    past = driven.program.crowd.past()
+    assert 20 <= past.oldest <= past.tick - 10
 
 
 def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> None:
