@@ -132,3 +132,17 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
     if ratio.high < min(noise.low, 1):
         return "faster"
     return "slower" if ratio.low > max(noise.high, 1) else "no difference"
+
+
+def verdict_of_few(values: Doubles, base: Doubles, noise: Interval) -> Verdict:
+    """The same for float64[blocks] of which there are too few for an interval, where the difference is plain all the same.
+
+    It differs if all blocks lie beyond all of the base, by more than the noise, and there are enough for a rank test: chance
+    puts n of n + m blocks all on one side once in (n + m over n) times.
+    """
+    enough = math.comb(len(values) + len(base), len(values)) >= 2 / (1 - CONFIDENCE)
+    if not (noise.known and enough and len(values) and len(base)):
+        return "unknown"
+    if values.min() > base.max() * max(noise.high, 1):
+        return "slower"
+    return "faster" if values.max() < base.min() * min(noise.low, 1) else "unknown"
