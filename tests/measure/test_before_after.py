@@ -38,7 +38,7 @@ def test_too_few_blocks_tell_nothing(before: int, after: int) -> None:
 
 
 @pytest.mark.parametrize(("after", "wanted"), [
-    ([3000, 3500], "slower"), ([0.1, 0.2, 0.1], "faster"), ([3000, 5], "unknown"), ([5.3, 5.4], "unknown")])
+    ([3000, 3500], "slower"), ([0.1, 0.2, 0.1], "faster"), ([3000, 5], "unknown"), ([9.0, 9.5], "unknown")])
 def test_a_few_blocks_tell_what_is_plain(after: list[float], wanted: str) -> None:
     effect = Baseline(blocks(24, 5, 1)).effect(np.array(after))
     assert effect.verdict == wanted and not effect.ratio.known
@@ -46,14 +46,14 @@ def test_a_few_blocks_tell_what_is_plain(after: list[float], wanted: str) -> Non
 
 
 def test_a_few_blocks_within_a_drift_tell_nothing() -> None:
-    drifting = np.concatenate((blocks(12, 5, 1), blocks(12, 6, 2)))
-    assert Baseline(drifting).effect(np.full(3, 7.0)).verdict == "unknown"
-    assert Baseline(drifting).effect(np.full(3, 9.0)).verdict == "slower"
+    drifting = np.concatenate((blocks(12, 5, 1), blocks(12, 15, 2)))
+    assert Baseline(drifting).effect(np.full(3, 40.0)).verdict == "unknown"
+    assert Baseline(drifting).effect(np.full(3, 60.0)).verdict == "slower"
 
 
-def test_two_blocks_by_chance_hardly_ever_tell_anything() -> None:
-    found = [Baseline(blocks(24, 5, seed)).effect(blocks(2, 5, 1000 + seed)).verdict for seed in range(300)]
-    assert found.count("unknown") >= 285
+def test_two_blocks_by_chance_tell_nothing() -> None:
+    found = [Baseline(blocks(24, 5, seed, 0.5)).effect(blocks(2, 5, 1000 + seed, 0.5)).verdict for seed in range(300)]
+    assert found.count("unknown") >= 299
 
 
 def test_what_runs_only_before_or_only_after_has_no_factor() -> None:
