@@ -98,6 +98,8 @@ class Session:
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(self.config, self.options, program, self.worker)
+        if self.options.is_only_looked_at and not self.options.tour:
+            self.loop.presenter.invite()
         program.techniques.follow(loaded.follow)
         if self.options.record:
             self._start_recording(program, self.options.record)
@@ -176,7 +178,7 @@ class Session:
 
     def _loaded(self, progress: Progress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
-        loaded = load(self.config, self.options.render, progress, self.options.may_start_quickly)
+        loaded = load(self.config, self.options.render, progress, self.options.is_only_looked_at)
         if saved := self.options.load:
             from crowd_demo.sim.save_format import check
 

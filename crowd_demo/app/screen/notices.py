@@ -16,19 +16,20 @@ class Notices:
     """
 
     def __init__(self) -> None:
-        self._shown: dict[str, tuple[float, str]] = {}  # (end, text) by topic; no end before it was presented
+        self._shown: dict[str, tuple[float, float, str]] = {}  # (end, seconds, text) by topic; no end before it was presented
 
-    def add(self, text: str, about: str = "") -> None:
-        """Show a line; one without a topic is its own."""
+    def add(self, text: str, about: str = "", seconds: float = NOTICE_S) -> None:
+        """Show a line for so long; one without a topic is its own."""
         self._shown.pop(about or text, None)
-        self._shown[about or text] = math.inf, text
+        self._shown[about or text] = math.inf, seconds, text
         self._shown = dict(list(self._shown.items())[-NOTICES:])
 
     def present(self) -> list[str]:
         """The lines whose time is not over."""
         now = time.monotonic()
-        self._shown = {about: (min(end, now + NOTICE_S), text) for about, (end, text) in self._shown.items() if end > now}
-        return [text for _, text in self._shown.values()]
+        self._shown = {about: (min(end, now + seconds), seconds, text)
+                       for about, (end, seconds, text) in self._shown.items() if end > now}
+        return [text for *_, text in self._shown.values()]
 
     def take_over(self, left: Notices) -> None:
         """Go on with those of another program, which are over no sooner."""

@@ -104,11 +104,11 @@ def present_stages(part: str, profile: Profile) -> list[str]:
     return [stage for stage, frames in since.items() if frames - min(since.values()) < RECENT]
 
 
-def steps_a_frame(profile: Profile) -> str:
-    """How many steps the last frames had, on average; nothing where that is one, or none."""
+def steps_a_frame(profile: Profile, ms: float) -> str:
+    """How many steps the last frames had, on average, and what each takes of `ms` a frame; nothing for one, or none."""
     counts = [record.steps for record in profile.records(SMOOTHED)]
     mean = sum(counts) / max(len(counts), 1)
-    return f"{mean:.1f} steps a frame" if mean and f"{mean:.1f}" != "1.0" else ""
+    return f"{mean:.1f} a frame, {ms / mean:.2f} ms each" if mean and f"{mean:.1f}" != "1.0" else ""
 
 
 def part_section(part: str, profile: Profile, status: Status) -> Section:
@@ -120,10 +120,11 @@ def part_section(part: str, profile: Profile, status: Status) -> Section:
 
 def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
     times = {stage: mean_ms(stage, profile) for stage in stages}
+    ms = sum(times.values())
     end = on.left(part, PAD, top + 8, NORMAL, TEXT)
-    if part == "step" and (said := steps_a_frame(profile)):
+    if part == "step" and (said := steps_a_frame(profile, ms)):
         on.left(said, end + 8, top + 8, SMALL, FAINT)
-    on.right(f"{sum(times.values()):.2f} ms", WIDTH - PAD, top + 8, NORMAL, TEXT)
+    on.right(f"{ms:.2f} ms", WIDTH - PAD, top + 8, NORMAL, TEXT)
     on.target((PAD, top, INNER, LINE), "fact", part)
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)
     for number, (stage, ms) in enumerate(times.items()):

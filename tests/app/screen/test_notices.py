@@ -28,6 +28,17 @@ def test_the_time_of_a_notice_begins_when_it_is_first_presented(clock: list[floa
     assert notices.present() == []
 
 
+def test_a_notice_may_be_shown_for_longer(clock: list[float]) -> None:
+    notices = Notices()
+    notices.add("saved")
+    notices.add("press 2", seconds=3 * NOTICE_S)
+    assert notices.present() == ["saved", "press 2"]
+    clock[0] += NOTICE_S + 0.1
+    assert notices.present() == ["press 2"]
+    clock[0] += 2 * NOTICE_S
+    assert notices.present() == []
+
+
 def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -> None:
     notices = Notices()
     notices.add("paused", "pause")

@@ -42,15 +42,37 @@ def graph_texts(graph: Graph, profile: Profile, ticks: tuple[Tick, ...] = (), fi
     return spy.texts
 
 
+def heights(graph: Graph) -> set[int]:
+    """How high the frames are drawn, pixels."""
+    pixels = pygame.surfarray.pixels2d(graph._bars.surface)
+    return set((pixels != pixels.max()).sum(axis=1).tolist())
+
+
+def more(profile: Profile, frames: int, ms: float) -> Profile:
+    for _ in range(frames):
+        profile.add("see", ms)
+        profile.end_frame(ms)
+    return profile
+
+
 def test_the_graph_keeps_its_scale_until_it_is_asked_to_fit() -> None:
-    graph, profile = Graph(), measured(100)
+    graph, profile = Graph(), more(Profile(), 100, 5.0)
     graph_texts(graph, profile)
-    for _ in range(100):
-        profile.add("see", 70.0)
-        profile.end_frame(75.0)
-    assert "above 20 ms: click to fit" in graph_texts(graph, profile)
+    assert "above 20 ms: click to fit" in graph_texts(graph, more(profile, 100, 75.0))
+    assert heights(graph) == {0, 15, 60}
     assert not any("click" in text for text in graph_texts(graph, profile, fits=1))
-    assert "far below 160 ms: click to fit" in graph_texts(graph, measured(300), fits=1)
+    assert heights(graph) == {0, 2, 28}, "of 160 ms"
+
+
+def test_the_scale_is_fitted_again_when_what_it_was_kept_for_has_left_the_graph() -> None:
+    graph, profile = Graph(), more(Profile(), 100, 5.0)
+    graph_texts(graph, profile)
+    assert not any("click" in text for text in graph_texts(graph, more(profile, 240, 75.0)))
+    assert heights(graph) == {28}
+    graph_texts(graph, more(profile, 200, 5.0))
+    assert heights(graph) == {2, 28}, "what was slow can still be seen"
+    assert not any("click" in text for text in graph_texts(graph, more(profile, 40, 5.0)))
+    assert heights(graph) == {15}
 
 
 def test_the_scale_is_not_fixed_by_frames_beside_the_compiler() -> None:
