@@ -127,5 +127,8 @@ class Query(Stage):
     def __init__(self, index: Index) -> None:
         self.index = index
 
+    def wanted(self, world: World) -> bool:
+        return self.index.structure(world).has_query
+
     def calls(self, world: World) -> tuple[Call, ...]:
         return self.index.structure(world).query(world.options.simd, world.rules, world.turn)

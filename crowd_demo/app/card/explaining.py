@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.effect import Stretch
+from crowd_demo.app.card.effect import Stretch, count
 from crowd_demo.app.card.proving import is_drawn
 from crowd_demo.measure.counters import counters_of
 from crowd_demo.registry.techniques import BY_PATH
@@ -20,6 +20,7 @@ from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
+LONG = 150  # steps: without a sort in so many, there is none
 
 
 class Known(NamedTuple):
@@ -84,8 +85,13 @@ def counted(times: Stretch, readings: Readings) -> dict[str, float]:
 
 
 def _sorts(times: Stretch) -> Iterator[tuple[str, float]]:
-    if len(steps := times.steps.get("reorder", np.zeros(0))):
-        yield "sorts", float((steps > 0).mean()) * 1000
+    """From one sort to the last; a time with fewer than two may be too short to have any."""
+    steps = times.steps.get("reorder", np.zeros(count(times.steps)))
+    sorted_in = np.flatnonzero(steps)
+    if len(sorted_in) > 1:
+        yield "sorts", 1000 * (len(sorted_in) - 1) / float(sorted_in[-1] - sorted_in[0])
+    elif len(sorted_in) == 0 and len(steps) >= LONG:
+        yield "sorts", 0.0
 
 
 def _readings(readings: Readings) -> Iterator[tuple[str, float]]:

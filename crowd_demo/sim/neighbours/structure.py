@@ -75,6 +75,10 @@ class Structure(Protocol):
         """True while every agent is in the slot in which it was indexed."""
         return self.layout == self.domain.agents.layout
 
+    @property
+    def has_query(self) -> bool:
+        return type(self).query is not Structure.query
+
     def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
         return ()
 

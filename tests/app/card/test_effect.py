@@ -216,8 +216,8 @@ def test_counters_that_differ_explain_it() -> None:
     profile.many(100, sort=True)
     around = switched(profile)
     profile.counters = {**counters, "candidates_per_agent": 31.4, "sorts": 9.0}
-    profile.many(50, sort=False)
-    profile.many(50, sort=True)
+    for frame in range(100):
+        profile.frame(sort=frame % 2 == 0)
     spans(around, profile)
     before = counted(around.before, Readings(locality=Locality(0.12, 0.09, 100)))
     after = counted(around.after, Readings(locality=Locality(0.815, 0.091, 100)))
@@ -229,6 +229,16 @@ def test_counters_that_differ_explain_it() -> None:
     fewer = {**before, "neighbours_per_agent": 4.0}
     assert explaining(before, fewer, ["cap"], False) == (Count("neighbours", "8", "4"),)
     assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
+
+
+@pytest.mark.parametrize(("every", "frames", "told"), [
+    (60, 50, None), (60, 119, None), (60, 130, 1000 / 60), (60, 170, 1000 / 60), (None, 100, None), (None, 200, 0.0)])
+def test_sorts_are_counted_from_one_to_the_last(every: int | None, frames: int, told: float | None) -> None:
+    profile = MadeUp()
+    for frame in range(frames):
+        profile.frame(sort=bool(every) and frame % (every or 1) == 59)
+    found = counted(before_now(profile, 0, 0), Readings()).get("sorts")
+    assert found == (None if told is None else pytest.approx(told))
 
 
 def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
