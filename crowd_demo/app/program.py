@@ -61,7 +61,7 @@ class Program:
         self.time = TimeControls(self.crowd, config.time, self.notices)
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
-        self.files = CrowdFiles(self.crowd, self.camera, self.notices)
+        self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
         self.inspector = Inspector(self.crowd, self.camera)
         self.overlays = Overlays(self.crowd, self.camera, self.inspector, config.scene.overlays,
                                  lambda: not self.techniques.beginning)

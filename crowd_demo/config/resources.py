@@ -125,6 +125,11 @@ def find_map(name: str, base: Path | None = None) -> Path:
     raise ValueError(f"{name!r} is neither a .map or .png file nor a shipped map ({names})" + close_to(name, shipped))
 
 
+def same_file(one: Path, other: Path) -> bool:
+    """Are they one file, whatever folder each path begins at?"""
+    return one.resolve() == other.resolve()
+
+
 def _exists(path: Path) -> bool:
     """Is there a file, or what reading refuses, such as a device? Folders do not count."""
     try:

@@ -23,6 +23,7 @@ from crowd_demo.measure.statistics import (
     costs_in,
     unpaired_ratio,
     verdict,
+    verdict_of_few,
 )
 
 Times = Mapping[str, Floats]  # by stage: milliseconds in each of the same steps, or frames; 0 where it did not run
@@ -54,14 +55,16 @@ class Baseline:
         first, second = (Series.of(part, seed, RESAMPLES) for seed, part in enumerate((before[:half], before[half:])))
         drift = unpaired_ratio(second, first)
         back = _inverse(drift)
-        self.before = Series.of(before, 2, RESAMPLES)
+        self.before, self._blocks = Series.of(before, 2, RESAMPLES), before
         self.noise = Interval(drift.value, min(drift.low, back.low), max(drift.high, back.high))  # it may go back as far
 
     def effect(self, after: Doubles) -> Effect:
         """Compare the time after, float64[blocks]."""
         series = Series.of(after, 3, RESAMPLES)
         ratio = unpaired_ratio(series, self.before) if series.median else UNKNOWN  # it runs no longer
-        return Effect(self.before.median, series.median, ratio, self.noise, verdict(ratio, self.noise))
+        few = not (ratio.known or math.isnan(ratio.value))
+        found = verdict_of_few(after, self._blocks, self.noise) if few else verdict(ratio, self.noise)
+        return Effect(self.before.median, series.median, ratio, self.noise, found)
 
 
 def costs(times: Times, stage: str = "") -> Doubles:

@@ -16,6 +16,7 @@ from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
+PLAIN = 2  # what at least this factor apart is, and beyond the noise, needs no interval
 LEAST_BLOCKS = 6  # the median lies between the least and the largest of n with probability 1 - 2**(1 - n): 0.97 for 6
 
 Verdict = Literal["faster", "slower", "no difference", "unknown"]
@@ -132,3 +133,17 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
     if ratio.high < min(noise.low, 1):
         return "faster"
     return "slower" if ratio.low > max(noise.high, 1) else "no difference"
+
+
+def verdict_of_few(values: Doubles, base: Doubles, noise: Interval) -> Verdict:
+    """The same for float64[blocks] of which there are too few for an interval, where the difference is plain all the same.
+
+    It differs if every block takes twice as long as any of the base, or half as long, and more than the noise explains; and
+    if there are enough for a rank test: chance puts n of n + m blocks all on one side once in (n + m over n) times.
+    """
+    enough = math.comb(len(values) + len(base), len(values)) >= 2 / (1 - CONFIDENCE)
+    if not (noise.known and enough and len(values) and len(base)):
+        return "unknown"
+    if values.min() > base.max() * max(noise.high, PLAIN):
+        return "slower"
+    return "faster" if values.max() < base.min() * min(noise.low, 1 / PLAIN) else "unknown"

@@ -41,6 +41,7 @@ class Situation(NamedTuple):
     births: bool  # agents are born and die
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
     links: bool = False  # springs tie agents to each other
+    field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
 
 
 def never(situation: Situation) -> bool:

@@ -36,6 +36,12 @@ def _sorted_by_nothing(situation: Situation) -> bool:
     return "curve" not in situation.structure or situation.get("reorder.when") == "off"
 
 
+def _instead_of_a_field(situation: Situation) -> str:
+    """Who has no field, or keeps only some neighbours, finds them in the sorted grid."""
+    has_field = situation.field and not _searches_grid(situation)
+    return "" if situation.get("neighbours") != "field" or has_field else "as sorted"
+
+
 def _lanes_left(situation: Situation) -> str:
     """Who keeps only some neighbours is taken one at a time; only the stage that moves agents uses lanes then."""
     return "move only" if situation.get("simd") and _searches_grid(situation) else ""
@@ -47,7 +53,7 @@ BUILT_IN: tuple[Technique, ...] = (
               "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
               " field instead", stage="see", key="1", approximate_choices=("field",), group="search",
               watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query"
-                    " are what the structure itself costs",
+                    " are what the structure itself costs", partly=_instead_of_a_field,
               source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles,"
                      " and Hoetzlein 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
     Technique("simd", (False, True), True, True, "SIMD lanes",

@@ -216,7 +216,7 @@ class Simulation:
         """What decides which techniques are inactive; makes no structure."""
         structure = self.index.structures[self.optimizations.neighbours]
         return Situation(self.optimizations.get, structure.OBEYS, self.behaviour.techniques, self.life.active,
-                         self.world.needs.nearest > 0, self.links.active)
+                         self.world.needs.nearest > 0, self.links.active, "field" in self.behaviour.structures)
 
     def state_hash(self) -> str:
         """Hash of tick and all columns in id order: 32 hex digits that no exact technique can change."""

@@ -31,10 +31,29 @@ def test_the_factor_is_the_inverse_of_the_ratio() -> None:
     assert (effect.before_ms, effect.after_ms, effect.verdict) == (6, 2, "faster")
 
 
-@pytest.mark.parametrize(("before", "after"), [(11, 20), (20, 5), (0, 20), (20, 0)])
-def test_few_blocks_tell_nothing(before: int, after: int) -> None:
+@pytest.mark.parametrize(("before", "after"), [(11, 20), (20, 1), (0, 20), (20, 0)])
+def test_too_few_blocks_tell_nothing(before: int, after: int) -> None:
     effect = Baseline(np.full(before, 6.0)).effect(np.full(after, 2.0))
     assert effect.verdict == "unknown" and not (effect.ratio.known and effect.noise.known)
+
+
+@pytest.mark.parametrize(("after", "wanted"), [
+    ([3000, 3500], "slower"), ([0.1, 0.2, 0.1], "faster"), ([3000, 5], "unknown"), ([9.0, 9.5], "unknown")])
+def test_a_few_blocks_tell_what_is_plain(after: list[float], wanted: str) -> None:
+    effect = Baseline(blocks(24, 5, 1)).effect(np.array(after))
+    assert effect.verdict == wanted and not effect.ratio.known
+    assert effect.after_ms == np.median(after) and effect.ratio.value == pytest.approx(np.median(after) / 5, rel=0.05)
+
+
+def test_a_few_blocks_within_a_drift_tell_nothing() -> None:
+    drifting = np.concatenate((blocks(12, 5, 1), blocks(12, 15, 2)))
+    assert Baseline(drifting).effect(np.full(3, 40.0)).verdict == "unknown"
+    assert Baseline(drifting).effect(np.full(3, 60.0)).verdict == "slower"
+
+
+def test_two_blocks_by_chance_tell_nothing() -> None:
+    found = [Baseline(blocks(24, 5, seed, 0.5)).effect(blocks(2, 5, 1000 + seed, 0.5)).verdict for seed in range(300)]
+    assert found.count("unknown") >= 299
 
 
 def test_what_runs_only_before_or_only_after_has_no_factor() -> None:

@@ -123,15 +123,21 @@ def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
 def end(process: subprocess.Popen[str]) -> None:
     """Kill the process: a file of the cache is written completely or not at all.
 
-    An idle one needs a free core also to end, so wait for that only a little.
+    An idle one needs a free core also to end, so a thread waits for that if it takes long.
     """
     process.kill()
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(CLOSE_S)
-        for stream in (process.stdin, process.stdout):  # `close` waits for a thread that still reads
-            with suppress(OSError):
-                if stream:
-                    stream.close()
+    waiting = threading.Thread(target=take_leave, args=(process,), name="crowd-demo end of a compiler", daemon=True)
+    waiting.start()
+    waiting.join(CLOSE_S)
+
+
+def take_leave(process: subprocess.Popen[str]) -> None:
+    """Wait for its end. Before that, closing its streams would wait for a thread that still reads."""
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        with suppress(OSError):
+            if stream:
+                stream.close()
 
 
 def source_of(config: Config, niceness: int = 0) -> Source:

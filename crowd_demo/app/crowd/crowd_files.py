@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
@@ -21,9 +22,9 @@ RECORDING_SUFFIX = ".replay"
 class CrowdFiles:
     """`broken` is the last recording that could not be written to its end."""
 
-    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
+    def __init__(self, crowd: Crowd, techniques: Techniques, camera: Camera, notices: Notices) -> None:
         self.broken: Recording | None = None
-        self._crowd, self._camera, self._notices = crowd, camera, notices
+        self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
         self._saver = Saver()
 
     @property
@@ -111,7 +112,8 @@ class CrowdFiles:
     def _save(self) -> None:
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
-        self._saver.save(snapshot._replace(config=config))
+        techniques = {**snapshot.techniques, **self._techniques.switcher.pending}  # what is being compiled is asked for, too
+        self._saver.save(snapshot._replace(config=config, techniques=techniques))
 
     def _load_newest(self) -> None:
         self._saver.wait()

@@ -22,6 +22,7 @@ from crowd_demo.config.resources import (
     list_tours,
     own_files,
     picture_of,
+    same_file,
     what_to_watch,
 )
 from crowd_demo.config.tour import load_tour
@@ -32,6 +33,7 @@ class Entry(NamedTuple):
     """A file that can be opened; `asked` is what opens it: its name, or its path if the name means another file."""
 
     name: str
+    path: Path
     asked: str
     about: str
     watch: str
@@ -43,11 +45,10 @@ class FileMenu:
     """A list of files. `check` raises ConfigError for a broken one."""
 
     def __init__(self, title: str, entries: Sequence[Entry], check: Callable[[str], object],
-                 choose: Callable[[str], object], present: str | None) -> None:
+                 choose: Callable[[str], object], selected: int = 0) -> None:
         self.entries = entries
         self._check, self._choose = check, choose
         self._mistakes: dict[str, str] = {}  # by what would open it
-        selected = next((number for number, entry in enumerate(entries) if entry.asked == present), 0)
         self.dialog = ListDialog(title, self._items, selected)
         self.checking = threading.Thread(target=self._check_all, name="crowd-demo menu", daemon=True)
         self.checking.start()
@@ -70,18 +71,28 @@ class FileMenu:
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
-    """All configurations; `present` is the one that is shown."""
-    return FileMenu("Scenarios", _entries(list_configs(), "configs", find_config), load_config, choose, present)
+    """All configurations; `present` is what opened the one that is shown."""
+    entries = _entries(list_configs(), "configs", find_config)
+    return FileMenu("Scenarios", entries, load_config, choose, _number_of(present, entries) if present else 0)
 
 
 def tours_menu(choose: Callable[[str], object]) -> FileMenu:
-    return FileMenu("Tours", _entries(list_tours(), "tours", find_tour), load_tour, choose, None)
+    return FileMenu("Tours", _entries(list_tours(), "tours", find_tour), load_tour, choose)
 
 
 def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Path]) -> list[Entry]:
     """The shipped files and the user's own, which hide shipped ones of the same name."""
     own = own_files(folder, shipped.values())
     listed = {name: path for name, path in shipped.items() if name not in own} | own
-    return [Entry(name, name if find(name) == path else str(path), about(path), what_to_watch(path), picture_of(path),
-                  name in own)
+    return [Entry(name, path, name if same_file(find(name), path) else str(path), about(path), what_to_watch(path),
+                  picture_of(path), name in own)
             for name, path in listed.items()]
+
+
+def _number_of(present: str, entries: Sequence[Entry]) -> int:
+    """The number of the entry of that file; 0 if there is none."""
+    try:
+        path = find_config(present)
+        return next((number for number, entry in enumerate(entries) if same_file(entry.path, path)), 0)
+    except ValueError:  # it is gone
+        return 0

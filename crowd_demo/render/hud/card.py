@@ -93,9 +93,9 @@ def factor_text(span: Span) -> str:
 
 
 def interval_text(span: Span) -> str:
-    """The interval of the same; the noise where a difference lies within that; nothing where it is not known."""
+    """The interval of the same, if there is one; the noise where a difference lies within that."""
     if not 0 < span.low <= span.high < math.inf:
-        return ""
+        return "too few for an interval" if span.outcome in ("faster", "slower") else ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
         return f"noise here: {_number(span.noise)}x"
     ends = (1 / span.high, 1 / span.low) if span.factor < 1 and span.outcome != "no difference" else (span.low, span.high)

@@ -48,7 +48,7 @@ def percent(share: float) -> str:
 def work_facts(counters: Mapping[str, float]) -> dict[str, str]:
     """Means over the agents that were due: neighbours, candidates, and the one as a share of the other."""
     candidates, neighbours = counters.get("candidates_per_agent", 0.0), counters.get("neighbours_per_agent", 0.0)
-    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:.1f}",
+    return {"neighbours": f"{neighbours:.1f}", "candidates": f"{candidates:,.{0 if candidates >= 1000 else 1}f}",
             "useful": percent(neighbours / candidates) if candidates else UNREAD}
 
 

@@ -95,19 +95,23 @@ def test_what_differs_less_than_the_time_before_from_itself_is_no_difference() -
     assert see.outcome == "no difference" and see.noise == pytest.approx(1.3, rel=0.05)
 
 
-def test_few_steps_say_nothing_however_large_the_difference() -> None:
+def test_few_steps_before_say_nothing_however_large_the_difference() -> None:
     profile = MadeUp()
     profile.many(11, see=9.0)
     around = switched(profile)
     profile.many(120, see=1.0)
     assert spans(around, profile)["see"].outcome == "unknown"
+
+
+@pytest.mark.parametrize(("before", "steps", "outcome", "interval"), [
+    (9.0, 1, "unknown", False), (9.0, 2, "faster", False), (1.5, 5, "unknown", False), (1.5, 6, "faster", True)])
+def test_a_few_steps_after_say_what_is_plain(before: float, steps: int, outcome: str, interval: bool) -> None:
     profile = MadeUp()
-    profile.many(120, see=9.0)
+    profile.many(120, see=before)
     around = switched(profile)
-    profile.many(5)
-    assert spans(around, profile)["see"].outcome == "unknown"
-    profile.frame()
-    assert spans(around, profile)["see"].outcome == "faster"
+    profile.many(steps)
+    see = spans(around, profile)["see"]
+    assert (see.outcome, math.isfinite(see.low)) == (outcome, interval)
 
 
 def test_a_sort_counts_with_its_share_of_the_steps() -> None:

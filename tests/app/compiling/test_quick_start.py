@@ -14,6 +14,7 @@ from crowd_demo.app.compiling import quick_start
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.quick_start import MOST_AGENTS, quick_values
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.recording.saves import newest, read_save
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -116,6 +117,20 @@ def test_who_switches_what_is_still_to_follow_asks_for_it(driven: Driven) -> Non
     driven.press("2")
     driven.frames(1)
     assert techniques.touched == "simd" and techniques.asked().simd and techniques.followed == {"blitter"}
+
+
+def test_a_save_has_the_values_that_are_still_being_compiled(
+        driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = driven.program
+    assert program.sim.optimizations.simd
+    program.techniques.switcher.pending["simd"] = False
+    monkeypatch.setattr(program.techniques.switcher, "ready", lambda options: {})
+    program.act("save")
+    driven.frames(1)
+    program.files.finish(PATIENCE_S)
+    path = newest(tmp_path)
+    assert path and read_save(path).techniques["simd"] is False and program.sim.optimizations.simd
 
 
 def test_what_follows_waits_while_the_crowd_is_in_the_past(driven: Driven) -> None:

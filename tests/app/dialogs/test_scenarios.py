@@ -9,7 +9,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
-from crowd_demo.config.resources import list_configs, list_tours
+from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.views import Row
 
 pytestmark = pytest.mark.quick
@@ -37,6 +37,18 @@ def test_every_shipped_configuration_has_a_picture_and_what_to_watch(folder: Pat
     assert menu.dialog.selected == list(found).index("maze")
     menu.dialog.press("return", False)
     assert chosen == ["maze"] and menu.dialog.closed
+
+
+@pytest.mark.parametrize("present", ["maze", "maze.yaml", "configs/maze.yaml"])
+def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: pytest.MonkeyPatch, present: str) -> None:
+    monkeypatch.chdir(data_folder())
+    menu = scenarios_menu(str, present)
+    assert list(rows(menu)) == list(list_configs()), "each opened by its name"
+    assert menu.entries[menu.dialog.selected].name == "maze"
+
+
+def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
+    assert scenarios_menu(str, "gone.yaml").dialog.selected == 0
 
 
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:

@@ -34,6 +34,7 @@ def drawn(card: Card, window: tuple[int, int] = (1280, 720)) -> tuple[Spy, pygam
     (ALIKE._replace(factor=0.87, low=0.82, high=0.93, noise=1.31), "unclear", "noise here: 1.31x"),
     (UNKNOWN, "too few to tell", ""),
     (FASTER._replace(low=-math.inf, high=math.inf, outcome="unknown"), "too few to tell", ""),
+    (SLOWER._replace(factor=1 / 713, low=-math.inf, high=math.inf), "713x slower", "too few for an interval"),
     (Span("see", 120.0, 1.4, 84.21, 70.0, 99.9, "faster"), "84x faster", "95 %: 70 - 100")])
 def test_what_a_row_says(span: Span, outcome: str, interval: str) -> None:
     assert (outcome_text(span), interval_text(span)) == (outcome, interval)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
+from crowd_demo.config.loader import load_config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.render.hud.canvas import Canvas, Target
@@ -33,6 +34,7 @@ from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings
+from crowd_demo.sim.simulation import Simulation
 
 pytestmark = pytest.mark.quick
 
@@ -76,6 +78,18 @@ def test_lanes_that_only_move_are_said_to() -> None:
     assert partly_inactive(sim) == {}
 
 
+def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
+    sim = crowd()
+    sim.optimizations.neighbours = "field"
+    assert partly_inactive(sim) == {"neighbours": "as sorted"} and "field, as sorted" in texts(sim)
+
+
+@pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
+def test_birds_use_their_field_unless_they_keep_only_some_neighbours(cap: str, left: str) -> None:
+    config = load_config("20k-flock", overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.cap={cap}"])
+    assert partly_inactive(Simulation(config)).get("neighbours", "") == left
+
+
 def test_the_row_of_an_inactive_technique_is_dimmed() -> None:
     sim = crowd()
     assert colour_of_text(sim, "stagger sight") == TEXT
@@ -116,6 +130,7 @@ def test_counters_show_up_where_there_is_something_to_count() -> None:
 def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:
     assert work_facts({"neighbours_per_agent": 12.0, "candidates_per_agent": 48.0}) == {
         "neighbours": "12.0", "candidates": "48.0", "useful": "25%"}
+    assert work_facts({"candidates_per_agent": 20_000.0})["candidates"] == "20,000"
     assert work_facts({})["useful"] == "-"
     assert [percent(share) for share in (0.0, 0.0312, 0.0994, 0.0996, 1.5)] == ["0.0%", "3.1%", "9.9%", "10%", "150%"]
 
