@@ -57,6 +57,7 @@ BARE = ["--set", "window.hud=false"]
 SCENES = {  # others are shown at frame 300
     "100k": ["--frames", "600", *BARE, "--set", "camera.zoom=0.3", "--set", "camera.center=[2000, 4500]"],
     "murmuration": DIVE, "queues": FULL, "station": FULL,
+    "predators": ["--frames", "300", *BARE, "--set", "camera.zoom=0.6", "--set", "camera.center=[2130, 1130]"],
     "push-20k": ["--frames", "600", *BARE, "--set", "camera.zoom=2.5", "--set", "camera.center=[1650, 1750]"]}
 SCENARIOS = ROOT / "assets/scenarios"
 SMALL_PX, LEVELS = (256, 144), 32  # size of a scenario's picture; values of a colour's parts, for a file of 20 to 60 kB

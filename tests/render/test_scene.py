@@ -14,7 +14,9 @@ from crowd_demo.compute.jit import compile_calls, is_compiled
 from crowd_demo.profile import Profile
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.camera import Camera
+from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Sprited
+from crowd_demo.render.inks import BLACK, WHITE
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 
@@ -83,6 +85,11 @@ def picture(scene, camera, surface=None, alpha=0.5, frozen=None, **options):
     return pygame.surfarray.array2d(surface).T & 0xFFFFFF
 
 
+def channels(pixels):
+    """Red, green and blue of a picture."""
+    return (pixels[..., None] >> np.array([16, 8, 0], pixels.dtype) & 255).astype(float)
+
+
 @pytest.fixture(scope="module", params=list(BEHAVIOURS))
 def scene(request, assets):
     sim = Simulation(request.param)
@@ -120,8 +127,7 @@ def test_light_looks_like_sprites_from_afar(assets, behaviour, size, monkeypatch
     for sharpness in (0, 256):
         monkeypatch.setattr(Sprited, "_sharpness", lambda *_, sharpness=sharpness: sharpness)
         pixels = picture(scene, camera(4.6 / size), depth="bands", blitter="compiled", cull="agents")
-        channels = (pixels[..., None] >> np.array([16, 8, 0]) & 255).astype(float)
-        taken.append(channels.reshape(5, 30, 5, 40, 3).mean(axis=(1, 3)))
+        taken.append(channels(pixels).reshape(5, 30, 5, 40, 3).mean(axis=(1, 3)))
     light, sprites = taken
     assert np.abs(light - sprites).max() < 10, "of 255"
     assert np.abs(light.mean() - sprites.mean()) < 2
@@ -187,6 +193,80 @@ def test_what_is_compiled_ahead_is_all_that_runs(assets, behaviour, blitter):
         picture(scene, camera(zoom))
     assert all(is_compiled(call) for call in calls)
     assert before == {call.name: len(call.compiled.overloads) for call in calls}
+
+
+# --- predators, from afar ------------------------------------------------------------------------------------------------
+
+AFAR = (0.05, 0.15, 0.28, 0.5)  # light, light, between light and sprites, sprites
+
+
+def hunt(assets, predators, count=COUNT, spread=1.0):
+    """A scene of a hunt."""
+    sim = Simulation("hunt", count)
+    sim.config.hunt.predators = predators
+    columns, place = sim.agents.columns, crowds.crowd(0, count, spread)
+    columns.x, columns.y, columns.id = place.x, place.y, np.roll(np.arange(count + 16), 5).astype(np.int32)
+    sim.world.grid = crowds.grid(place, count)
+    return scene_of(sim, assets)
+
+
+def inked(pixels, ink):
+    """Where the picture has about that colour."""
+    return (np.abs(channels(pixels) - ink) < 40).all(axis=-1)
+
+
+@pytest.mark.parametrize("zoom", AFAR)
+def test_a_predator_is_seen_from_afar_whole_and_over_all_others(assets, zoom):
+    """In the middle of all it looks as if it were alone."""
+    pictures = []
+    for count in (1, COUNT):
+        scene = hunt(assets, 1, count, spread=0.05 / zoom)
+        columns = scene.sim.agents.columns
+        columns.id = np.arange(count + 16, dtype=np.int32)
+        columns.x[0], columns.y[0], columns.vx[:], columns.vy[:] = 200, 150, 30, 30
+        pictures.append(picture(scene, camera(zoom), cull="agents", depth="bands", blitter="compiled"))
+    outline = inked(pictures[0], WHITE)
+    rows, columns = (slice(found.min(), found.max() + 1) for found in np.nonzero(outline))
+    assert 9 <= columns.stop - columns.start <= 18, "pixels"
+    assert outline.sum() > 20 and inked(pictures[0][rows, columns], BLACK).sum() > 10
+    assert np.abs(channels(pictures[0]) - channels(pictures[1]))[outline].max() < 30
+
+
+def test_the_order_in_memory_does_not_show_where_predators_overlap(assets):
+    scene = hunt(assets, 60)
+    picture(scene, camera(0.15))
+    pictures = []
+    for order in (1, -1):
+        target = plain_surface(SIZE)
+        scene._figures.draw(target, scene.used.shot, scene.used.slots[::order].copy())
+        pictures.append(frame_of(target))
+    assert np.array_equal(pictures[0], pictures[1])
+
+
+@pytest.mark.parametrize("zoom", AFAR)
+def test_each_predator_is_outlined_and_nobody_else(assets, zoom):
+    outlined = [inked(picture(hunt(assets, predators), camera(zoom)), WHITE).sum() for predators in (0, 1, 3)]
+    assert 0 == outlined[0] < outlined[1] < outlined[2]
+
+
+def test_from_near_predators_are_sprites_like_others(assets):
+    scene = hunt(assets, 9)
+    assert not inked(picture(scene, camera(0.61)), WHITE).any()
+    assert inked(picture(scene, camera(0.6)), WHITE).any()
+
+
+@pytest.mark.parametrize("zoom", AFAR)
+def test_in_a_colour_mode_predators_have_its_colours_and_their_outlines(assets, zoom):
+    scene, pictures = hunt(assets, 2), []
+    for cull, blitter in product(("off", "agents", "grid"), ("pygame", "compiled")):
+        picture(scene, camera(zoom), cull=cull, depth="full", blitter=blitter)
+        shot, slots, target = scene.used.shot, scene.used.slots, plain_surface(SIZE)
+        kind = (shot.agents.id[slots] < 2).astype(np.uint8)
+        scene._figures.draw(target, shot, slots, Shades(kind, np.array([0x0000FF, 0xFF0000], np.uint32)))
+        pictures.append(frame_of(target) & 0xFFFFFF)
+    assert all(np.array_equal(pictures[0], other) for other in pictures)
+    assert inked(pictures[0], WHITE).any(), "outlines are not tinted"
+    assert (channels(pictures[0]) * (1, -1, -1) > (90, -30, -30)).all(axis=-1).any(), "a red predator among blue prey"
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])

@@ -14,13 +14,15 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.render.figures.base import Shot
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.pixels import (
     HALF_ROW,
     NO_TINT,
     ROW,
     Frame,
+    frame_of,
     over_half_row,
     over_half_row_tinted,
     over_pixel,
@@ -38,6 +40,15 @@ class DrawList(NamedTuple):
     left: Ints
     top: Ints
     tint: Words  # 0xAARRGGBB
+
+
+def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, shot: Shot, ordered: bool = False) -> None:
+    """Draw the list with the blitter of the shot's options. `ordered`: it ascends in `top`."""
+    atlas.ensure(draws.sprite)
+    if shot.options.blitter == "pygame":
+        draw_fblits(target, atlas, draws)
+    else:
+        run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, ordered))
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:

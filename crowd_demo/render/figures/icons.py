@@ -19,9 +19,8 @@ from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.base import Shot
-from crowd_demo.render.figures.blit import DrawList, draw_calls, draw_fblits
+from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
-from crowd_demo.render.pixels import frame_of
 from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
 from crowd_demo.sim.behaviours.people_columns import STUCK, WAITING, WALKING, PeopleColumns
 
@@ -117,12 +116,7 @@ class Icons:
     def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> None:
         """Draw the icons of those of `slots` that have one, with the blitter of the shot's options."""
         run(self.calls(shot, slots))
-        atlas, draws = self._sprites.at(shot.camera.zoom * self._units_a_pixel), self.draws
-        atlas.ensure(draws.sprite)
-        if shot.options.blitter == "pygame":
-            draw_fblits(target, atlas, draws)
-        else:
-            run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, False))
+        draw_list(target, self._sprites.at(shot.camera.zoom * self._units_a_pixel), self.draws, shot)
 
     @property
     def draws(self) -> DrawList:

@@ -18,7 +18,7 @@ from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call, call, run
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.figures.base import MARGIN_PX, Shot
-from crowd_demo.render.figures.blit import draw_calls, draw_fblits
+from crowd_demo.render.figures.blit import draw_calls, draw_list
 from crowd_demo.render.figures.fade import fade, fade_plain
 from crowd_demo.render.figures.light import Light, Shades, dimmed, draw_plain
 from crowd_demo.render.figures.pose import Cell, Manner, Poses
@@ -102,12 +102,7 @@ class Sprited(ABC):
         sprites = self._grey if shades else self._sprites
         atlas = sprites.at(shot.camera.zoom * self._units_a_pixel)
         self._pose(shot, slots, atlas, shades).run()
-        draws = self._poses.draws(len(slots))
-        atlas.ensure(draws.sprite)
-        if shot.options.blitter == "pygame":
-            draw_fblits(target, atlas, draws)
-        else:
-            run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, shot.options.depth != "off"))
+        draw_list(target, atlas, self._poses.draws(len(slots)), shot, ordered=shot.options.depth != "off")
         return self._poses.on_screen
 
     def _draw_light(self, frame: Frame, shot: Shot, slots: Ints, shades: Shades | None) -> int:

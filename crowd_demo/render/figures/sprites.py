@@ -110,6 +110,18 @@ class Sheet(NamedTuple):
         frame_of(surface)[:] = alpha << np.uint32(24) | level * np.uint32(0x10101)
         return self._replace(surface=surface)
 
+    def white(self) -> Sheet:
+        """The shapes of its sprites, in white."""
+        surface = argb(self.surface.get_size())
+        frame_of(surface)[:] = (frame_of(self.surface) >> np.uint32(24)) * np.uint32(0x01010101)
+        return self._replace(surface=surface)
+
+    def shrunk(self, by: int) -> Sheet:
+        """The same sheet, so many times smaller; all of its lengths can be divided by that, so no cell mixes with the next."""
+        width, height = self.surface.get_size()
+        surface = pygame.transform.smoothscale(self.surface, (width // by, height // by))
+        return Sheet(surface, (self.cell[0] // by, self.cell[1] // by), (self.anchor[0] // by, self.anchor[1] // by))
+
     def means(self, group: Ints) -> Means:
         """The mean colour of the sprites of each group, and the mean area of all; `group` is that of each sprite."""
         (width, height), columns = self.cell, self.columns
