@@ -15,6 +15,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.kinds import EXACT, kind_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import Target
@@ -89,8 +90,9 @@ class SideBySide:
         self._choose(value)
 
     def _choose(self, value: Value) -> None:
-        self.value = value
-        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
+        self.value, technique = value, self._technique
+        same = is_exact(technique, value, self._techniques.value(technique.path)) * " (exact: both sides stay the same)"
+        self._notices.add(f"{technique.label.strip()}: {hud_word(value)} on the right{same}", "split")
 
     def take_compiled(self) -> None:
         """Show on the right what is asked for, beside the crowd's other techniques, once its kernels are compiled."""
@@ -163,7 +165,15 @@ class SideBySide:
 
 
 def other_value(technique: Technique, present: Value) -> Value:
-    """The baseline; or, if that is the present value, the choice that is farthest from it."""
-    if present != technique.baseline:
-        return technique.baseline
-    return next(choice for choice in reversed(technique.choices) if choice != present)
+    """The baseline; if that is the present value, the choice that is farthest from it.
+
+    A baseline that makes the same crowd would only be slow: then it is the next choice.
+    """
+    if present == technique.baseline:
+        return next(choice for choice in reversed(technique.choices) if choice != present)
+    return next_choice(technique, present) if is_exact(technique, present, technique.baseline) else technique.baseline
+
+
+def is_exact(technique: Technique, *values: Value) -> bool:
+    """Do all these values make the same crowd?"""
+    return all(kind_of(technique, value) is EXACT for value in values)

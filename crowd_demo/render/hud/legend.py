@@ -12,10 +12,11 @@ from crowd_demo.render.told import Key, OverlayLegend
 
 LINE, EDGES, SWATCH, GAP = 16.0, 12.0, 18.0, 16.0
 WIDEST = 620.0
+TEXT_LINES = 2  # at most
 
 
 def draw_legend(told: Sequence[OverlayLegend], room: float, pen: Pen, scale: float) -> Canvas:
-    """A panel of at most `room` units width. Of each overlay the text has a line, and the colours as many as they take."""
+    """A panel of at most `room` units width. Of each overlay the text has a line or two, the colours as many as they take."""
     ruler, wide = Canvas((1, 1), pen, scale, None), min(room, WIDEST)
     left = PAD + max(ruler.width(each.name) for each in told) + 12
     lines = [_lines(each, wide - PAD - left, ruler) for each in told]
@@ -30,11 +31,12 @@ def draw_legend(told: Sequence[OverlayLegend], room: float, pen: Pen, scale: flo
 
 
 def _lines(told: OverlayLegend, room: float, ruler: Canvas) -> list[list[Part]]:
-    text = ruler.fitted(told.text, room, SMALL)
-    first = Part(ruler.width(text, SMALL), lambda on, x, middle: on.left(text, x, middle, SMALL, DIM))
-    if not told.keys:
-        return [[first]]
-    return [[first]] * bool(text) + in_lines([_key(key, ruler) for key in told.keys], room, GAP)
+    text = [[_words(line, ruler)] for line in ruler.wrapped(told.text, room, SMALL, TEXT_LINES)]
+    return text + in_lines([_key(key, ruler) for key in told.keys], room, GAP)
+
+
+def _words(text: str, ruler: Canvas) -> Part:
+    return Part(ruler.width(text, SMALL), lambda on, x, middle: on.left(text, x, middle, SMALL, DIM))
 
 
 def _key(key: Key, ruler: Canvas) -> Part:
