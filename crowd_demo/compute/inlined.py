@@ -12,10 +12,15 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 
+import numba
+from numba import types
 from numba.core.caching import NullCache
+from numba.core.compiler import Compiler as NumbasCompiler
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.registry import CPUDispatcher
+from numba.core.target_extension import jit_registry, target_registry
+from numba.core.targetconfig import ConfigStack
 from numba.core.typed_passes import NativeLowering
 
 from crowd_demo.compute import cache
@@ -62,8 +67,9 @@ class Called(CPUDispatcher):  # type: ignore[misc]
     """A function that Python calls, with whatever it inlines; what is compiled of it is kept on disk."""
 
     def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
-                 targetoptions: Mapping[str, object] | None = None) -> None:
-        super().__init__(py_func, locals or {}, dict(targetoptions or {"nopython": True, **OPTIONS}))
+                 targetoptions: Mapping[str, object] | None = None,
+                 pipeline_class: type[CompilerBase] = NumbasCompiler) -> None:
+        super().__init__(py_func, locals or {}, dict(targetoptions or {"nopython": True, **OPTIONS}), pipeline_class)
         cache.keep(py_func, self)
 
     def add_overload(self, compiled: Any) -> None:
@@ -85,6 +91,10 @@ class Inlined(CPUDispatcher):  # type: ignore[misc]
         if self.targetoptions.get("forceinline") and isinstance(self._cache, NullCache):  # nobody else calls a kernel's body
             cache.keep_intermediate(self.py_func, self)
         return super().compile(signature)
+
+    def get_call_template(self, args: tuple[types.Type, ...], kws: Mapping[str, types.Type]) -> Any:
+        """Take a number in the caller's source for any number, or the function would be compiled once more for it."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
 
     def add_overload(self, compiled: Any) -> None:
         """Keep what was compiled, but not where Python would look for it."""
@@ -113,3 +123,13 @@ def inlined(function: Callable[..., object], always: bool = True, noalias: bool 
 def _without_aliases(flags: Any) -> Any:
     flags.noalias = True
     return flags
+
+
+def numbas_own(**options: object) -> Callable[[Callable[..., object]], Any]:
+    """How Numba compiles those of its own functions that are written in Python, such as `min`: like ours, for our kernels."""
+    flags = ConfigStack.top_or_none()
+    return inlined if flags and not flags.nrt else numba.jit(**options)
+
+
+del jit_registry[target_registry["cpu"]]
+jit_registry[target_registry["cpu"]] = numbas_own

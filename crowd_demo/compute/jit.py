@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from types import FunctionType
 from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from crowd_demo.compute import threads
@@ -31,8 +30,8 @@ import numba  # noqa: E402
 from numba.core.registry import cpu_target  # noqa: E402
 
 from crowd_demo.compute import cache  # noqa: E402
-from crowd_demo.compute.inlined import Called, inlined  # noqa: E402
-from crowd_demo.compute.workers import for_each_worker  # noqa: E402
+from crowd_demo.compute.entry import Entry  # noqa: E402
+from crowd_demo.compute.inlined import inlined  # noqa: E402
 
 __all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
            "make_compiler_ready", "max_threads", "run", "threading_layer"]
@@ -59,22 +58,11 @@ def device(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], inlined(function))
 
 
-def _entry(workers: int, args: tuple[object, ...]) -> None:
-    for_each_worker(share, workers, args)  # type: ignore[name-defined]  # noqa: F821  (each kernel brings its share)
-
-
 class Kernel(Generic[P]):
     """A compiled function that is called with a number of workers and the arguments of each worker's share."""
 
     def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
-        body = inlined(share, always=False, noalias=True)
-        # The cache files a function under the file and line of its code, and a closure under a pickle that differs in each
-        # process. So each kernel gets a function of its own, with its body as a global.
-        code = _entry.__code__.replace(co_filename=share.__code__.co_filename, co_name=share.__name__,
-                                       co_firstlineno=share.__code__.co_firstlineno)
-        entry = FunctionType(code, {"for_each_worker": for_each_worker, "share": body, "__name__": share.__module__})
-        entry.__qualname__ = share.__qualname__
-        self.entry = Called(entry)
+        self.entry = Entry(share)
         self.share = share
         self.__name__, self.__module__, self.__doc__ = share.__name__, share.__module__, share.__doc__
 

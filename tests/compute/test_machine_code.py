@@ -37,4 +37,5 @@ def test_a_kernel_is_loaded_without_what_only_compiling_needs(tmp_path: Path) ->
             for _ in range(2)]
     assert said == ["[2, 2, 2, 3, 4, 5, 5, 5] compiled", "[2, 2, 2, 3, 4, 5, 5, 5] loaded"]
     kept = {path.name.split("-")[0].split(".")[-1]: path.read_bytes() for path in kernels.rglob("*.nbc")}
-    assert kept.keys() == {"bound", "bounded"} and INTERMEDIATE_CODE not in kept["bound"]
+    of_numba = {"impl"}  # its `min` and `max`, compiled for the kernel as any function that kernels call
+    assert kept.keys() == {"bound", "bounded"} | of_numba and INTERMEDIATE_CODE not in kept["bound"]

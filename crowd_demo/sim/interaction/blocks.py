@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Int, Ints
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.pairwise import BLOCK
@@ -67,7 +67,7 @@ def largest(blocks: Blocks, cells: Cells) -> int:
 
 
 @device
-def part(cells: Cells, row: int, begin: int, end: int) -> tuple[int, int]:
+def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
     """Return (first, end) of the agents of a row that are in order[begin:end]."""
-    return (max(begin, cells.start[np.uintp(row * cells.columns)]),
-            min(end, cells.start[np.uintp((row + 1) * cells.columns)]))
+    first, last = cells.start[np.uintp(row * cells.columns)], cells.start[np.uintp((row + 1) * cells.columns)]
+    return np.int64(max(begin, first)), np.int64(min(end, last))  # one type, or whoever counts on from them is compiled twice

@@ -190,14 +190,14 @@ def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, bas
 
 
 @device
-def collect(columns: Columns, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
+def collect(look_at: Ints, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
     """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k).
 
     The rest of the sixteen repeat the last one.
     """
     size = 0
     while k < end and size < LANES:
-        if due(turn, columns.look_at[np.uintp(order[np.uintp(k)])]):
+        if due(turn, look_at[np.uintp(order[np.uintp(k)])]):
             members[size] = k - base
             size += 1
         k += 1

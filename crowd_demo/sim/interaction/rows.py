@@ -60,7 +60,7 @@ def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, 
     """Interaction of those of order[begin:end], agents of one row, that are due; most rows have few or none."""
     cell = row * cells.columns
     for first in range(begin, end, LANES):
-        if due_of_sixteen(columns, cells.order, first, end, turn) == 0:
+        if due_of_sixteen(columns.look_at, cells.order, first, end, turn) == 0:
             continue
         for k in range(first, min(first + LANES, end)):
             slot = cells.order[k]
@@ -111,7 +111,7 @@ def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int
             slots = load(cells.order, k)
             k += size
         else:
-            size, k = collect(columns, cells.order, k, end, turn, base, members)
+            size, k = collect(columns.look_at, cells.order, k, end, turn, base, members)
             if size == 0:
                 return
             at, first, last = tail, base + members[0], base + members[size - 1]
@@ -133,7 +133,7 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
     top, bottom = last, first
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
-        waiting[row - first] = due_among(columns, cells.order, start, stop, turn)
+        waiting[row - first] = due_among(columns.look_at, cells.order, start, stop, turn)
         if worth_registers(waiting[row - first], stop - start):
             top, bottom = min(top, row), row + 1
     base = cells.start[max(top - cells.reach, 0) * cells.columns]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints, Longs, Rules
+from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import gather, load, take_block
@@ -36,7 +36,6 @@ from crowd_demo.sim.interaction.pairwise import (
     read_columns,
     sum_capacity,
     worth_all,
-    worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Runs
 from crowd_demo.sim.neighbours.schedule import Turn, due, due_among
@@ -88,7 +87,8 @@ def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: St
 @device
 def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, waiting: int, turn: Turn, snapshot: Strip,
                       packed: Strip, members: Ints, counters: Longs) -> None:
-    k, end = runs.start[group], runs.start[group + 1]
+    k: Int = np.int64(runs.start[group])
+    end: Int = np.int64(runs.start[group + 1])
     agents = end - k
     whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
     while k < end:
@@ -99,7 +99,7 @@ def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, wa
             me = load_register(rules, snapshot, k)
             k += size
         else:
-            size, k = collect(columns, runs.order, k, end, turn, 0, members)
+            size, k = collect(columns.look_at, runs.order, k, end, turn, 0, members)
             if size == 0:
                 return
             first, indices = members[0], load(members, 0)
@@ -132,19 +132,16 @@ def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rule
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            agents = runs.start[group + 1] - runs.start[group]
-            waiting = due_among(columns, runs.order, runs.start[group], runs.start[group + 1], turn)
-            if worth_registers(waiting, agents):
+            waiting = due_among(columns.look_at, runs.order, runs.start[group], runs.start[group + 1], turn)
+            if waiting > 0:  # also for few: the snapshot is there
                 _see_by_registers(runs, columns, rules, group, waiting, turn, view, packed, members, counters)
-            elif waiting > 0:
-                _see_one_by_one(runs, columns, rules, group, turn, counters)
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
 def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
-                  strips: Strips) -> None:
+                  counters: Longs) -> None:
     """Write this worker's share of the snapshot: what others can see of order[0:agents]."""
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
-    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), strips.counters[worker])
+    fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), counters[worker])

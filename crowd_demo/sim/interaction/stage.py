@@ -153,7 +153,7 @@ class Memory:
         if not simd:
             return (call(see_runs_scalar, self.workers, runs, columns, rules, turn, strips),)
         snapshot = self._snapshot = self._snapshot or snapshot_of(self.capacity)
-        return (call(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips),
+        return (call(take_snapshot, self.workers, runs.order, count, columns, rules, snapshot, strips.counters),
                 call(see_runs_lanes, self.workers, runs, columns, rules, turn, snapshot, strips))
 
     def _list_calls(self, lists: Lists, columns: Columns, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.jit import Call
+from crowd_demo.sim.neighbours.boxes import SHRUNK
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.neighbours.trees import TreeStructure, tree_of
 
@@ -29,9 +30,9 @@ class AabbTree(TreeStructure):
     def index(self, tick: int) -> tuple[Call, ...]:
         if not self.fresh or self.agents != self.domain.agents.count:
             self.agents, self.begun_at, self.indexed_at = self.domain.agents.count, tick, tick
-            return (*super().index(tick), *self.boxes(shrunk=True))
+            return (*super().index(tick), *self.boxes(SHRUNK))
         again, self.indexed_at = tick == self.indexed_at, tick
-        return (*(() if again else self._build_on(tick - self.begun_at)), *self.boxes(shrunk=True))
+        return (*(() if again else self._build_on(tick - self.begun_at)), *self.boxes(SHRUNK))
 
     def _build_on(self, step: int) -> tuple[Call, ...]:
         """Return the work of step 1, 2, ... on the next tree, which replaces the present one at the last step."""

@@ -13,6 +13,7 @@ from crowd_demo.compute.jit import device, kernel
 from crowd_demo.sim.store.columns import Columns
 
 POINTS = np.zeros(0, np.float32)  # the extents of agents that have none
+JOINED, SHRUNK, GROWN = range(3)  # boxes of the lowest nodes: there already, bounds of the agents, or of regions
 
 
 def extents(columns: Columns) -> Floats:
@@ -26,13 +27,13 @@ def _extent(half: Floats, slot: Int) -> np.float32:
 
 
 @device
-def _shrink_leaf(columns: Columns, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
+def _shrink_leaf(x: Floats, y: Floats, half: Floats, order: Ints, box: Floats, first: int, last: int) -> None:
     left, top, right, bottom = np.float32(np.inf), np.float32(np.inf), np.float32(-np.inf), np.float32(-np.inf)
     for k in range(first, last):
         slot = np.uintp(order[k])
-        x, y, extent = columns.x[slot], columns.y[slot], _extent(half, slot)
-        left, top = min(left, x - extent), min(top, y - extent)
-        right, bottom = max(right, x + extent), max(bottom, y + extent)
+        extent = _extent(half, slot)
+        left, top = min(left, x[slot] - extent), min(top, y[slot] - extent)
+        right, bottom = max(right, x[slot] + extent), max(bottom, y[slot] + extent)
     box[0], box[1], box[2], box[3] = left, top, right, bottom
 
 
@@ -53,23 +54,16 @@ def _join(box: Floats, node: int) -> None:
 
 
 @kernel
-def bound_nodes(worker: int, workers: int, columns: Columns, half: Floats, order: Ints, region: Floats, shrunk: bool,
+def bound_nodes(worker: int, workers: int, x: Floats, y: Floats, half: Floats, order: Ints, region: Floats, fit: int,
                 box: Floats, agents: int, top: int, depth: int) -> None:
-    """Boxes of the leaves and of all nodes from level `top` downwards."""
+    """Boxes of all nodes from level `top` down to `depth`, which are leaves unless they are JOINED already."""
     for subtree in range(worker, 1 << top, workers):
         for leaf in range(subtree << depth - top, subtree + 1 << depth - top):
             node, first, last = (1 << depth) + leaf, agents * leaf >> depth, agents * (leaf + 1) >> depth
-            if shrunk:
-                _shrink_leaf(columns, half, order, box[node], first, last)
-            else:
+            if fit == SHRUNK:
+                _shrink_leaf(x, y, half, order, box[node], first, last)
+            elif fit == GROWN:
                 _grow_leaf(region[node], half, order, box[node], first, last)
         for level in range(depth - 1, top - 1, -1):
             for j in range(subtree << level - top, subtree + 1 << level - top):
                 _join(box, (1 << level) + j)
-
-
-@device
-def join_top(box: Floats, top: int) -> None:
-    """Boxes of the few nodes above, by one worker."""
-    for node in range((1 << top) - 1, 0, -1):
-        _join(box, node)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.jit import Call
-from crowd_demo.sim.neighbours.boxes import POINTS, extents
+from crowd_demo.sim.neighbours.boxes import GROWN, POINTS, extents
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.neighbours.trees import TreeStructure
 
@@ -24,4 +24,4 @@ class KdTree(TreeStructure):
             self.box = np.zeros_like(self.tree.region)
 
     def index(self, tick: int) -> tuple[Call, ...]:
-        return (*super().index(tick), *(self.boxes(shrunk=False) if self.has_extents else ()))
+        return (*super().index(tick), *(self.boxes(GROWN) if self.has_extents else ()))

@@ -118,16 +118,16 @@ def due_by_id(identity: Int, turn: IdTurn) -> Mask:
 
 
 @device
-def due_of_sixteen(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
+def due_of_sixteen(look_at: Ints, order: Ints, first: int, end: int, turn: Turn) -> int:
     """Return how many of the agents order[first:first + 16], or fewer up to `end`, are due."""
-    hits = due(turn, gather(columns.look_at, onward(order, first)))
+    hits = due(turn, gather(look_at, onward(order, first)))
     return count_set(hits & (lane_numbers() < end - first))
 
 
 @device
-def due_among(columns: Columns, order: Ints, first: int, end: int, turn: Turn) -> int:
+def due_among(look_at: Ints, order: Ints, first: int, end: int, turn: Turn) -> int:
     """Return how many of the agents order[first:end] are due."""
     count = 0
     for k in range(first, end, LANES):
-        count += due_of_sixteen(columns, order, k, end, turn)
+        count += due_of_sixteen(look_at, order, k, end, turn)
     return count

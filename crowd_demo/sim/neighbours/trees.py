@@ -19,11 +19,10 @@ import numpy as np
 from crowd_demo.compute.arrays import Float, Floats, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.neighbours.boxes import bound_nodes, extents, join_top
+from crowd_demo.sim.neighbours.boxes import JOINED, bound_nodes, extents
 from crowd_demo.sim.neighbours.candidates import Runs, add_run, runs_of
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
-from crowd_demo.sim.store.columns import Columns
 
 LEAF_BLOCK = 16  # consecutive leaves that a worker queries
 SLACK = 1e-3  # of the radius, and
@@ -37,13 +36,14 @@ class Tree(NamedTuple):
     y: Floats
     order: Ints  # [n + 16]
     region: Floats  # [2 * leaves, 4]: the part of the world that a node was cut from
-    queue: Longs  # [1]: next subtree to take
+    queue: Longs  # [levels]: the next node of each level that a worker takes
     visited: Longs  # [workers, 3]: queries, nodes that they looked at, leaves found
 
 
 def tree_of(agents: int, leaves: int, workers: int, width: float, height: float) -> Tree:
     tree = Tree(np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.float32), np.zeros(agents + 16, np.int32),
-                np.zeros((2 * leaves, 4), np.float32), np.zeros(1, np.int64), np.zeros((workers, 3), np.int64))
+                np.zeros((2 * leaves, 4), np.float32), np.zeros(leaves.bit_length(), np.int64),
+                np.zeros((workers, 3), np.int64))
     tree.region[1] = 0, 0, width, height
     return tree
 
@@ -113,20 +113,17 @@ def load_agents(worker: int, workers: int, x: Floats, y: Floats, agents: int, tr
 
 
 @kernel
-def cut_level(worker: int, workers: int, tree: Tree, agents: int, level: int) -> None:
-    for j in range(worker, 1 << level, workers):
-        _cut(tree, agents, level, j)
+def cut_subtrees(worker: int, workers: int, tree: Tree, queue: Longs, agents: int, top: int, depth: int, end: int) -> None:
+    """Cut the nodes of the levels from `top` to above `depth` that are below those of level `top` before `end`.
 
-
-@kernel
-def cut_subtrees(worker: int, workers: int, tree: Tree, agents: int, top: int, depth: int, end: int) -> None:
-    """Build the subtrees under the nodes of level `top` before `end`; one worker builds a whole subtree."""
-    subtree = take_block(tree.queue, 1)
+    One worker cuts all below one of these; the queue, int64[1], has the next.
+    """
+    subtree = take_block(queue, 1)
     while subtree < end:
         for level in range(top, depth):
             for j in range(subtree << level - top, subtree + 1 << level - top):
                 _cut(tree, agents, level, j)
-        subtree = take_block(tree.queue, 1)
+        subtree = take_block(queue, 1)
 
 
 # --- querying --------------------------------------------------------------------------------------------------------
@@ -163,7 +160,7 @@ def _find_runs(box: Floats, agents: int, depth: int, leaf: int, reach: Float, ru
 
 
 @kernel
-def find_leaves(worker: int, workers: int, box: Floats, columns: Columns, order: Ints, agents: int, depth: int, turn: Turn,
+def find_leaves(worker: int, workers: int, box: Floats, look_at: Ints, order: Ints, agents: int, depth: int, turn: Turn,
                 reach: Float, runs: Runs, visited: Longs) -> None:
     """Find the candidates of each leaf with an agent that is due: the agents of all leaves with boxes in its reach."""
     visited = visited[worker]
@@ -174,7 +171,7 @@ def find_leaves(worker: int, workers: int, box: Floats, columns: Columns, order:
         for leaf in range(block, min(block + LEAF_BLOCK, leaves)):
             first, last = agents * leaf >> depth, agents * (leaf + 1) >> depth
             runs.start[leaf], runs.count[leaf] = first, 0
-            if due_among(columns, order, first, last, turn) > 0:
+            if due_among(look_at, order, first, last, turn) > 0:
                 _find_runs(box, agents, depth, leaf, reach, runs, visited)
     if worker == 0:
         runs.groups[0] = leaves
@@ -222,22 +219,31 @@ class TreeStructure(Structure):
         agents, workers, top = self.domain.agents, self.domain.workers, self.top
         levels = range(max(first - 1, 0), min(last - 1, top))
         subtree, end = max(first - 1 - top, 0), last - 1 - top
-        tree.queue[0] = subtree
+        tree.queue[:] = 0
+        tree.queue[top] = subtree
         load = call(load_agents, workers, agents.columns.x, agents.columns.y, agents.count, tree)
-        upper = (call(cut_level, workers, tree, agents.count, level) for level in levels)
-        lower = call(cut_subtrees, workers, tree, agents.count, top, self.depth, end)
+        upper = (self._cut_below(tree, level, level + 1, 1 << level) for level in levels)
+        lower = self._cut_below(tree, top, self.depth, end)
         return (*((load,) if first == 0 < last else ()), *upper, *((lower,) if end > subtree else ()))
 
-    def boxes(self, shrunk: bool) -> tuple[Call, ...]:
-        """Return the kernels that fit the boxes to the agents of the leaves."""
+    def _cut_below(self, tree: Tree, top: int, depth: int, end: int) -> Call:
+        """Return the kernel that cuts the nodes of some levels: below those of level `top` before `end`."""
         agents, workers = self.domain.agents, self.domain.workers
-        return (call(bound_nodes, workers, agents.columns, extents(agents.columns), self.order, self.tree.region, shrunk,
-                     self.box, agents.count, self.top, self.depth), call(join_top, self.box, self.top))
+        return call(cut_subtrees, workers, tree, tree.queue[top:top + 1], agents.count, top, depth, end)
+
+    def boxes(self, fit: int) -> tuple[Call, ...]:
+        """Return the kernels that fit the boxes of leaves to their agents, and those of the other nodes to their children."""
+        return (self._bound(self.domain.workers, fit, self.top, self.depth), self._bound(1, JOINED, 0, self.top))
+
+    def _bound(self, workers: int, fit: int, top: int, depth: int) -> Call:
+        columns = self.domain.agents.columns
+        return call(bound_nodes, workers, columns.x, columns.y, extents(columns), self.order, self.tree.region, fit, self.box,
+                    self.domain.agents.count, top, depth)
 
     def query(self, simd: bool, rules: object, turn: Turn) -> tuple[Call, ...]:
         agents, domain = self.domain.agents, self.domain
         reach = domain.contact + SLACK * domain.radius
-        return (call(find_leaves, domain.workers, self.box, agents.columns, self.order, agents.count, self.depth, turn,
+        return (call(find_leaves, domain.workers, self.box, agents.columns.look_at, self.order, agents.count, self.depth, turn,
                      np.float32(reach + ROUNDING * max(domain.width, domain.height)), self.runs, self.tree.visited),)
 
     def candidates(self) -> Runs:

@@ -22,7 +22,6 @@ from crowd_demo.sim.neighbours.curves import morton, morton_place
 from crowd_demo.sim.neighbours.grid import Floor, fitted
 from crowd_demo.sim.neighbours.schedule import Turn, due_among
 from crowd_demo.sim.neighbours.structure import Domain, Structure
-from crowd_demo.sim.store.columns import Columns
 
 MOST_BITS = 11  # 2,048 cells a side at most: coarser cells in a larger world
 FULL = 12.0  # agents in a square on average: they share a register
@@ -76,7 +75,7 @@ def _find_runs(start: Ints, square: int, level: int, floor: Floor, reach: int, r
 
 
 @kernel
-def find_z_runs(worker: int, workers: int, columns: Columns, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
+def find_z_runs(worker: int, workers: int, look_at: Ints, order: Ints, start: Ints, squares: int, level: int, floor: Floor,
                 reach: int, turn: Turn, found: Longs, runs: Runs) -> None:
     """Number this worker's groups after those of earlier workers, and find the candidates of groups with agents due."""
     group = 0
@@ -86,7 +85,7 @@ def find_z_runs(worker: int, workers: int, columns: Columns, order: Ints, start:
         first, last = start[square << 2 * level], start[square + 1 << 2 * level]
         if last > first:
             runs.start[group], runs.count[group] = first, 0
-            if due_among(columns, order, first, last, turn) > 0:
+            if due_among(look_at, order, first, last, turn) > 0:
                 _find_runs(start, square, level, floor, reach, runs, group)
             group += 1
     if worker == workers - 1:
@@ -127,7 +126,7 @@ class ZGrid(Structure):
         workers, columns, level = self.domain.workers, self.domain.agents.columns, self.level(simd)
         squares, start = self.cells >> 2 * level, self.space.start
         return (call(count_squares, workers, start, squares, level, self.found),
-                call(find_z_runs, workers, columns, self.order, start, squares, level, self.floor, self.reach, turn,
+                call(find_z_runs, workers, columns.look_at, self.order, start, squares, level, self.floor, self.reach, turn,
                      self.found, self.runs))
 
     def level(self, simd: bool) -> int:
