@@ -9,7 +9,7 @@ from crowd_demo.config.keys import key_text
 
 TOPIC = "welcome"
 LASTS_S = 15.0
-FIRST = {"simd": "lanes off and on", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
+FIRST = {"simd": "lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
 
 
 def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
