@@ -27,10 +27,6 @@ from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
 
 LONG_FRAME_MS = 30.0
-INVITATION_S = 12.0
-INVITATION = (  # a line each
-    {"simd": "switches SIMD lanes, and a card says what they give"},
-    {"tour": "a tour", "scenarios": "other crowds", "help": "all keys"})
 
 
 class Presenter:
@@ -53,14 +49,6 @@ class Presenter:
         what = {action: text for action, (_, text) in ACTIONS.items()}
         self.hud.keys = self.program.menus.keys = keys
         self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
-
-    def invite(self) -> None:
-        """Say for a while which keys to press first."""
-        keys = self.hud.keys
-        for line in INVITATION:
-            said = [f"{keys[action][0].upper()} {what}" for action, what in line.items() if keys.get(action)]
-            if said:
-                self.program.notices.add(", ".join(said), seconds=INVITATION_S)
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""

@@ -19,37 +19,48 @@ from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import TECHNIQUES
 
 PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
+    # in the order of help and menu: time, crowd, what to open, measuring, looking, the view, files, the window
     "pause": (("space",), "pause or continue"),
     "step": ((".",), "one step, then pause"),
     "step_back": (("backspace",), "one step back, then pause"),
     "restart": (("r",), "start again with the same seed"),
-    "fewer": (("-", "delete"), "fewer agents"),
-    "more": (("=", "+", "insert"), "more agents"),
     "slower": ((",", "<"), "slower motion"),
     "faster": (("/", ">"), "faster motion"),
+    "timeline": (("f7",), "show or hide the timeline"),
+    "fewer": (("-", "delete"), "fewer agents"),
+    "more": (("=", "+", "insert"), "more agents"),
     "lower": (("[", "page down"), "a smaller number for the technique touched last"),
     "higher": (("]", "page up"), "a larger number for it"),
     "hawk": (("ctrl+h",), "the hawk follows the pointer, or hunts by itself"),
-    "pan_left": (("a", "left"), "move the camera left"),
-    "pan_right": (("d", "right"), "move the camera right"),
-    "pan_up": (("w", "up"), "move the camera up"),
-    "pan_down": (("s", "down"), "move the camera down"),
-    "colours": (("q",), "what the colours of agents tell"),
-    "zoom_in": (("ctrl+up",), "zoom in; Ctrl Down zooms out"),
-    "zoom_out": (("ctrl+down",), "zoom out"),
-    "bookmark_1": (("ctrl+1",), "bookmarks: Ctrl 1 to 9 shows a view; with Shift keeps it"),
-    **{f"bookmark_{n}": ((f"ctrl+{n}",), f"show bookmark {n}; with Shift keep this view") for n in range(2, 10)},
-    "minimap": (("end",), "show or hide the minimap"),
-    "fit": (("home",), "fit the whole world into the window"),
+    "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
+    "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
     "menu": (("return",), "menu of everything, techniques and panels too"),
+    "card": (("i",), "what the last switch gave, again"),
+    "measure": (("m",), "measure the technique touched last"),
+    "ablate": (("n",), "what each technique buys: off in turn"),
+    "largest": (("p",), "the largest crowd at 60 FPS here"),
+    "copy_command": (("y",), "copy as command; with Shift as YAML"),
+    "slow_frames": (("f4",), "save the last second's times as CSV"),
+    "colours": (("q",), "what the colours of agents tell"),
+    "overlays": (("f10",), "overlays: see the machine at work"),
     "inspect": (("f6",), "inspect who is in the middle, and close; with Shift: count all in view"),
     "inspect_next": ((";",), "inspect the next agent by id; with Shift the one before"),
     "split": (("\\",), "side by side: the technique touched last with another value"),
     "split_value": (("ctrl+\\",), "the next value on the right of it; with Shift the one before"),
-    "overlays": (("f10",), "overlays: see the machine at work"),
-    "scenarios": (("f2",), "scenarios: another crowd, in the same window"),
-    "tour": (("f3",), "tours: be led through the ideas; leave the tour"),
-    "card": (("i",), "what the last switch gave, again"),
+    "pan_left": (("a", "left"), "move the camera left"),
+    "pan_right": (("d", "right"), "move the camera right"),
+    "pan_up": (("w", "up"), "move the camera up"),
+    "pan_down": (("s", "down"), "move the camera down"),
+    "zoom_in": (("ctrl+up",), "zoom in; Ctrl Down zooms out"),
+    "zoom_out": (("ctrl+down",), "zoom out"),
+    "fit": (("home",), "fit the whole world into the window"),
+    "bookmark_1": (("ctrl+1",), "bookmarks: Ctrl 1 to 9 shows a view; with Shift keeps it"),
+    **{f"bookmark_{n}": ((f"ctrl+{n}",), f"show bookmark {n}; with Shift keep this view") for n in range(2, 10)},
+    "minimap": (("end",), "show or hide the minimap"),
+    "save": (("f5",), "save the crowd"),
+    "load": (("f9",), "load the crowd saved last"),
+    "record": (("f8",), "begin or end a recording"),
+    "screenshot": (("f12",), "save a picture"),
     "hud": (("tab",), "HUD: full, compact, off"),
     "theme": ((), "dark or light panels"),
     "units": ((), "frames a second or milliseconds first"),
@@ -57,18 +68,8 @@ PROGRAM: dict[str, tuple[tuple[str, ...], str]] = {
     "larger": (("ctrl+=", "ctrl++"), "larger text and panels"),
     "smaller": (("ctrl+-",), "smaller text and panels"),
     "normal_size": (("ctrl+0",), "text and panels in their normal size"),
-    "help": (("f1", "?"), "show or hide all keys"),
-    "timeline": (("f7",), "show or hide the timeline"),
     "fullscreen": (("f11",), "full screen or window"),
-    "measure": (("m",), "measure the technique touched last"),
-    "ablate": (("n",), "what each technique buys: off in turn"),
-    "largest": (("p",), "the largest crowd at 60 FPS here"),
-    "save": (("f5",), "save the crowd"),
-    "load": (("f9",), "load the crowd saved last"),
-    "record": (("f8",), "begin or end a recording"),
-    "screenshot": (("f12",), "save a picture"),
-    "copy_command": (("y",), "copy as command; with Shift as YAML"),
-    "slow_frames": (("f4",), "save the last second's times as CSV"),
+    "help": (("f1", "?"), "show or hide all keys"),
     "quit": (("escape",), "close what is open, then quit"),
 }
 
@@ -86,6 +87,16 @@ KEY_NAMES: tuple[str, ...] = (
 )
 """What `pygame.key.name` calls the keys."""
 NAMES = (*KEY_NAMES, *(CHORD + name for name in KEY_NAMES))
+
+
+ON_KEYS = {"return": "Enter", "escape": "Esc", "page up": "PgUp", "page down": "PgDn", "delete": "Del", "insert": "Ins"}
+
+
+def key_text(name: str) -> str:
+    """A key's name as it is shown: Q, Enter, Ctrl+H."""
+    if len(name) > len(CHORD) and name.startswith(CHORD):
+        return f"Ctrl+{key_text(name.removeprefix(CHORD))}"
+    return ON_KEYS.get(name, name.upper() if len(name) == 1 else name.capitalize())
 
 
 def _actions() -> dict[str, tuple[tuple[str, ...], str]]:

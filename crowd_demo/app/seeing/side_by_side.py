@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 
 import pygame
@@ -90,9 +90,8 @@ class SideBySide:
         self._choose(value)
 
     def _choose(self, value: Value) -> None:
-        self.value, technique = value, self._technique
-        same = is_exact(technique, value, self._techniques.value(technique.path)) * " (exact: both sides stay the same)"
-        self._notices.add(f"{technique.label.strip()}: {hud_word(value)} on the right{same}", "split")
+        self.value = value
+        self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
 
     def take_compiled(self) -> None:
         """Show on the right what is asked for, beside the crowd's other techniques, once its kernels are compiled."""
@@ -150,14 +149,16 @@ class SideBySide:
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
     def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: Looks, is_compiled: bool) -> None:
-        """Both values, beside the line; and since when they differ, or that the right one is being compiled."""
+        """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         scale, label, line = scale_for(on.get_size(), looks.scale), self._technique.label.strip(), self.line_px
-        left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text")
-                       for value in (self._crowd.sim.optimizations.get(second.path), self.value))
-        since = time_text(second.begun_at * self._crowd.sim.dt)
-        below = plate(f"since {since}" if is_compiled else "compiling", self._pen, scale, "dim")
+        present = self._crowd.sim.optimizations.get
+        values = present(second.path), self.value
+        left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text") for value in values)
+        is_same = are_exact(self._technique, values, present)
+        so_far = "exact: the same crowd" if is_same else f"apart since {time_text(second.begun_at * self._crowd.sim.dt)}"
+        below = plate(so_far if is_compiled else "compiling", self._pen, scale, "dim")
         top = on.get_height() // 2
         self._labels = [(Target("number", second.path), on.blit(left, (line - left.get_width() - 10, top))),
                         (Target("number", RIGHT), on.blit(right, (line + 10, top)))]
@@ -171,9 +172,9 @@ def other_value(technique: Technique, present: Value) -> Value:
     """
     if present == technique.baseline:
         return next(choice for choice in reversed(technique.choices) if choice != present)
-    return next_choice(technique, present) if is_exact(technique, present, technique.baseline) else technique.baseline
+    return next_choice(technique, present) if are_exact(technique, (present, technique.baseline)) else technique.baseline
 
 
-def is_exact(technique: Technique, *values: Value) -> bool:
-    """Do all these values make the same crowd?"""
-    return all(kind_of(technique, value) is EXACT for value in values)
+def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
+    """Do all these values make the same crowd? `get` returns the present value of any other technique."""
+    return all(kind_of(technique, value, get) is EXACT for value in values)

@@ -84,7 +84,7 @@ class Help:
     def _sheet(self, room_x: float, room_y: float, scale: float) -> pygame.Surface | None:
         """The sheet in that room, units; None where it does not fit."""
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(room_x - 12, WIDEST)
-        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        foot = ruler.wrapped(f"Esc closes;  {in_a_line()}", wide - 2 * PAD, SMALL)
         most = room_y - 8 - 3 * EDGE_Y - LINE * len(foot)
         for count in range(2, MOST_COLUMNS + 1):
             width = (wide - 2 * PAD - (count - 1) * GUTTER) / count

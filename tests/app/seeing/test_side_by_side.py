@@ -144,12 +144,3 @@ def test_the_other_value_is_the_baseline_or_what_is_farthest_from_it() -> None:
     assert other_value(cap, "nearest") == cap.baseline and other_value(cap, cap.baseline) == cap.choices[-1]
     assert other_value(simd, True) is False and other_value(simd, False) is True
     assert other_value(BY_PATH["neighbours"], "sorted") == "z_grid", "not all pairs, which are slow and the same"
-
-
-def test_it_says_when_both_sides_stay_the_same(driven: Driven) -> None:
-    for key, same in (("2", True), ("4", False)):
-        driven.press(key)
-        driven.program.split.toggle()
-        notices = driven.program.notices.present()
-        assert any("both sides stay the same" in notice for notice in notices) is same
-        driven.program.split.toggle()
