@@ -76,7 +76,8 @@ def test_schema_keys_and_table_know_a_technique(environment: dict[str, str]) -> 
     schema = json.loads(crowd_demo(environment, "--print-schema").stdout)
     assert schema["$defs"]["Optimizations"]["properties"]["census"]["type"] == "boolean"
     assert schema["$defs"]["Optimizations"]["properties"]["brake"]["maximum"] == 2
-    keys = {line.split()[1]: line.split()[0] for line in crowd_demo(environment, "--list-keys").stdout.splitlines()}
+    listed = crowd_demo(environment, "--list-keys").stdout.splitlines()
+    keys = {line.split()[1]: line.split()[0] for line in listed if line.startswith(" ")}
     assert (keys["brake"], keys["census"], keys["centre"]) == ("'", "-", "z")
     rows = python(environment, "-c", "from crowd_demo.registry.techniques import table; print(table())").stdout
     assert "| `'` | brake: take so many tenths" in rows and "|  | census: count who" in rows
