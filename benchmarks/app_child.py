@@ -120,7 +120,7 @@ def first_use(config_name: str, frames: int, choice: str) -> dict[str, Any]:
     """The choice is made after so many frames, and once the helpers are ready to compile."""
     loop = opened(config_name, (), headless=False)
     technique, value = technique_and_value(choice)
-    run_in_window(loop, lambda: loop.left > sys.maxsize - frames)
+    run_in_window(loop, lambda: loop.frames_left > sys.maxsize - frames)
     wait_for_helpers(loop)
     asked = time.perf_counter()
     loop.program.techniques.choose(technique, value)

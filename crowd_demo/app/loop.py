@@ -84,14 +84,14 @@ class Loop:
                 switcher.close()
 
     def _run(self) -> None:
-        while self.program.running and self.left and not self.opened and not (self.options.headless and self._played):
+        while self.program.running and self.frames_left and not self.opened and not (self.options.headless and self._played):
             self.frame()
             if self.program.running and not self.options.headless:
                 self.end_window_frame()
         self.recorder.collect()
 
     @property
-    def left(self) -> int:
+    def frames_left(self) -> int:
         """Frames that may still be shown."""
         return self.frames - self._frame
 
@@ -115,7 +115,7 @@ class Loop:
         config = opened.config.model_copy(update={"window": window})
         program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
-        frames = None if self.frames == sys.maxsize else self.left
+        frames = None if self.frames == sys.maxsize else self.frames_left
         loop = Loop(config, replace(self.options, frames=frames), program, self.worker)
         if self.options.render:
             loop.events.waiting = self.events.waiting
@@ -167,7 +167,7 @@ class Loop:
         """Begin to open what somebody has asked for, and tell how far that is."""
         name, self.program.scenario_asked = self.program.scenario_asked, None
         if name:
-            self.close()
+            self.stop_opening()
             self.opening = Opening(name, self.worker, self.options.render)
         if not self.opening:
             return
@@ -178,8 +178,8 @@ class Loop:
             self.program.cannot_open(str(error))
             self.opening = None
 
-    def close(self) -> None:
-        """Give up what is being opened."""
+    def stop_opening(self) -> None:
+        """Give up the configuration that is being opened."""
         if self.opening:
             self.opening.close()
 

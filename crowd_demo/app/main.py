@@ -21,6 +21,7 @@ from crowd_demo.app.process.startup import seconds_since_start
 from crowd_demo.app.process.streams import STDOUT, OutputError
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.preferences import Preferences, user_file
+from crowd_demo.app.screen.welcome import welcome
 from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
@@ -98,6 +99,8 @@ class Session:
         if self.options.tour:
             program.guide.begin(self.options.tour, program, opened=True)
         self.loop = Loop(self.config, self.options, program, self.worker)
+        if not (self.options.headless or self.options.tour or self.player):
+            welcome(program.notices, program.menus.keys)
         program.techniques.follow(loaded.follow)
         if self.options.record:
             self._start_recording(program, self.options.record)
@@ -112,7 +115,7 @@ class Session:
         loop.frame()
         startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
         loop.run()
-        while loop.opened and loop.left and not self.quitting.asked:
+        while loop.opened and loop.frames_left and not self.quitting.asked:
             self._leave_compiling(loop)
             loop = self.loop = loop.followed()
             loop.run()

@@ -29,6 +29,7 @@ from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.app.screen.welcome import TOPIC as WELCOME
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays
@@ -109,6 +110,7 @@ class Program:
 
     def act(self, name: str, backwards: bool = False) -> None:
         """Do an action of the key bindings, `backwards` with Shift."""
+        self.notices.drop(WELCOME)
         action = self._actions[name]
         if not action.changes or self.crowd.takes_changes():
             do = action.shifted if backwards and action.shifted else action.do

@@ -15,7 +15,7 @@ from crowd_demo.app.input.pointer import Pointer
 from crowd_demo.app.perform import perform
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
-from crowd_demo.config.keys import Keys, bindings
+from crowd_demo.config.keys import Keys, bindings, key_text
 from crowd_demo.render.hud.canvas import Target
 
 
@@ -61,7 +61,7 @@ class WindowEvents:
 
     def keys_waiting(self) -> list[str]:
         """The names of the keys that were pressed and wait for the next frame."""
-        return [pygame.key.name(event.key).capitalize() for event in self.waiting if event.type == pygame.KEYDOWN]
+        return [key_text(pygame.key.name(event.key)) for event in self.waiting if event.type == pygame.KEYDOWN]
 
     def _is_for_now(self, event: pygame.Event) -> bool:
         """Does it quit, move along the timeline, or concern the window alone, with nothing before it that has to wait?"""

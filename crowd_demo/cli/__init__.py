@@ -2,7 +2,9 @@
 
     main, commands    which command there is, and which one is meant
     arguments, exits  what the commands share
-    run, replay       the program; sweep, layout, memory, ablate, largest: experiments
+    run, replay       the program
+    sweep, ablate, largest, flocks, motion, layout, memory, validate    what is measured
+    ensemble          many runs
 
 Modules that take long to import (pygame, Numba, NumPy) are imported where they are needed, so what only prints starts at once.
 """

@@ -167,8 +167,10 @@ def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
 def _list_configs() -> int:
     from crowd_demo.config.resources import about, list_configs
 
-    for name, path in list_configs().items():
-        print(f"{name:12} {about(path)}")
+    found = list_configs()
+    wide = max(map(len, found))
+    for name, path in found.items():
+        print(f"{name:{wide}} {about(path)}")
     return FINE
 
 

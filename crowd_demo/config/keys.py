@@ -113,6 +113,16 @@ KEY_NAMES: tuple[str, ...] = (
 NAMES = (*KEY_NAMES, *(CHORD + name for name in KEY_NAMES))
 
 
+ON_KEYS = {"return": "Enter", "escape": "Esc", "page up": "PgUp", "page down": "PgDn", "delete": "Del", "insert": "Ins"}
+
+
+def key_text(name: str) -> str:
+    """A key's name as it is shown: Q, Enter, Ctrl+H."""
+    if len(name) > len(CHORD) and name.startswith(CHORD):
+        return f"Ctrl+{key_text(name.removeprefix(CHORD))}"
+    return ON_KEYS.get(name, name.upper() if len(name) == 1 else name.capitalize())
+
+
 def _actions() -> dict[str, Action]:
     """Techniques, `PROGRAM` and overlays; a plugin's default key that is taken, or that no keyboard has, is left out."""
     found: dict[str, Action] = {}

@@ -17,6 +17,7 @@ from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
 PLAIN = 2  # what at least this factor apart is, and beyond the noise, needs no interval
+VAST = 10  # the same where the noise is not known either: no machine is so much slower from one moment to the next
 LEAST_BLOCKS = 6  # the median lies between the least and the largest of n with probability 1 - 2**(1 - n): 0.97 for 6
 
 Verdict = Literal["faster", "slower", "no difference", "unknown"]
@@ -138,12 +139,14 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
 def verdict_of_few(values: Doubles, base: Doubles, noise: Interval) -> Verdict:
     """The same for float64[blocks] of which there are too few for an interval, where the difference is plain all the same.
 
-    It differs if every block takes twice as long as any of the base, or half as long, and more than the noise explains; and
-    if there are enough for a rank test: chance puts n of n + m blocks all on one side once in (n + m over n) times.
+    It differs if every block takes twice as long as any of the base, or half as long, and more than the noise explains; where
+    the base has too few to know the noise, ten times as long or a tenth. And there must be enough for a rank test: chance puts
+    n of n + m blocks all on one side once in (n + m over n) times.
     """
     enough = math.comb(len(values) + len(base), len(values)) >= 2 / (1 - CONFIDENCE)
-    if not (noise.known and enough and len(values) and len(base)):
+    if not (enough and len(values) and len(base)):
         return "unknown"
-    if values.min() > base.max() * max(noise.high, PLAIN):
+    low, high = (min(noise.low, 1 / PLAIN), max(noise.high, PLAIN)) if noise.known else (1 / VAST, VAST)
+    if values.min() > base.max() * high:
         return "slower"
-    return "faster" if values.max() < base.min() * min(noise.low, 1 / PLAIN) else "unknown"
+    return "faster" if values.max() < base.min() * low else "unknown"

@@ -31,7 +31,7 @@ class Table(NamedTuple):
 # --- one technique ---------------------------------------------------------------------------------------------------
 
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
-          **{kind.name: f"another crowd ({kind.name})" for kind in MARKED}}
+          **{kind.name: f"not the same ({kind.name})" for kind in MARKED}}
 NARROW = 0.9, 1.1  # a factor between these is next to 1
 NOTHING, UNCLEAR = "nothing", "unclear"
 MEMORY_NOTE = "off for memory techniques: agents as if they had never been sorted"

@@ -12,6 +12,7 @@ from driven import Driven
 from crowd_demo.app.crowd.crowd import fewer, more
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import PANS
+from crowd_demo.app.screen.welcome import welcome
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config.keys import PROGRAM
@@ -139,11 +140,19 @@ def test_the_window_button_closes_whatever_is_open(driven: Driven) -> None:
     assert not driven.program.running
 
 
+def test_the_welcome_goes_with_the_first_key(driven: Driven) -> None:
+    welcome(driven.program.notices, {"help": ("f1",)})
+    assert "Press F1 for all keys" in driven.status().notices
+    driven.press("q")
+    assert "Press F1 for all keys" not in driven.status().notices
+
+
 def test_every_action_of_the_bindings_is_known(driven: Driven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for action in PROGRAM.keys() - PANS.keys():
         driven.perform(Do(action))
-        driven.program.dialogs.close_all()
+        while dialog := driven.program.dialogs.top:
+            dialog.closed = True
         driven.frames()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,11 +11,8 @@ from pathlib import Path
 import pygame
 import pytest
 
-from crowd_demo import Simulation
-
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
-HAS_PICTURES = hasattr(Simulation, "picture")
 NOTEBOOK = """
 import json, sys, types
 
@@ -53,17 +51,31 @@ def test_an_approximate_technique_is_called_so() -> None:
 def test_a_strip_of_pictures_is_saved(tmp_path: Path) -> None:
     target = tmp_path / "strip.png"
     done = run(str(EXAMPLES / "strip_of_pictures.py"), str(target), "--agents", "300", "--every", "3", "--size", "96")
-    if HAS_PICTURES:
-        assert done.returncode == 0, done.stderr
-        assert pygame.image.load(target).get_size() == (4 * 96, 96)
-    else:
-        assert (done.returncode, done.stderr) == (1, "this version of crowd-demo has no Simulation.picture\n")
+    assert done.returncode == 0, done.stderr
+    assert pygame.image.load(target).get_size() == (4 * 96, 96)
+
+
+def test_lanes_are_the_same_to_the_last_bit() -> None:
+    done = run(str(EXAMPLES / "lanes.py"))
+    assert done.returncode == 0, done.stderr
+    assert "after 60; one by one and in lanes the same to the last bit" in done.stdout
+
+
+@pytest.mark.quick
+def test_lanes_can_be_copied_as_four_files() -> None:
+    """As docs/design/lanes.md says: all they need besides is `device`."""
+    files = {"simd", "simd_memory", "hashing", "arrays"}
+    needed = {(module, name) for file in files
+              for module, name in re.findall(r"^from crowd_demo\.(\S+) import (.+)$",
+                                             (ROOT / f"crowd_demo/compute/{file}.py").read_text("utf-8"), re.MULTILINE)
+              if module not in {f"compute.{each}" for each in files}}
+    assert needed == {("compute.jit", "device")}
 
 
 def test_the_notebook_runs_from_top_to_bottom() -> None:
     done = run("-c", NOTEBOOK, str(EXAMPLES / "staggering.ipynb"), AGENTS="600", STEPS="6")
     assert done.returncode == 0, done.stderr
-    assert "period   ms a step" in done.stdout and f"{int(HAS_PICTURES)} pictures shown" in done.stdout
+    assert "period   ms a step" in done.stdout and "1 pictures shown" in done.stdout
 
 
 @pytest.mark.quick

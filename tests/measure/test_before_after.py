@@ -45,6 +45,13 @@ def test_a_few_blocks_tell_what_is_plain(after: list[float], wanted: str) -> Non
     assert effect.after_ms == np.median(after) and effect.ratio.value == pytest.approx(np.median(after) / 5, rel=0.05)
 
 
+@pytest.mark.parametrize(("after", "wanted"), [(6.0, "faster"), (150.0, "unknown")])
+def test_a_few_blocks_before_tell_what_is_vast(after: float, wanted: str) -> None:
+    """All pairs, of which there were five steps, against a grid: without a noise it takes ten times."""
+    effect = Baseline(blocks(5, 1000, 1)).effect(blocks(17, after, 2))
+    assert effect.verdict == wanted and not (effect.ratio.known or effect.noise.known)
+
+
 def test_a_few_blocks_within_a_drift_tell_nothing() -> None:
     drifting = np.concatenate((blocks(12, 5, 1), blocks(12, 15, 2)))
     assert Baseline(drifting).effect(np.full(3, 40.0)).verdict == "unknown"

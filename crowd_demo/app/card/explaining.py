@@ -20,6 +20,8 @@ from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
 About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
+STEPS = "steps"  # of a time, among its counters
+BY_CHANCE = 1.5  # sorts more or less in a time, by where between two sorts it begins and ends
 
 
 class Known(NamedTuple):
@@ -55,7 +57,8 @@ def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: I
     """The most telling of the counters that differ notably, and that these techniques can have changed."""
     topics = {about for path in paths for about in topics_of(path)} | ({"motion"} if not exact else set())
     found = (Count(known.label, text(name, before[name]), text(name, after[name])) for name, known in KNOWN.items()
-             if known.about in topics and name in before and name in after and unlike(before[name], after[name]))
+             if known.about in topics and name in before and name in after and unlike(before[name], after[name])
+             and not (name == "sorts" and is_chance(before, after)))
     return tuple(found)[:MOST]
 
 
@@ -72,6 +75,11 @@ def unlike(before: float, after: float) -> bool:
     return high > UNLIKE * low
 
 
+def is_chance(before: Mapping[str, float], after: Mapping[str, float]) -> bool:
+    """Is the shorter time too short to tell how often agents are sorted?"""
+    return abs(before["sorts"] - after["sorts"]) < BY_CHANCE * 1000 / min(before[STEPS], after[STEPS])
+
+
 def text(name: str, value: float) -> str:
     form = KNOWN[name].text
     return form.format(value) if form else f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
@@ -86,6 +94,7 @@ def counted(times: Stretch, readings: Readings) -> dict[str, float]:
 def _sorts(times: Stretch) -> Iterator[tuple[str, float]]:
     if len(steps := times.steps.get("reorder", np.zeros(0))):
         yield "sorts", float((steps > 0).mean()) * 1000
+        yield STEPS, float(len(steps))
 
 
 def _readings(readings: Readings) -> Iterator[tuple[str, float]]:

@@ -22,6 +22,7 @@ from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.cache_folder import is_first_start
+from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.resources import assets_folder
@@ -43,8 +44,8 @@ SWITCH_S = 0.0002  # after this time a compiling thread lets another one run Pyt
 BAR = 640.0  # units
 WHAT = "A crowd in which every data-oriented optimisation is a switch: see what each one buys."
 FIRST_KEYS = {
-    "neighbours": "how neighbours are found, from all pairs to a sorted grid: watch the milliseconds",
-    "freeze": "freeze what is drawn, then zoom out with the wheel: the rest is culled",
+    "simd": "SIMD lanes off and on: a card says what they buy, and that the crowd is the same",
+    "tour": "a tour through the other techniques",
     "help": "all keys",
 }
 USUAL_S = 2.0  # what a kernel takes: the bar moves on meanwhile, ever more slowly
@@ -189,7 +190,7 @@ def draw_progress(on: pygame.Surface, text: str, part: float, pen: Pen, keys: Se
     canvas.left(canvas.fitted(text, wide), left, bottom + 18, NORMAL, DIM)
     for line, (key, what) in enumerate(keys):
         at = bottom + 52 + 20 * line
-        canvas.left(key.upper() if len(key) == 1 else key.capitalize(), left, at, NORMAL)
+        canvas.left(key_text(key), left, at, NORMAL)
         canvas.left(canvas.fitted(what, wide - 60), left + 60, at, NORMAL, DIM)
     on.blit(canvas.surface, (0, 0))
 

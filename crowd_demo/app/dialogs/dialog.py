@@ -61,7 +61,7 @@ class ListDialog:
         moves = {"up": -1, "down": 1, "page up": -PAGE, "page down": PAGE, "home": -10_000, "end": 10_000}
         if key in moves:
             self.selected = min(max(self.selected + moves[key], 0), max(len(self._items()) - 1, 0))
-        elif key in ("return", "enter"):
+        elif key == "return":
             self._choose()
         elif key == "left":
             self.closed = True
@@ -127,9 +127,6 @@ class Dialogs:
     def top(self) -> Dialog | None:
         self._open = [dialog for dialog in self._open if not dialog.closed]
         return self._open[-1] if self._open else None
-
-    def close_all(self) -> None:
-        self._open.clear()
 
     def press(self, key: str, shift: bool) -> bool:
         """Offer a key to the top one; Esc closes it if it does not want that. Return whether somebody took it."""

@@ -11,7 +11,7 @@ from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.seeing.overlays import Overlays
-from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS
+from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS, key_text
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.kinds import kind_of
@@ -81,7 +81,7 @@ class Menus:
         return Item(Row(PROGRAM[action].what, self._key(action)), lambda: self._perform(action))
 
     def _key(self, action: str) -> str:
-        return " ".join(name.capitalize() for name in self.keys.get(action, ())[:1])
+        return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])
 
     def _overlay_items(self) -> list[Item]:
         situation = self._crowd.sim.situation

@@ -110,7 +110,8 @@ class Player:
         how = "" if self.script.ended else "; the recording was cut off there" if self.done else ""
         crash = f"; there it crashed: {self.script.crash}" if self.script.crash else ""
         left = "" if self.done else " (not to its end)"
-        return one_line(f"{name}: the same {self.compared:,} hashes up to tick {tick:,}{left}{how}{crash}")
+        hashes = f"{self.compared:,} hash{'es' * (self.compared != 1)}"
+        return one_line(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
 
     def report(self) -> dict[str, object]:
         """For `--report`."""

@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import math
 import time
+from typing import NamedTuple
 
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
+
+
+class Notice(NamedTuple):
+    """A line, how long it is shown, and until when; it has no end before it was presented."""
+
+    text: str
+    lasts_s: float
+    end_s: float = math.inf
 
 
 class Notices:
@@ -16,19 +25,24 @@ class Notices:
     """
 
     def __init__(self) -> None:
-        self._shown: dict[str, tuple[float, str]] = {}  # (end, text) by topic; no end before it was presented
+        self._shown: dict[str, Notice] = {}  # by topic
 
-    def add(self, text: str, about: str = "") -> None:
+    def add(self, text: str, about: str = "", lasts_s: float = NOTICE_S) -> None:
         """Show a line; one without a topic is its own."""
-        self._shown.pop(about or text, None)
-        self._shown[about or text] = math.inf, text
+        self.drop(about or text)
+        self._shown[about or text] = Notice(text, lasts_s)
         self._shown = dict(list(self._shown.items())[-NOTICES:])
+
+    def drop(self, about: str) -> None:
+        """Show the line about a topic no longer, if there is one."""
+        self._shown.pop(about, None)
 
     def present(self) -> list[str]:
         """The lines whose time is not over."""
         now = time.monotonic()
-        self._shown = {about: (min(end, now + NOTICE_S), text) for about, (end, text) in self._shown.items() if end > now}
-        return [text for _, text in self._shown.values()]
+        self._shown = {about: notice._replace(end_s=min(notice.end_s, now + notice.lasts_s))
+                       for about, notice in self._shown.items() if notice.end_s > now}
+        return [notice.text for notice in self._shown.values()]
 
     def take_over(self, left: Notices) -> None:
         """Go on with those of another program, which are over no sooner."""

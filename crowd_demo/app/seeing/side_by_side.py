@@ -15,6 +15,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
+from crowd_demo.registry.kinds import EXACT, kind_of, strongest
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
 from crowd_demo.render.hud.canvas import Target
@@ -148,14 +149,16 @@ class SideBySide:
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
     def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: Looks, is_compiled: bool) -> None:
-        """Both values, beside the line; and since when they differ, or that the right one is being compiled."""
+        """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         scale, label, line = scale_for(on.get_size(), looks.scale), self._technique.label.strip(), self.line_px
-        left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text")
-                       for value in (self._crowd.sim.optimizations.get(second.path), self.value))
-        since = time_text(second.begun_at * self._crowd.sim.dt)
-        below = plate(f"since {since}" if is_compiled else "compiling", self._pen, scale, "dim")
+        present = self._crowd.sim.optimizations.get
+        values = present(second.path), self.value
+        left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text") for value in values)
+        exact = strongest(kind_of(self._technique, value, present) for value in values) is EXACT
+        so_far = "exact: the same crowd" if exact else f"apart since {time_text(second.begun_at * self._crowd.sim.dt)}"
+        below = plate(so_far if is_compiled else "compiling", self._pen, scale, "dim")
         top = on.get_height() // 2
         self._labels = [(Target("number", second.path), on.blit(left, (line - left.get_width() - 10, top))),
                         (Target("number", RIGHT), on.blit(right, (line + 10, top)))]

@@ -14,6 +14,7 @@ from crowd_demo.compute.simd import root, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.render.colours.base import LEVELS, RGB, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.numbering import number_of, numbering
+from crowd_demo.sim.measures import speed_text
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -42,7 +43,7 @@ class SpeedColours(ColourMode):
         return (numbering(sim.world.workers, slots, mode, number),)
 
     def legend(self, sim: Simulation) -> Legend:
-        return Legend("speed", ramp(RISING, 24), ("standing", f"{fastest(sim):.4g} units/s"))
+        return Legend("speed", ramp(RISING, 24), ("standing", speed_text(sim, fastest(sim))))
 
 
 def fastest(sim: Simulation) -> float:

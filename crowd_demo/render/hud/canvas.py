@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.theme import EDGE, KEY, NORMAL, PANEL, SMALL, TEXT, Colour
 
@@ -129,11 +130,11 @@ class Canvas:
         """Draw a key as on a keyboard; return where it ends."""
         width = self.key_width(name)
         self.rect(KEY, (left, middle - height / 2, width, height), radius=3)
-        self.centred(name.upper(), left + width / 2, middle, SMALL)
+        self.centred(key_text(name).upper(), left + width / 2, middle, SMALL)
         return left + width
 
     def key_width(self, name: str) -> float:
-        return max(self.width(name.upper(), SMALL) + 8, 17)
+        return max(self.width(key_text(name).upper(), SMALL) + 8, 17)
 
     def _at(self, point: Point) -> tuple[int, int]:
         return self.px(point[0]), self.px(point[1])

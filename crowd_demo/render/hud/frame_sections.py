@@ -8,7 +8,7 @@ from functools import partial
 from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import PARTS, stages_of
 from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.crowd_sections import INNER, WIDTH
+from crowd_demo.render.hud.crowd_sections import INNER, WIDTH, short_ms
 from crowd_demo.render.hud.graph import Graph
 from crowd_demo.render.hud.sections import ALWAYS, Section
 from crowd_demo.render.hud.stages import colour_of
@@ -104,11 +104,14 @@ def present_stages(part: str, profile: Profile) -> list[str]:
     return [stage for stage, frames in since.items() if frames - min(since.values()) < RECENT]
 
 
-def steps_a_frame(profile: Profile) -> str:
-    """How many steps the last frames had, on average; nothing where that is one, or none."""
+def steps_a_frame(profile: Profile, ms: float) -> str:
+    """How many steps the last frames had, on average, and how long one took, where all took `ms` a frame.
+
+    Nothing where that is one, or none.
+    """
     counts = [record.steps for record in profile.records(SMOOTHED)]
     mean = sum(counts) / max(len(counts), 1)
-    return f"{mean:.1f} steps a frame" if mean and f"{mean:.1f}" != "1.0" else ""
+    return f"{mean:.1f} steps of {short_ms(ms / mean)} ms" if mean and f"{mean:.1f}" != "1.0" else ""
 
 
 def part_section(part: str, profile: Profile, status: Status) -> Section:
@@ -121,7 +124,7 @@ def part_section(part: str, profile: Profile, status: Status) -> Section:
 def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile: Profile) -> None:
     times = {stage: mean_ms(stage, profile) for stage in stages}
     end = on.left(part, PAD, top + 8, NORMAL, TEXT)
-    if part == "step" and (said := steps_a_frame(profile)):
+    if part == "step" and (said := steps_a_frame(profile, sum(times.values()))):
         on.left(said, end + 8, top + 8, SMALL, FAINT)
     on.right(f"{sum(times.values()):.2f} ms", WIDTH - PAD, top + 8, NORMAL, TEXT)
     on.target((PAD, top, INNER, LINE), "fact", part)

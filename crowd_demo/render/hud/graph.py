@@ -78,7 +78,10 @@ def draw_curve(on: Canvas, box: Box, values: Ints, colour: Colour) -> None:
 
 
 class Graph:
-    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be seen."""
+    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be seen.
+
+    Once all frames that are shown are far below it, it fits them.
+    """
 
     def __init__(self) -> None:
         self._full_ms: float | None = None
@@ -99,6 +102,8 @@ class Graph:
         left, top, width, height = box
         rect = on.pixels(box)
         frames = profile.frame_ms(rect.width)
+        if self._full_ms and len(frames) == rect.width and scale_ms(frames) < self._full_ms / 2:
+            self._full_ms = None  # what it was kept for is in the graph no longer
         full_ms = self._full_ms or scale_ms(frames[-SETTLED:])
         if self._full_ms is None and profile.frames - self._compiled_at >= min(SETTLED, rect.width):
             self._full_ms = full_ms
@@ -110,8 +115,8 @@ class Graph:
         on.line(FAINT, (left, line), (left + width, line))
         self._write(on, f"{BUDGET_MS:.1f} ms", left, line + (7 if line - top < 12 else -7), DIM)
         recent = float(np.median(frames[-SETTLED:])) if len(frames) else full_ms
-        if recent > full_ms or scale_ms(frames) < full_ms / 2:
-            text = f"{'above' if recent > full_ms else 'far below'} {full_ms:.0f} ms: click to fit"
+        if recent > full_ms:
+            text = f"above {full_ms:.0f} ms: click to fit"
             self._write(on, text, left + width - on.width(text, SMALL) - 6, top + 7, WARM)
         self._draw_ticks(on, box, profile.frames, ticks)
         on.target(box, "graph", "graph")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.config.keys import key_text
 from crowd_demo.render.hud.canvas import Canvas, Region, Target
 from crowd_demo.render.hud.card import Card, draw_card
 from crowd_demo.render.hud.colour_legend import draw_colour_legend
@@ -31,11 +32,11 @@ from crowd_demo.render.hud.status import Status
 from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
 from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
 from crowd_demo.render.hud.text_panel import text_panel
-from crowd_demo.render.hud.theme import THEMES, Colour, scale_for
+from crowd_demo.render.hud.theme import SHADE, THEMES, Colour, scale_for
 from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
 from crowd_demo.render.hud.tips import draw_tip, tip_of
 from crowd_demo.render.hud.tour_panel import TourView, draw_tour
-from crowd_demo.render.hud.views import View, draw_view, place_of
+from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
@@ -269,13 +270,15 @@ class Hud:
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
         """The keys of these actions, as far as they have one, and what is said of each."""
-        return [f"{self.keys[action][0].upper()} {what}" for action, what in said.items() if self.keys.get(action)]
+        return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
     def _draw_view(self, on: pygame.Surface, view: View) -> None:
-        """Draw the dialog that is open in the middle."""
+        """Draw the dialog that is open in the middle; a table, which may be wide, over all else in the shade."""
         size = on.get_size()
+        if isinstance(view, TableView):
+            on.blit(self._shade(size), (0, 0))
 
         def render() -> Canvas:
             canvas = draw_view(view, size, self.pen, self.scale)
@@ -284,6 +287,14 @@ class Hud:
 
         canvas = self._rendered("view", (view, size), render)
         self._place(on, canvas, place_of(view, canvas, size, self.scale))
+
+    def _shade(self, size: tuple[int, int]) -> pygame.Surface:
+        """What darkens the picture and the panels below a table."""
+        def render() -> Canvas:
+            canvas = Canvas((size[0] / self.scale, size[1] / self.scale), self.pen, self.scale, None)
+            canvas.surface.fill(self.pen.colour(SHADE))
+            return canvas
+        return self._rendered("shade", size, render).surface
 
     # --- rendering and placing ---------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from crowd_demo.config.keys import key_text
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.kinds import MARKED, kind_of
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word
@@ -75,7 +76,7 @@ class Switchboard:
         left = PAD
         for action in FOOT_ACTIONS:
             if names := self.keys.get(action):
-                end = on.left(f"{names[0].capitalize()} {action}", left, top + 31, SMALL, FAINT)
+                end = on.left(f"{key_text(names[0])} {action}", left, top + 31, SMALL, FAINT)
                 on.target((left, top + 23, end - left, 16), "action", action)
                 left = end + 12
 

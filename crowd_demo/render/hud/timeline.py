@@ -69,7 +69,7 @@ def column_of(past: Past, tick: int, width: int) -> int:
 def label(past: Past) -> str:
     """Where one is, how far back one can go, and what that takes."""
     reach = why_not(past) or (
-        f"back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
+        f"can go back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
     if past.recorded is not None:
         reach += f"; recording, {past.recorded / 1e6:,.2f} MB"
     if past.tick == past.newest:

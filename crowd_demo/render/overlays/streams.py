@@ -42,7 +42,7 @@ def draw_streams(sketch: Sketch, looking: Looking) -> None:
     sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
-    sketch.tell(f"where agents go, on squares of {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
+    sketch.tell(f"where agents go, on {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:

@@ -231,6 +231,19 @@ def test_counters_that_differ_explain_it() -> None:
     assert not explaining(before, fewer, ["simd"], True), "no exact technique changes that: the crowd has moved on"
 
 
+@pytest.mark.parametrize(("after", "told"), [(59, False), (300, True)])
+def test_a_short_time_does_not_tell_how_often_agents_are_sorted(after: int, told: bool) -> None:
+    """Every 60 steps before, never after: which 59 steps cannot show."""
+    profile = MadeUp()
+    for frame in range(300):
+        profile.frame(sort=frame % 60 == 0)
+    around = switched(profile)
+    profile.many(after)
+    spans(around, profile)
+    found = explaining(counted(around.before, Readings()), counted(around.after, Readings()), ["reorder.when"], True)
+    assert [count.name for count in found] == ["sorts in 1,000 steps"] * told
+
+
 def test_the_step_comes_first_and_then_the_stage_that_changed_most() -> None:
     profile = MadeUp()
     profile.many(120, see=1.5, contact=1.0)

@@ -32,7 +32,7 @@ def test_a_run_is_recorded_and_replayed_from_the_command_line(tmp_path: Path, ca
     assert again["state_hash"] == recorded["state_hash"] and again["steps"] == 50
     assert again["replay"] == {"recording": str(path), "complete": True, "hashes": 3, "parted_at": None}
     assert main(["replay", str(path), "--headless", "--from", "45"]) == 0
-    assert "the same 1 hashes" in capsys.readouterr().out
+    assert "the same 1 hash up" in capsys.readouterr().out
     assert main(["replay", str(path), "--headless", "--from", "51"]) == 2
     assert capsys.readouterr().err == "--from: the recording ends at tick 50\n"
     lines = path.read_bytes().splitlines(keepends=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowd_demo.app.screen.notices import NOTICE_S, Notices
+from crowd_demo.app.screen.welcome import LASTS_S, TOPIC, welcome
 
 pytestmark = pytest.mark.quick
 
@@ -38,3 +39,18 @@ def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -
     assert notices.present() == ["saved", "goes on"]
     clock[0] += 0.2
     assert notices.present() == ["goes on"]
+
+
+def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
+    notices = Notices()
+    welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
+    assert notices.present() == ["Press 2 for lanes, F3 for a tour"]
+    clock[0] += LASTS_S - 0.1
+    assert notices.present() and LASTS_S > NOTICE_S
+    notices.drop(TOPIC)
+    assert notices.present() == []
+
+
+def test_without_keys_it_says_nothing() -> None:
+    welcome(notices := Notices(), {})
+    assert notices.present() == []

@@ -70,7 +70,7 @@ def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: py
 def test_help_says_what_closes_it(size: tuple[int, int]) -> None:
     help_of(spy := Spy()).draw(picture(size), scale_for(size))
     line = [each for each in spy.written if each.box.centery == spy.written[0].box.centery]
-    assert sorted(each.text for each in line) == sorted([ABOUT, "F1", "?", "ESCAPE", CLOSE])
+    assert sorted(each.text for each in line) == sorted([ABOUT, "F1", "?", "ESC", CLOSE])
     help_of(spy := Spy(), {**KEYS, "help": (), "quit": ()}).draw(picture(size), scale_for(size))
     assert CLOSE not in spy.texts
 
