@@ -9,12 +9,13 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
+from crowd_demo.app.input.events import MOUSE
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Situation
-from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Status
@@ -126,5 +127,4 @@ def changed(before: NDArray[np.uint8], after: NDArray[np.uint8]) -> pygame.Rect:
 
 
 def help_of(pen: Pen, keys: Any = KEYS) -> Help:
-    what = {action: text for action, (_, text) in ACTIONS.items()}
-    return Help(technique_entries(keys), program_entries(keys, what, (("wheel", "zoom"),)), pen)
+    return Help(keys, MOUSE, pen)

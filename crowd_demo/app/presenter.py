@@ -12,16 +12,15 @@ from collections.abc import Sequence
 import pygame
 
 from crowd_demo.app.input.events import MOUSE
-from crowd_demo.app.input.keyboard import Keyboard, shown_keys
+from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.app.output.pictures import save_picture
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen, set_mode
 from crowd_demo.app.status import status_of
-from crowd_demo.config.keys import ACTIONS
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
-from crowd_demo.render.hud.help import Help, program_entries, technique_entries
+from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
@@ -46,9 +45,8 @@ class Presenter:
     def show_keys(self, keyboard: Keyboard) -> None:
         """Show the keys as they are printed on that keyboard."""
         keys = shown_keys(self.config.keys, keyboard)
-        what = {action: text for action, (_, text) in ACTIONS.items()}
         self.hud.keys = self.program.menus.keys = keys
-        self.help = Help(technique_entries(keys), program_entries(keys, what, MOUSE), self.pen)
+        self.help = Help(all_keys(self.config.keys, keyboard), MOUSE, self.pen)
 
     def present(self, hovered: Hovered | None) -> None:
         """Complete the picture, save it if somebody has asked for that, and show it."""

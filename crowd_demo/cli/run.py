@@ -175,10 +175,12 @@ def _list_configs() -> int:
 
 
 def _list_keys(config: Config) -> int:
-    from crowd_demo.config.keys import ACTIONS, keys_of
+    from crowd_demo.config.keys import ACTIONS, by_heading, keys_of
 
-    for action, (_, what) in ACTIONS.items():
-        print(f"{' '.join(keys_of(config.keys, action)) or '-':12} {action:18} {what}")
+    for number, (heading, actions) in enumerate(by_heading().items()):
+        print(f"\n{heading}" if number else heading)
+        for action in actions:
+            print(f"  {' '.join(keys_of(config.keys, action)) or '-':13} {action:18} {ACTIONS[action].what}")
     return FINE
 
 

@@ -10,7 +10,7 @@ import pytest
 from crowd_demo import __version__, load_config
 from crowd_demo.cli import main
 from crowd_demo.cli.commands import COMMANDS
-from crowd_demo.config.keys import ACTIONS
+from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
 
@@ -63,12 +63,14 @@ def test_list_configs_has_a_line_for_each(capsys):
 @quick
 def test_list_keys_shows_the_keys_that_are_in_force(capsys):
     assert main(["--config", "20k-flock", "--list-keys", "--set", "keys.quit=f14", "--set", "keys.hud="]) == 0
-    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split() for line in lines if line.startswith(" ")]
     assert {"quit", "hud", "pan_left"} <= {word for row in rows for word in row}
     assert ["f14", "quit"] in [row[:2] for row in rows]
     assert ["-", "hud"] in [row[:2] for row in rows]
     assert ["a", "left", "pan_left"] in [row[:3] for row in rows]
     assert len(rows) == len(ACTIONS)
+    assert [line for line in lines if line and not line.startswith(" ")] == list(by_heading())
 
 
 @quick

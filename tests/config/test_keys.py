@@ -17,7 +17,7 @@ def bound(keys):
 
 def test_every_technique_and_action_has_its_key():
     keys = bindings(Config.model_validate({}).keys)
-    without = {action for action, (names, _) in PROGRAM.items() if not names}
+    without = {action for action, told in PROGRAM.items() if not told.keys}
     assert without == {"theme", "units"}, "the menu has them"
     without |= {overlay.name for overlay in OVERLAYS.values() if not overlay.key}  # which are in a list
     assert set(keys.values()) | without == set(ACTIONS) == {t.path for t in TECHNIQUES} | set(PROGRAM) | set(OVERLAYS)

@@ -78,7 +78,7 @@ class Menus:
     # --- what stands in them -----------------------------------------------------------------------------------------
 
     def _action(self, action: str) -> Item:
-        return Item(Row(PROGRAM[action][1], self._key(action)), lambda: self._perform(action))
+        return Item(Row(PROGRAM[action].what, self._key(action)), lambda: self._perform(action))
 
     def _key(self, action: str) -> str:
         return " ".join(key_text(name) for name in self.keys.get(action, ())[:1])

@@ -104,6 +104,13 @@ def shown_keys(keys: Keys, keyboard: Keyboard) -> dict[str, tuple[str, ...]]:
     return {action: _shown(keys_of(keys, action), labels) for action in ACTIONS}
 
 
+def all_keys(keys: Keys, keyboard: Keyboard) -> dict[str, tuple[str, ...]]:
+    """Each action's keys by what is printed on them; what is typed with Shift or AltGr comes last."""
+    labels = keyboard.labels(bindings(keys))
+    return {action: tuple(dict.fromkeys((*shown, *(labels.get(name, name) for name in keys_of(keys, action)))))
+            for action, shown in shown_keys(keys, keyboard).items()}
+
+
 def _shown(names: Sequence[str], labels: Mapping[str, str]) -> tuple[str, ...]:
     found = tuple(labels.get(name, name) for name in names if name in labels or len(name.removeprefix(CHORD)) > 1)
     return found or tuple(names)

@@ -22,7 +22,8 @@ trajectories, in metres (one is 26 world units) and seconds. `crowd-demo validat
 same numbers for this program's models on every machine; `crowd-demo validate --short` runs smaller scenes in less than one.
 What fails is printed as failed. Single people, head-on pairs and lanes of counterflow walk as people do; **in a dense crowd
 nobody slows down**, so speeds and flows are too high there, and exits must not be planned by this.
-[findings.md](findings.md#people-held-against-the-literature) says why."""
+[findings.md](findings.md#people-held-against-the-literature) says why; how people walk, in words and with
+sources, stands in [model.md](model.md#how-people-walk-in-words)."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
 that measure; all others are measured by `crowd_demo/measure/trajectories`."""

@@ -1,26 +1,33 @@
-"""The help screen: every key of the present bindings and what it does; for techniques also why they exist.
+"""The help screen: every key of the present bindings by what one wants to do; for techniques also why they exist.
 
-All entries flow through balanced columns, as many as give the largest text. It is rendered once for each size of the window.
+All groups flow through balanced columns, as many as give the largest text. It is rendered once for each size of the window.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.config.keys import TOLD_BY_OTHERS
+from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, by_heading
 from crowd_demo.registry.kinds import in_a_line, usual_kind
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Canvas
 from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import DIM, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
-NAME, LINE, APART, TITLE = 14.0, 12.0, 5.0, 26.0  # heights in units: of a name, a line and a title; between two entries
+Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown
+
+NAME, LINE, APART = 14.0, 12.0, 4.0  # heights in units: of a name and of a line; between two entries
+HEADING, BEFORE_HEADING = 18.0, 6.0  # of a heading, and above it unless it begins a column
+HEAD = 26.0  # of the line at the top, which tells how to close
 EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between them
 WIDEST, LEAST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 4
 LEAST_SCALE, SHRINK = 0.3, 0.96  # the sheet is drawn smaller, a little at a time, rather than cut
+ABOUT = "All keys. Those of techniques step through the choices, with Shift backwards."
+CLOSE = "closes this"
 
 
 class Entry(NamedTuple):
@@ -32,38 +39,49 @@ class Entry(NamedTuple):
     mark: str = ""  # of a technique that changes the crowd
 
 
-def technique_entries(keys: Mapping[str, Sequence[str]]) -> list[Entry]:
-    """One a technique, in the order of the registry; `keys` by action."""
-    return [Entry(keys.get(technique.path, ()), technique.label.strip(), technique.why,
-                  usual_kind(technique).mark)
-            for technique in TECHNIQUES]
+class Group(NamedTuple):
+    """Entries under a heading."""
+
+    heading: str
+    entries: Sequence[Entry]
 
 
-def program_entries(keys: Mapping[str, Sequence[str]], actions: Mapping[str, str],
-                    mouse: Sequence[tuple[str, str]]) -> list[Entry]:
-    """The actions that are not techniques and have a key, and the mouse; `actions` says what each does."""
-    listed = [Entry(keys[action], "", what) for action, what in actions.items()
-              if action not in BY_PATH and action not in TOLD_BY_OTHERS and keys.get(action)]
-    return listed + [Entry((gesture,), "", what) for gesture, what in mouse]
+def help_groups(keys: Keys, mouse: Sequence[tuple[str, str]]) -> list[Group]:
+    """All techniques, all other actions that have a key, and the mouse."""
+    groups = [Group(heading, [_entry(action, keys.get(action, ())) for action in actions if _is_listed(action, keys)])
+              for heading, actions in by_heading().items()]
+    return [group for group in (*groups, Group("Mouse", [Entry((gesture,), "", what) for gesture, what in mouse]))
+            if group.entries]
+
+
+def _is_listed(action: str, keys: Keys) -> bool:
+    return action in BY_PATH or (action not in TOLD_BY_OTHERS and bool(keys.get(action)))
+
+
+def _entry(action: str, keys: Sequence[str]) -> Entry:
+    technique = BY_PATH.get(action)
+    if technique is None:
+        return Entry(keys, "", ACTIONS[action].what)
+    return Entry(keys, technique.label.strip(), technique.why, usual_kind(technique).mark)
 
 
 class Block(NamedTuple):
-    """An entry as it is laid out, with the title of its part if it is the first one: units."""
+    """An entry as it is laid out: units."""
 
     entry: Entry
+    heading: str
     lines: list[str]
     indent: float  # where the words begin
-    title: str
     height: float
 
 
 class Help:
     """The help screen; `draw` darkens the picture and draws the sheet over it."""
 
-    def __init__(self, techniques: Sequence[Entry], program: Sequence[Entry], pen: Pen) -> None:
-        self.techniques = techniques
-        self.program = program
+    def __init__(self, keys: Keys, mouse: Sequence[tuple[str, str]], pen: Pen) -> None:
+        self.groups = help_groups(keys, mouse)
         self.pen = pen
+        self._closing = (*keys.get("help", ()), *keys.get("quit", ()))
         self._kept: tuple[object, pygame.Surface] | None = None
 
     def draw(self, on: pygame.Surface, scale: float) -> None:
@@ -84,8 +102,8 @@ class Help:
     def _sheet(self, room_x: float, room_y: float, scale: float) -> pygame.Surface | None:
         """The sheet in that room, units; None where it does not fit."""
         ruler, wide = Canvas((1, 1), self.pen, scale, None), min(room_x - 12, WIDEST)
-        foot = ruler.wrapped(f"Esc closes;  {in_a_line()}", wide - 2 * PAD, SMALL)
-        most = room_y - 8 - 3 * EDGE_Y - LINE * len(foot)
+        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        most = room_y - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
         for count in range(2, MOST_COLUMNS + 1):
             width = (wide - 2 * PAD - (count - 1) * GUTTER) / count
             columns = balanced(self._blocks(ruler, width), count, most)
@@ -95,49 +113,82 @@ class Help:
 
     def _drawn(self, columns: Sequence[Sequence[Block]], width: float, foot: Sequence[str], room: tuple[float, float],
                scale: float) -> pygame.Surface:
-        tallest = max((sum(block.height for block in column) for column in columns), default=room[1])
-        on = Canvas((room[0], 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
+        tallest = max(map(height_of, columns), default=room[1])
+        on = Canvas((room[0], HEAD + 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
+        self._draw_head(on, room[0])
         for number, column in enumerate(columns):
-            top, left = EDGE_Y, PAD + number * (width + GUTTER)
-            for block in column:
-                _draw_block(on, block, left, top)
-                top += block.height
+            _draw_column(on, column, PAD + number * (width + GUTTER), HEAD + EDGE_Y, width)
         for number, line in enumerate(foot):
-            on.left(line, PAD, 2 * EDGE_Y + tallest + LINE * (number + 0.5), SMALL, FAINT)
+            on.left(line, PAD, HEAD + 2 * EDGE_Y + tallest + LINE * (number + 0.5), SMALL, FAINT)
         return on.surface
 
-    def _blocks(self, ruler: Canvas, width: float) -> list[Block]:
-        """All entries in a column of that width, as high as they are then."""
-        blocks = []
-        for title, entries in (("Techniques, with Shift: backwards", self.techniques), ("Program", self.program)):
+    def _draw_head(self, on: Canvas, wide: float) -> None:
+        """What this is on the left, and the keys that close it on the right."""
+        middle, start = 3 + HEAD / 2, wide - PAD
+        if self._closing:
+            start = on.right(CLOSE, start, middle, SMALL, DIM) - 6
+            for key in reversed(self._closing):
+                start -= on.key_width(key)
+                on.key(key, start, middle, LINE + 2)
+                start -= 4
+        on.left(on.fitted(ABOUT, start - PAD - 8), PAD, middle)
+        on.line(EDGE, (PAD, HEAD + 3), (wide - PAD, HEAD + 3))
+
+    def _blocks(self, ruler: Canvas, width: float) -> list[list[Block]]:
+        """The groups in a column of that width, each entry as high as it is then."""
+        groups = []
+        for heading, entries in self.groups:
             indent = max(sum(ruler.key_width(key) + 4 for key in entry.keys) for entry in entries) + 8
-            for number, entry in enumerate(entries):
-                lines = ruler.wrapped(entry.what, width - indent, SMALL)
-                height = NAME * bool(entry.name) + LINE * len(lines) + APART + TITLE * (number == 0)
-                blocks.append(Block(entry, lines, indent, title if number == 0 else "", height))
-        return blocks
+            lines = [ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
+            groups.append([Block(entry, heading, what, indent, NAME * bool(entry.name) + LINE * len(what) + APART)
+                           for entry, what in zip(entries, lines, strict=True)])
+        return groups
 
 
-def balanced(blocks: Sequence[Block], count: int, most: float) -> list[list[Block]]:
-    """The blocks in so many columns of about one height; none where that would be more than `most`."""
-    height = sum(block.height for block in blocks) / count
+def height_of(column: Sequence[Block]) -> float:
+    """Of a column with its headings: units."""
+    headings = 1 + sum(block.heading != above.heading for above, block in pairwise(column))
+    return sum(block.height for block in column) + headings * (HEADING + BEFORE_HEADING) - BEFORE_HEADING
+
+
+def balanced(groups: Sequence[Sequence[Block]], count: int, most: float) -> list[list[Block]]:
+    """The groups in so many columns of about one height, whole but for those higher than that; none if that is over `most`."""
+    height = sum(map(height_of, groups)) / count
     while height <= most:
-        columns: list[list[Block]] = [[]]
-        for block in blocks:
-            if sum(each.height for each in columns[-1]) + block.height > height:
-                columns.append([])
-            columns[-1].append(block)
+        columns = _filled(groups, height)
         if len(columns) <= count:
             return columns
         height += APART
     return []
 
 
+def _filled(groups: Sequence[Sequence[Block]], height: float) -> list[list[Block]]:
+    """Columns of at most that height, as many as it takes."""
+    columns: list[list[Block]] = [[]]
+    for group in groups:
+        if columns[-1] and height_of([*columns[-1], *group]) > height:
+            columns.append([])
+        for block in group:
+            if columns[-1] and height_of([*columns[-1], block]) > height:
+                columns.append([])
+            columns[-1].append(block)
+    return columns
+
+
+def _draw_column(on: Canvas, column: Sequence[Block], left: float, top: float, width: float) -> None:
+    heading = ""
+    for block in column:
+        if block.heading != heading:
+            top += BEFORE_HEADING * bool(heading)
+            heading = block.heading
+            on.left(on.fitted(heading, width, LARGE), left, top + HEADING / 2 - 1, LARGE, ACCENT)
+            top += HEADING
+        _draw_block(on, block, left, top)
+        top += block.height
+
+
 def _draw_block(on: Canvas, block: Block, left: float, top: float) -> None:
     entry = block.entry
-    if block.title:
-        on.left(block.title, left, top + TITLE / 2 - 2, LARGE)
-        top += TITLE
     x = left
     for key in entry.keys:
         x = on.key(key, x, top + LINE / 2, LINE + 2) + 4

@@ -120,7 +120,7 @@ def test_the_menu_names_every_action_once(driven: Driven) -> None:
     assert isinstance(view, ListView)
     held = ("pan_left", "pan_right", "pan_up", "pan_down", "menu", *TOLD_BY_OTHERS)
     texts = [row.text for row in view.rows]
-    assert all(texts.count(what) == 1 for action, (_, what) in PROGRAM.items() if action not in held)
+    assert all(texts.count(told.what) == 1 for action, told in PROGRAM.items() if action not in held)
 
 
 def test_a_click_on_a_technique_opens_its_choices_and_on_a_choice_sets_it(driven: Driven) -> None:

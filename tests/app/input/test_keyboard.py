@@ -8,7 +8,7 @@ from layouts import PLACES, PLAIN, keyboard, press
 
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import Input
-from crowd_demo.app.input.keyboard import Keyboard, shown_keys
+from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
 from crowd_demo.config.keys import ACTIONS, bindings
 from crowd_demo.config.model import Config
 
@@ -118,6 +118,16 @@ def test_a_shown_key_does_what_it_is_shown_for(layout: str) -> None:
         for name in names:
             if len(name) == 1 and name in typed:
                 assert done(layout, typed[name]) == Do(action), name
+
+
+@pytest.mark.parametrize(("layout", "keys"), [
+    ("us", {"faster": ("/", ">"), "more": ("=", "insert", "+"), "help": ("f1", "?"), "pan_up": ("w", "up")}),
+    ("de", {"lower": ("page down", "["), "more": ("+", "insert", "="), "larger": ("ctrl++", "ctrl+="), "pan_up": ("w", "up")}),
+    ("fr", {"pan_left": ("q", "left"), "colours": ("a",)}),
+])
+def test_all_keys_of_an_action_are_those_with_shift_too(layout: str, keys: dict[str, tuple[str, ...]]) -> None:
+    every = all_keys(DEFAULTS, keyboard(layout))
+    assert {action: every[action] for action in keys} == keys
 
 
 def test_without_a_known_layout_keys_are_shown_by_their_names() -> None:
