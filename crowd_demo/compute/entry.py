@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import FunctionType
-from typing import Any
 
 from numba import types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict, _LowerResult
 from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Environment
@@ -27,7 +26,7 @@ class LowerEntry(NativeLowering):  # type: ignore[misc]
 
     _name = "lower_entry"
 
-    def run_pass(self, state: Any) -> bool:
+    def run_pass(self, state: StateDict) -> bool:
         context, kinds = state.targetctx, state.args[1]
         share = state.func_id.func.__globals__["share"]
         body = share.get_compile_result(signature(types.void, types.intp, types.intp, *kinds))

@@ -10,17 +10,18 @@ The pool has to be started before code that names it is compiled or loaded from 
 
 from __future__ import annotations
 
-from typing import Any
-
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.base import BaseContext
+from numba.core.funcdesc import FunctionDescriptor
+from numba.core.pythonapi import PythonAPI
 
 BYTES = ir.IntType(8).as_pointer()
 INTP = ir.IntType(64) if types.intp.bitwidth == 64 else ir.IntType(32)
 
 
-def build_entry(context: Any, module: ir.Module, name: str, body: Any, kinds: types.BaseTuple) -> None:
+def build_entry(context: BaseContext, module: ir.Module, name: str, body: FunctionDescriptor, kinds: types.BaseTuple) -> None:
     """Add to a module the function of that name for Python: body(worker, workers, *args) for worker in range(workers).
 
     Python calls it with the number of workers and a tuple of arguments of these kinds, already known to have them.
@@ -41,12 +42,13 @@ def build_entry(context: Any, module: ir.Module, name: str, body: Any, kinds: ty
     api.return_none()
 
 
-def _leaves(context: Any, kind: types.Type) -> tuple[ir.Type, ...]:
+def _leaves(context: BaseContext, kind: types.Type) -> tuple[ir.Type, ...]:
     """The numbers and pointers that an argument consists of, as compiled functions take them."""
     return tuple(context.get_arg_packer([kind]).argument_types)
 
 
-def _unpack(context: Any, builder: ir.IRBuilder, api: Any, value: Any, kind: types.Type, record: Any, at: int) -> int:
+def _unpack(context: BaseContext, builder: ir.IRBuilder, api: PythonAPI, value: ir.Value, kind: types.Type, record: ir.Value,
+            at: int) -> int:
     """Write the leaves of a Python value to the record from its leaf `at` on; return the leaf after them."""
     if isinstance(kind, types.BaseTuple):
         for k, each in enumerate(kind):
@@ -63,7 +65,7 @@ def _unpack(context: Any, builder: ir.IRBuilder, api: Any, value: Any, kind: typ
     return at + len(_leaves(context, kind))
 
 
-def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, workers: Any, record: Any) -> None:
+def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, workers: ir.Value, record: ir.Value) -> None:
     """Let the pool call the thunk for each worker; a single one does not go there, where it would wait 30 us for a thread."""
     bases = cgutils.alloca_once_value(builder, ir.Constant(BYTES, None))
     sizes = cgutils.alloca_once_value(builder, workers)
@@ -83,7 +85,7 @@ def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, wor
             builder.call(pool, [*pointers, record, ir.Constant(INTP, 0), ir.Constant(INTP, 1), threads])
 
 
-def _thunk(context: Any, module: ir.Module, body: ir.Function, kinds: types.BaseTuple) -> tuple[ir.Function, ir.Type]:
+def _thunk(context: BaseContext, module: ir.Module, body: ir.Function, kinds: types.BaseTuple) -> tuple[ir.Function, ir.Type]:
     """What the pool calls, once a worker: void(char **bases, intp *sizes, intp *steps, void *record); and the record's type.
 
     The base is null and the step 1, so the base that a call gets is the number of its worker; steps[1] says how many.
