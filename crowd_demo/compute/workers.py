@@ -67,7 +67,7 @@ def _unpack(context: BaseContext, builder: ir.IRBuilder, api: PythonAPI, value: 
 
 def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, workers: ir.Value, record: ir.Value) -> None:
     """Let the pool call the thunk for each worker; a single one does not go there, where it would wait 30 us for a thread."""
-    bases = cgutils.alloca_once_value(builder, ir.Constant(BYTES, None))
+    bases = cgutils.alloca_once_value(builder, record)
     sizes = cgutils.alloca_once_value(builder, workers)
     steps = cgutils.alloca_once(builder, INTP, size=2)
     builder.store(ir.Constant(INTP, 1), steps)
@@ -88,19 +88,21 @@ def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, wor
 def _thunk(context: BaseContext, module: ir.Module, body: ir.Function, kinds: types.BaseTuple) -> tuple[ir.Function, ir.Type]:
     """What the pool calls, once a worker: void(char **bases, intp *sizes, intp *steps, void *record); and the record's type.
 
-    The base is null and the step 1, so the base that a call gets is the number of its worker; steps[1] says how many.
+    The step is 1, so a call gets the base that the number of its first worker is away from the record; sizes[0] are its
+    workers, several where there are fewer threads, and steps[1] all of them.
     """
     record_type = ir.LiteralStructType(_leaves(context, kinds))
     kind = ir.FunctionType(ir.VoidType(), [BYTES.as_pointer(), INTP.as_pointer(), INTP.as_pointer(), BYTES])
     thunk = ir.Function(module, kind, name=f"share_{body.name}")
     thunk.linkage = "internal"
     builder = ir.IRBuilder(thunk.append_basic_block())
-    bases, _, steps, data = thunk.args
-    worker = builder.ptrtoint(builder.load(bases), INTP)
+    bases, sizes, steps, data = thunk.args
+    first = builder.sub(builder.ptrtoint(builder.load(bases), INTP), builder.ptrtoint(data, INTP))
     workers = builder.load(builder.gep(steps, [ir.Constant(INTP, 1)]))
     record = builder.bitcast(data, record_type.as_pointer())
     leaves = [builder.load(cgutils.gep_inbounds(builder, record, 0, k)) for k in range(len(record_type.elements))]
     returned = [cgutils.alloca_once(builder, each.pointee) for each in body.function_type.args[:2]]  # nothing and no error
-    builder.call(body, [*returned, worker, workers, *leaves])
+    with cgutils.for_range(builder, builder.load(sizes), intp=INTP) as loop:
+        builder.call(body, [*returned, builder.add(first, loop.index), workers, *leaves])
     builder.ret_void()
     return thunk, record_type

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats, Ints, Longs
-from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.compute.jit import call, kernel
 
 
 class Inner(NamedTuple):
@@ -53,21 +53,3 @@ def test_every_kind_of_argument_arrives(workers: int, wanted: bool) -> None:
     for worker in range(workers):
         arrived = [worker, workers, 0.1, -(2.0**40), 10.25, 50.25, 12, 52, 19, 4, 2 + wanted, 2.0**50, 1.5, -7]
         assert found[worker].tolist() == arrived
-
-
-@device
-def scaled(number: int, by: int) -> int:
-    return number * by
-
-
-@kernel
-def scale_all(worker: int, workers: int, numbers: Longs, by: int) -> None:
-    for k in range(worker, len(numbers), workers):
-        numbers[k] = scaled(numbers[k], 2) + scaled(numbers[k], 3) + scaled(numbers[k], by)
-
-
-def test_a_number_in_the_source_is_like_any_number() -> None:
-    """A function is not compiled once more for each of them."""
-    numbers = np.arange(4)
-    call(scale_all, 1, numbers, 10).run()
-    assert numbers.tolist() == [0, 15, 30, 45] and len(scaled.overloads) == 1  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -33,6 +34,46 @@ print(x)
 """
 
 
+SCALING = """
+import numpy as np
+from crowd_demo.compute.jit import call, device, kernel
+
+@device
+def scaled(number, by):
+    return number * by
+
+@kernel
+def scale_all(worker, workers, numbers, by):
+    for k in range(worker, len(numbers), workers):
+        numbers[k] = scaled(numbers[k], 2) + scaled(numbers[k], 3) + scaled(numbers[k], by)
+
+numbers = np.arange(4)
+call(scale_all, 1, numbers, 10).run()
+print(numbers.tolist(), len(scaled.overloads))
+"""
+
+
+COUNTING = """
+import numba
+import numpy as np
+from crowd_demo.compute.jit import call, kernel
+
+@kernel
+def count(worker, workers, counts):
+    counts[worker] += workers
+
+counts = np.zeros(7, np.int64)
+call(count, 7, counts).run()
+print(numba.threading_layer(), counts.tolist())
+"""
+
+
+def compiled_anew(script: str, folder: Path, **environment: str) -> str:
+    """What it prints where nothing has been compiled before."""
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=100,
+                          env={**os.environ, "CROWD_DEMO_CACHE": str(folder), **environment}).stdout
+
+
 @device
 def twice(x: Doubles, k: int) -> float:
     return x[k] * 2
@@ -56,6 +97,11 @@ def test_each_element_is_some_workers_share(workers: int) -> None:
     np.testing.assert_array_equal(x, np.arange(50.0) * 4)
 
 
+def test_no_share_is_left_out_by_threads_that_take_several(tmp_path: Path) -> None:
+    printed = compiled_anew(COUNTING, tmp_path, NUMBA_THREADING_LAYER="workqueue", NUMBA_NUM_THREADS="2")
+    assert printed == "workqueue [7, 7, 7, 7, 7, 7, 7]\n"
+
+
 def test_python_may_call_it_too_before_and_after_a_kernel_has() -> None:
     x = np.arange(3.0)
     assert four_times(x, 1) == 4
@@ -63,11 +109,15 @@ def test_python_may_call_it_too_before_and_after_a_kernel_has() -> None:
     assert twice(x, 2) == 16 and call(twice, x, 2).run() == 16
 
 
-def test_kernels_count_no_references() -> None:
+def test_kernels_count_no_references(tmp_path: Path) -> None:
     """Counting took half the time of a loop whose body reads arrays out of a record."""
-    call(four_times_all, 1, np.arange(3.0)).run()
-    (code,) = call(four_times_all, 1, np.arange(3.0)).compiled.inspect_llvm().values()  # type: ignore[attr-defined]
-    assert "four_times_all" in code and "NRT_incref" not in code
+    code = compiled_anew(PRINTING + "print(*call(double_all, 1, x).compiled.inspect_llvm().values())", tmp_path)
+    assert "double_all" in code and "NRT_incref" not in code
+
+
+def test_a_number_in_the_source_is_like_any_number(tmp_path: Path) -> None:
+    """A function is not compiled once more for each of them."""
+    assert compiled_anew(SCALING, tmp_path) == "[0, 15, 30, 45] 1\n"
 
 
 @pytest.mark.parametrize("typed", [False, True], ids=["in a file", "typed into a prompt"])
