@@ -19,8 +19,9 @@ from child_arm import ArmError, ChildArm, Timed
 from cold_arm import ColdArm
 from installs import Install, InstallError, at_commit, here
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
-from crowd_demo.cli.exits import CRASHED, FINE, MISTAKEN, exit_code
+from crowd_demo.cli.exits import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
 from crowd_demo.measure.arm import Block
 from crowd_demo.measure.comparison import Comparison, Estimate, compare
@@ -72,7 +73,7 @@ def _main(args: argparse.Namespace) -> int:
         return MISTAKEN
     if args.json:
         _write(args.json, args.against, found)
-    return CRASHED if any(each.differing() for kinds in found.values() for each in kinds.values()) else FINE
+    return FAILED if any(each.differing() for kinds in found.values() for each in kinds.values()) else FINE
 
 
 def _by_path(overrides: Sequence[str], option: str) -> dict[str, object]:

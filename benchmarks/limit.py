@@ -28,8 +28,9 @@ import numpy as np
 from child_arm import ArmError, ChildArm
 from installs import HERE, ROOT, InstallError, from_sources
 
+from crowd_demo.app.process.exit_codes import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
-from crowd_demo.cli.exits import FINE, MISTAKEN, exit_code
+from crowd_demo.cli.exits import exit_code
 from crowd_demo.measure.arm import Arm
 from crowd_demo.measure.machine import machine
 from crowd_demo.measure.record import header, interval_json

@@ -18,8 +18,9 @@ from installs import InstallError
 from targets import TARGETS
 from targets.base import Found, Session, SkippedError, Target
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.cli.arguments import Parser, unwritable
-from crowd_demo.cli.exits import CRASHED, FINE, exit_code, mistaken
+from crowd_demo.cli.exits import exit_code, mistaken
 from crowd_demo.measure.record import header
 
 AGAINST = "1fe08e2"
@@ -58,7 +59,7 @@ def _main(args: argparse.Namespace) -> int:
         from crowd_demo.app.output.report import write_report
 
         write_report(to_json(args.against, args.quick, results), args.json)
-    return CRASHED if any(found.verdict == "missed" for founds in results.values() if not isinstance(founds, str)
+    return FAILED if any(found.verdict == "missed" for founds in results.values() if not isinstance(founds, str)
                           for found in founds) else FINE
 
 

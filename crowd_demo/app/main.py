@@ -16,6 +16,7 @@ from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, lo
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
+from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN, NO_DISPLAY
 from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.process.startup import seconds_since_start
 from crowd_demo.app.process.streams import STDOUT, OutputError
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from crowd_demo.app.program import Program
     from crowd_demo.app.recording.replay import Player
 
-FINE, FAILED, MISTAKEN, NO_DISPLAY = 0, 1, 2, 3
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 

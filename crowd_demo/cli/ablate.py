@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.exit_codes import FAILED
 from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, seconds, unwritable_report
-from crowd_demo.cli.exits import CRASHED, mistaken, print_error
+from crowd_demo.cli.exits import mistaken, print_error
 from crowd_demo.cli.experiments import Watched, kernels, show
 from crowd_demo.registry.techniques import BY_PATH
 
@@ -77,4 +78,4 @@ def _concluded(ablation: Ablation, args: argparse.Namespace, code: int) -> int:
     differing = [row.technique.path for row in rows if row.found.crowd == "DIFFERS"]
     if differing:
         print_error(f"THE CROWD DIFFERS without {', '.join(differing)}")
-    return code or written or (CRASHED if differing else 0)
+    return code or written or (FAILED if differing else 0)

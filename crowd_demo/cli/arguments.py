@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from crowd_demo.app.output.files import why_unwritable
+from crowd_demo.app.process.exit_codes import MISTAKEN
 from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.exits import MISTAKEN
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
 from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_overrides, parser_of
-from crowd_demo.cli.exits import CRASHED, FINE, mistaken, print_error
+from crowd_demo.cli.exits import mistaken, print_error
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         print_error(f"crowd-demo: --out: {where}{error.strerror or error}; what is finished is kept")
-        return CRASHED
+        return FAILED
 
 
 def _plan(args: argparse.Namespace) -> Plan:
@@ -188,13 +189,13 @@ def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
         what = "THE CROWD" if difference.column == HASH else f"THE MEASURE {difference.column}"
         print_error(f"ensemble: {what} DIFFERS with {plan.name(difference.run)}: {difference}")
     fine = table.finished == len(table.rows) and not table.differences and not made.errors
-    return FINE if fine else CRASHED
+    return FINE if fine else FAILED
 
 
 def _nobody(error: ExecutorError) -> int:
     """There is nobody to make runs."""
     print_error(f"crowd-demo: {error}")
-    return CRASHED
+    return FAILED
 
 
 def _stopped(table: Table, made: Made, again: bool, code: int) -> int:

@@ -1,8 +1,4 @@
-"""Exit codes, and the one line that an exception costs.
-
-0 fine, 1 a crash (one line, the traceback goes to a file) or output that cannot be written, 2 usage or configuration, 3 no
-display, 128 + n for signal n: 130 for Ctrl-C.
-"""
+"""The one line that an exception costs, and the exit code."""
 
 from __future__ import annotations
 
@@ -15,10 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from crowd_demo import __version__
+from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, MISTAKEN
 from crowd_demo.app.process.quitting import Interrupted, raise_interrupted, signals_to
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
-
-FINE, CRASHED, MISTAKEN, INTERRUPTED = 0, 1, 2, 130
 
 
 def exit_code(run: Callable[[], int]) -> int:
@@ -57,12 +52,12 @@ def _exit_code(run: Callable[[], int]) -> int:
     except OutputError as error:
         discard_output()
         _say(f"cannot write to standard output: {error.strerror}")
-        return code or CRASHED
+        return code or FAILED
     except Exception as error:
         if os.environ.get("CROWD_DEMO_DEBUG"):
             raise
         _say(f"crashed: {_first_line(error)} ({'; '.join([_log(), *getattr(error, '__notes__', ())])})")
-        return CRASHED
+        return FAILED
 
 
 def _say(text: str) -> None:

@@ -8,11 +8,12 @@ from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.app.process.worker import carry_out
-from crowd_demo.cli.exits import CRASHED, FINE, print_error
+from crowd_demo.cli.exits import print_error
 
 if TYPE_CHECKING:
     from crowd_demo.config.model import Config
@@ -90,5 +91,5 @@ def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
         if path == STDOUT:
             raise
         print_error(f"crowd-demo: --report: cannot write {path}: {error.strerror or error}")
-        return CRASHED
+        return FAILED
     return FINE

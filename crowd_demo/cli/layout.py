@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from crowd_demo.app.process.exit_codes import FINE
 from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.cli.arguments import Parser, count, parser_of
-from crowd_demo.cli.exits import FINE
 
 ABOUT = """\
 Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates

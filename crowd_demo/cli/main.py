@@ -9,10 +9,11 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn, Protocol, cast
 
+from crowd_demo.app.process.exit_codes import MISTAKEN
 from crowd_demo.app.process.quitting import end_process, say_not_written
 from crowd_demo.cli.arguments import Parser
 from crowd_demo.cli.commands import COMMANDS, RUN, module_of
-from crowd_demo.cli.exits import MISTAKEN, exit_code
+from crowd_demo.cli.exits import exit_code
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from crowd_demo.app.process.exit_codes import FINE
 from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.cli.arguments import Parser, count, parser_of
-from crowd_demo.cli.exits import FINE
 
 ABOUT = """\
 Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from crowd_demo import __version__
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.files import is_special
+from crowd_demo.app.process.exit_codes import FINE
 from crowd_demo.cli.arguments import DEFAULT_CONFIG, Parser, count, size, unwritable, unwritable_report
 from crowd_demo.cli.commands import listed
-from crowd_demo.cli.exits import FINE, mistaken
+from crowd_demo.cli.exits import mistaken
 
 if TYPE_CHECKING:
     from crowd_demo.config.loader import Override

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.quitting import interruptible
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import Parser, add_crowd, add_report, count, crowd_config, parser_of, unwritable_report
-from crowd_demo.cli.exits import CRASHED, FINE, mistaken
+from crowd_demo.cli.exits import mistaken
 from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _sweep(args: argparse.Namespace, config: Config, technique: Technique, value
     if args.report != STDOUT:
         print(f"{args.config}: {config.agents:,} agents, {args.steps} steps each, in turns\n")
         print(table(technique, found), NOTE, conclusion(found), sep="\n\n")
-    return FINE if one_crowd(found) else CRASHED
+    return FINE if one_crowd(found) else FAILED
 
 
 def _write(path: Path, config: Config, technique: Technique, results: Sequence[Swept], steps: int) -> None:

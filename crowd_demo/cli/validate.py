@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import Parser, parser_of, unwritable_report
-from crowd_demo.cli.exits import CRASHED, FINE, mistaken
+from crowd_demo.cli.exits import mistaken
 from crowd_demo.cli.experiments import Watched, kernels, show
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> i
         if args.report != STDOUT:
             print(f"\n{folder / 'validation.md'} written")
     errors = any(result.errors for result in validation.results)
-    return code or written or (CRASHED if errors or (args.strict and validation.failed) else FINE)
+    return code or written or (FAILED if errors or (args.strict and validation.failed) else FINE)
 
 
 def _list() -> int:
