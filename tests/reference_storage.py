@@ -34,10 +34,10 @@ class ListedIds:
 
 
 def linear_bytes(component: int, entities: int) -> int:
-    """Blackbone's plain table: an array by entity id, and one bit an entity that says whether it is there."""
+    """The plain table: an array by entity id, and one bit an entity that says whether it is there."""
     return component * entities + -(-entities // 8)
 
 
 def sparse_bytes(component: int, entities: int, used: float) -> float:
-    """Blackbone's sparse set: two ints an entity, and components only for the used share of them."""
+    """A sparse set: two ints an entity, and components only for the used share of them."""
     return 2 * 4 * entities + component * entities * used

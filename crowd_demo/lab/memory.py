@@ -1,4 +1,4 @@
-"""What storage costs: components by entity id against a sparse set, measured against the formulas of blackbone's sparse set.
+"""What storage costs: components by entity id against a sparse set, measured and by formula.
 
     crowd-demo memory [entities]
 

@@ -1,4 +1,4 @@
-"""Both storages are as large as the formulas of blackbone's sparse set say; the sparse set by its generations more."""
+"""Both storages are as large as their formulas say; the sparse set by its generations more."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_nothing_else_of_size_is_allocated() -> None:
         assert 0 <= measured_bytes(storage, *case) - storage.formula(*case) - extra < OBJECTS
 
 
-def test_the_table_of_blackbone_but_for_its_error() -> None:
+def test_the_published_table_but_for_its_error() -> None:
     linear, sparse = (storage.formula for storage in STORAGES.values())
     assert [sparse(1000, 8, 0.1), sparse(1000, 24, 0.5), sparse(1000, 128, 1.0)] == [8800, 20000, 136000]
     assert [linear(1000, 8, 1), linear(1000, 24, 1), linear(1000, 128, 1)] == [8125, 24125, 128125]

@@ -1,4 +1,4 @@
-"""The crowd (rules of navkit's crowd demo): walk to a goal, wait there, choose another, avoid others, wiggle when stuck.
+"""The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck.
 
     neighbours  j != i with d = |p_i - p_j| < radius
     avoidance   sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096

@@ -1,6 +1,6 @@
 """An agent meets only some of its neighbours: because a cap says so, or because its behaviour asks for the nearest.
 
-    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours (navkit)
+    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids (nearest.py)
 
 Caps are cheaper than all neighbours, and biased in a direction that can be measured: `first` depends on the order of scanning,

@@ -1,5 +1,5 @@
 """The grid of buckets.py, and from time to time the agents are moved into its order, so that neighbours share cache lines
-(the technique of a NumPy book's chapter on sorting for locality).
+(Ihmsen and others 2011, for particles).
 
 With a curve, only *the order in memory* follows it, cell after cell along Morton's or Hilbert's curve; the index stays row by
 row, because SIMD needs the candidates of a row in one run. It is rewritten at the sort: after that the agents of cell c are

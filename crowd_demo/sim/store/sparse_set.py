@@ -1,8 +1,8 @@
 """A sparse set: which ids are members, and in which slot of a dense array each of them lies. Everything is O(1) an id.
 
 `sparse[id]` is the slot of a member or -1, `dense[slot]` its id: members lie without gaps in slots [0, len). Data that
-belong to members live in arrays of the caller, in the same slots; `Moves` says how to move them. The names of an
-entity-component storage (as in blackbone's sparse set), and what they are here:
+belong to members live in arrays of the caller, in the same slots; `Moves` says how to move them (Briggs and Torczon 1993). The
+names that a storage of an entity-component system has, and what they are here:
 
     Has(id)  id in s          Add(id, v)  data[s.add(id)] = v      Ref(id)  data[s.slot_of(id)]        Count  len(s)
     All()    data[:len(s)]    Remove(id)  s.discard(id), below     AllEntities()  s.ids, a view

@@ -1,4 +1,4 @@
-"""The sparse set against a plain list, its handles, and its memory against the formula of blackbone's."""
+"""The sparse set against a plain list, its handles, and its memory against the formula."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_free_ids_are_the_lowest() -> None:
 
 @pytest.mark.parametrize("component", [8, 24, 128])
 @pytest.mark.parametrize("used", [0.1, 0.5, 1.0])
-def test_memory_is_the_formula_of_blackbones_set_and_four_bytes_for_generations(component: int, used: float) -> None:
+def test_memory_is_that_of_a_sparse_set_and_four_bytes_for_generations(component: int, used: float) -> None:
     entities = 1000
     some = SparseSet(entities)
     some.add_many(np.arange(0, entities, round(1 / used)))
