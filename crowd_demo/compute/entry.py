@@ -9,14 +9,14 @@ from collections.abc import Callable
 from types import FunctionType
 
 from numba import types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict, _LowerResult
-from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.compiler import StateDict, _LowerResult
+from numba.core.compiler_machinery import register_pass
 from numba.core.funcdesc import PythonFunctionDescriptor
 from numba.core.lowering import Environment
 from numba.core.typed_passes import NativeLowering
 from numba.core.typing import signature
 
-from crowd_demo.compute.inlined import Called, inlined
+from crowd_demo.compute.inlined import Called, Compiler, inlined
 from crowd_demo.compute.workers import build_entry
 
 
@@ -46,14 +46,10 @@ class LowerEntry(NativeLowering):  # type: ignore[misc]
         return True
 
 
-class EntryCompiler(CompilerBase):  # type: ignore[misc]
+class EntryCompiler(Compiler):
     """Numba's compiler, with that pass instead of its own."""
 
-    def define_pipelines(self) -> list[PassManager]:
-        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(LowerEntry if each is NativeLowering else each, what) for each, what in passes.passes]
-        passes.finalize()
-        return [passes]
+    lowering = LowerEntry
 
 
 def _entry(workers: int, args: tuple[object, ...]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 from numba import types
@@ -48,11 +48,13 @@ class LowerToIntermediateCode(NativeLowering):  # type: ignore[misc]
 
 
 class Compiler(CompilerBase):  # type: ignore[misc]
-    """Numba's compiler, with that pass instead of its own."""
+    """Numba's compiler, with another pass instead of its own from Python's code to LLVM's."""
+
+    lowering: ClassVar[type[NativeLowering]] = LowerToIntermediateCode
 
     def define_pipelines(self) -> list[PassManager]:
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        passes.passes = [(LowerToIntermediateCode if each is NativeLowering else each, what) for each, what in passes.passes]
+        passes.passes = [(self.lowering if each is NativeLowering else each, what) for each, what in passes.passes]
         passes.finalize()
         return [passes]
 

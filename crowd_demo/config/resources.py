@@ -5,6 +5,7 @@ A wheel carries them as `crowd_demo/_data/`; an sdist and an editable install ha
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -43,11 +44,12 @@ def list_configs() -> dict[str, Path]:
 
 
 def own_files(folder: str, shipped: Iterable[Path]) -> dict[str, Path]:
-    """The user's own files of a folder of the working folder by name; those that are shipped do not count."""
+    """The user's own files of a folder of the working folder by name; those that are shipped, and copies, do not count."""
+    known = {path.stem: path for path in shipped}
     try:
         found = sorted(Path(folder).glob("*.yaml"), key=lambda path: _by_number(path.stem))
-        known = {path.resolve() for path in shipped}
-        return {path.stem: path for path in found if path.resolve() not in known and _exists(path)}
+        return {path.stem: path for path in found
+                if _exists(path) and not (path.stem in known and same_file(path, known[path.stem]))}
     except OSError:
         return {}
 
@@ -126,8 +128,11 @@ def find_map(name: str, base: Path | None = None) -> Path:
 
 
 def same_file(one: Path, other: Path) -> bool:
-    """Are they one file, whatever folder each path begins at?"""
-    return one.resolve() == other.resolve()
+    """Are they one file, or copies of each other, as in a checkout from which the program was installed?"""
+    try:
+        return one.resolve() == other.resolve() or filecmp.cmp(one, other, shallow=False)
+    except OSError:  # one cannot be read
+        return False
 
 
 def _exists(path: Path) -> bool:

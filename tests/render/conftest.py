@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import pygame
 import pytest
 from render_assets import draw_assets
+
+
+@pytest.fixture(autouse=True)
+def font() -> Iterator[None]:
+    """Whatever is written on the HUD, and by overlays, needs pygame's fonts."""
+    pygame.font.init()
+    yield
+    pygame.font.quit()
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from crowd_demo.config.keys import key_text
 
 TOPIC = "welcome"
 LASTS_S = 15.0
-FIRST = {"simd": "SIMD lanes on and off", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
+FIRST = {"simd": "SIMD lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
 
 
 def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:

@@ -32,7 +32,8 @@ def draw_legend(told: Sequence[OverlayLegend], room: float, pen: Pen, scale: flo
 
 def _lines(told: OverlayLegend, room: float, ruler: Canvas) -> list[list[Part]]:
     text = [[_words(line, ruler)] for line in ruler.wrapped(told.text, room, SMALL, TEXT_LINES)]
-    return text + in_lines([_key(key, ruler) for key in told.keys], room, GAP)
+    keys = in_lines([_key(key, ruler) for key in told.keys], room, GAP) if told.keys else []
+    return text + keys or [[]]
 
 
 def _words(text: str, ruler: Canvas) -> Part:

@@ -47,6 +47,18 @@ def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: 
     assert menu.entries[menu.dialog.selected].name == "maze"
 
 
+def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None:
+    """As in a checkout from which the program was installed."""
+    for path in list_configs().values():
+        (folder / "configs" / path.name).write_bytes(path.read_bytes())
+    (folder / "configs" / "5k.yaml").write_text("agents: 5\n")
+    menu = scenarios_menu(str, "maze.yaml")
+    found = rows(menu)
+    assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
+    assert [name for name, row in found.items() if "your own" in row.text or not row.picture] == ["5k"]
+    assert menu.entries[menu.dialog.selected].name == "maze"
+
+
 def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
     assert scenarios_menu(str, "gone.yaml").dialog.selected == 0
 

@@ -44,7 +44,7 @@ def test_a_notice_about_the_same_topic_has_time_of_its_own(clock: list[float]) -
 def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
     notices = Notices()
     welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
-    assert notices.present() == ["Press 2 for SIMD lanes on and off, F3 for a tour"]
+    assert notices.present() == ["Press 2 for SIMD lanes, F3 for a tour"]
     clock[0] += LASTS_S - 0.1
     assert notices.present() and LASTS_S > NOTICE_S
     notices.drop(TOPIC)

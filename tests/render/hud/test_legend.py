@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hud_spy import Spy
 
-from crowd_demo.render.hud.legend import draw_legend
+from crowd_demo.render.hud.legend import EDGES, LINE, draw_legend
 from crowd_demo.render.hud.parts import Part, in_lines, width_of
 from crowd_demo.render.told import Key, OverlayLegend
 
@@ -30,6 +30,11 @@ def test_names_stand_beside_texts_or_beside_colours_where_there_is_no_text() -> 
                           ["links", "there are none"]]
     assert lines(250) == [["culling", "8,000 agents tested"], [first], [second, third], ["bodies", first],
                           ["links", "there are none"]]
+
+
+def test_it_is_no_higher_than_its_lines() -> None:
+    heights = [draw_legend((told,), 600, Spy(), 1.0).size[1] for told in (*TOLD, OverlayLegend("links", ""))]
+    assert heights == [EDGES + LINE * lines for lines in (2, 1, 1, 1)]
 
 
 def test_a_line_has_as_many_parts_as_fit() -> None:

@@ -1,0 +1,209 @@
+"""What overlays show is what is so."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from crowds import CROWDS, simulation
+from overlaid import camera_of, shown
+
+from crowd_demo.compute.jit import run
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.colours.heading import WHEEL
+from crowd_demo.render.inks import ORANGE, WHITE, ink
+from crowd_demo.render.overlays.bodies import FEW, MOST, draw_bodies
+from crowd_demo.render.overlays.candidates import draw_candidates
+from crowd_demo.render.overlays.curve import draw_curve
+from crowd_demo.render.overlays.flow import draw_flow
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.squares import Squares, squares_in
+from crowd_demo.render.overlays.streams import draw_streams, inks_of
+from crowd_demo.render.overlays.turns import draw_turns
+from crowd_demo.sim.measures import square_text
+from crowd_demo.sim.simulation import Simulation
+
+
+class Spy(Sketch):
+    """Notes what is drawn, in world units."""
+
+    def __init__(self, camera: Camera) -> None:
+        super().__init__(camera)
+        self.filled: list[tuple[Any, ...]] = []
+        self.joined: list[tuple[Any, ...]] = []
+
+    def areas(self, left: Any, top: Any, right: Any, bottom: Any, inks: Any) -> None:
+        self.filled.append((left, top, right, bottom, inks))
+        super().areas(left, top, right, bottom, inks)
+
+    def lines(self, x0: Any, y0: Any, x1: Any, y1: Any, inks: Any, width: int = 1, dash: int = 0,
+              shadow: int = 0) -> None:
+        self.joined.append((*map(np.ravel, np.broadcast_arrays(x0, y0, x1, y1)), inks))
+        super().lines(x0, y0, x1, y1, inks, width, dash, shadow)
+
+
+def spied(sim: Simulation, draw: Any, zoom: float | None = None) -> Spy:
+    camera = camera_of(sim, zoom)
+    spy = Spy(camera)
+    draw(spy, shown(sim, camera)[1])
+    return spy
+
+
+@pytest.mark.parametrize(("side", "behaviour", "text"), [
+    (16.0, "crowd", "0.62 x 0.62 m"), (128.0, "crowd", "4.9 x 4.9 m"), (4096.0, "crowd", "158 x 158 m"),
+    (128.0, "flock", "128 x 128 units")])
+def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text: str) -> None:
+    assert square_text(cast(Simulation, SimpleNamespace(config=SimpleNamespace(behaviour=behaviour))), side) == text
+
+
+@pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
+def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts: list[np.ndarray] = []
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
+                        lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
+    sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
+    sim.step(3)
+    sim.reindex()
+    spied(sim, draw_candidates)
+    grid, columns, count = sim.world.grid, sim.agents.columns, sim.agents.count
+    column, row = (np.minimum((place[:count] * grid.floor.inv_cell).astype(int), most - 1)
+                   for place, most in ((columns.x, grid.columns), (columns.y, grid.rows)))
+    (found,) = amounts
+    assert len(found.T) == len(set(zip(row.tolist(), column.tolist(), strict=True)))
+    for left, top, number in found.T:
+        here = abs(column - round(left / grid.cell)) <= grid.reach
+        assert number == (here & (abs(row - round(top / grid.cell)) <= grid.reach)).sum()
+
+
+def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    amounts: list[np.ndarray] = []
+    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
+                        lambda sketch, heat, what, scales: amounts.append(heat.amounts))
+    sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
+                     optimizations__simd=False, optimizations__stagger__avoidance=1)
+    sim.step()
+    spied(sim, draw_candidates)
+    runs, asked = sim.structure.candidates(), 0
+    members = np.diff(runs.start[:int(runs.groups[0]) + 1])  # type: ignore[union-attr]
+    asked = int((members * amounts[0]).sum())
+    assert asked == sim.see.candidates_met(sim.world)
+
+
+@pytest.mark.parametrize("by", ["place", "tile", "id"])
+def test_turns_mark_those_who_have_looked_in_the_last_step(by: str) -> None:
+    sim = simulation(**CROWDS["crowd"] | {"world__width": 1600, "world__height": 1600}, optimizations__stagger__by=by,
+                     optimizations__stagger__avoidance=3)
+    sim.step(7)
+    before = sim.agents.columns.look_at[:sim.agents.count].copy()
+    ids = sim.agents.columns.id[:sim.agents.count].copy()
+    sim.step()
+    now = dict(zip(sim.agents.columns.id[:sim.agents.count].tolist(), sim.agents.columns.look_at[:sim.agents.count].tolist(),
+                   strict=True))
+    looked = {number for number, packed in zip(ids.tolist(), before.tolist(), strict=True) if now[number] != packed}
+    spy = spied(sim, draw_turns)
+    marks = [area for area in spy.filled if np.all(area[4] == ink(WHITE, 255))]
+    assert len(marks) == 1 and len(marks[0][0]) == len(looked) > 50
+    due = [area for area in spy.filled if np.all(area[4] == ink(ORANGE, 90)) and len(area[0])]
+    assert bool(due) == (by != "id")
+    if due:  # nobody outside of what is filled has looked, but those who came out of it with their last steps
+        left, top, right, bottom, _ = due[0]
+        x, y = (marks[0][0] + marks[0][2]) / 2, (marks[0][1] + marks[0][3]) / 2
+        inside = ((x[:, None] >= left) & (x[:, None] < right) & (y[:, None] >= top) & (y[:, None] < bottom)).any(axis=1)
+        assert inside.mean() > 0.9
+
+
+@pytest.mark.parametrize(("structure", "curve"), [("sorted", "morton"), ("sorted", "hilbert"), ("z_grid", "row")])
+def test_the_curve_goes_through_all_cells_in_the_order_of_memory(structure: str, curve: str) -> None:
+    sim = simulation(**CROWDS["crowd"] | {"world__width": 470, "world__height": 380}, optimizations__neighbours=structure,
+                     optimizations__curve=curve, optimizations__reorder__every=1)
+    sim.step(2)
+    spy = spied(sim, draw_curve)
+    x0, y0, x1, y1, _ = spy.joined[0]
+    assert (x1[:-1] == x0[1:]).all() and (y1[:-1] == y0[1:]).all()  # one line
+    assert len(x0) == sim.world.grid.cells - 1
+    cell = sim.world.grid.cell
+    x, y = np.append(x0, x1[-1]), np.append(y0, y1[-1])
+    rank = {(int(a // cell), int(b // cell)): k for k, (a, b) in enumerate(zip(x, y, strict=True))}
+    run(sim.index.calls(sim.world))
+    columns, count = sim.agents.columns, sim.agents.count
+    places = [rank[int(a // cell), int(b // cell)] for a, b in zip(columns.x[:count], columns.y[:count], strict=True)]
+    assert (np.diff(places) >= 0).mean() > 0.9  # they have moved one step since the sort
+
+
+def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -> None:
+    from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW
+
+    sim = simulation("1k", optimizations__stagger__paths=1)
+    sim.step(3)
+    spy = spied(sim, draw_flow, 0.6)
+    text = spy.told[0].text
+    goal = int(text.split()[2].rstrip(","))
+    assert sim.world.flow_fields.made[goal] and "cursor" in text
+    x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
+    arrows, tile, checked = len(x0) // 3, float(sim.terrain.walls.tile), 0
+    direction = sim.world.flow_fields.fields.direction[goal]
+    for a, b, c, d in zip(x0[:arrows], y0[:arrows], x1[:arrows], y1[:arrows], strict=True):
+        step = direction[int((b + d) / 2 // tile), int((a + c) / 2 // tile)]
+        assert step < ARRIVED
+        assert (np.sign(round(c - a)), np.sign(round(d - b))) == (STEP_COLUMN[step], STEP_ROW[step])
+        checked += 1
+    assert checked > 50
+
+
+def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    sim = simulation("20k", agents=3000, world__width=900, world__height=900, map="null")
+    sim.step(200)
+    sides: list[float] = []
+
+    def noted(view: Rect, side: float) -> Squares:
+        sides.append(side)
+        return squares_in(view, side)
+
+    monkeypatch.setattr("crowd_demo.render.overlays.streams.squares_in", noted)
+    for most, every in ((40_000, 1), (1000, 4)):
+        monkeypatch.setattr("crowd_demo.render.overlays.streams.MOST", most)
+        spy = spied(sim, draw_streams, 0.2)
+        x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
+        side = sides[-1]
+        assert square_text(sim, side) in spy.told[0].text
+        columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
+        on: dict[tuple[int, int], list[tuple[float, float]]] = {}
+        for slot in range(sim.agents.count):
+            if columns.id[slot] % every == 0:
+                x, y = columns.x[slot] + columns.vx[slot] * ahead, columns.y[slot] + columns.vy[slot] * ahead
+                square = int(x // side), int(y // side)
+                on.setdefault(square, []).append((float(columns.vx[slot]), float(columns.vy[slot])))
+        for square, ways in on.items():
+            total, speeds = np.sum(ways, axis=0), sum(np.hypot(*way) for way in ways)
+            if len(ways) >= 4 and np.hypot(*total) > 0.35 * speeds:
+                expected[square] = 0.9 * side * total / speeds
+        arrows = len(x0) // 3
+        found = {(int((x0[k] + x1[k]) / 2 // side), int((y0[k] + y1[k]) / 2 // side)): (x1[k] - x0[k], y1[k] - y0[k])
+                 for k in range(arrows)}
+        assert found.keys() == expected.keys() and len(found) > 5
+        assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
+        assert (f"1 in {every} agents" in spy.told[0].text) == (every > 1)
+
+
+def test_streams_have_the_colours_of_headings() -> None:
+    ways = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)], np.float64)
+    assert inks_of(*ways.T).tolist() == [ink(colour) for colour in WHEEL]
+
+
+def test_few_have_their_range_drawn_and_more_their_body() -> None:
+    """The few are chosen of all in view: of the others the hash is already used up."""
+    sim = simulation("20k", agents=3000)
+    sim.step(2)
+    _, looking = shown(sim, camera_of(sim))
+    drawn: list[int] = []
+
+    class Counting(Sketch):
+        def circles(self, x: Any, *args: Any, **kwargs: Any) -> None:
+            drawn.append(len(x))
+            super().circles(x, *args, **kwargs)
+
+    draw_bodies(Counting(looking.camera), looking)
+    bodies, ranges = drawn
+    assert MOST / 4 < bodies <= 1.3 * MOST and FEW / 4 < ranges <= 1.6 * FEW
