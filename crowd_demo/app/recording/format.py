@@ -59,7 +59,7 @@ class Act(_Line):
 
 
 class Reached(_Line):
-    """A tick was reached, with this state hash if there is one; after so many beginnings and rewinds."""
+    """A tick was reached, with this state hash before its actions if there is one; after so many beginnings and rewinds."""
 
     tick: Tick
     jump: Annotated[int, Field(ge=1)]
@@ -75,7 +75,7 @@ class WentBack(_Line):
 
 
 class End(_Line):
-    """The run ended, or crashed in the step from `tick`."""
+    """The run ended, with this state hash after the actions of its last tick; or it crashed in the step from there."""
 
     end: Literal[True] = True
     tick: Tick
@@ -104,8 +104,9 @@ class Part:
     start: Config | Snapshot
     map_digest: str | None = None  # of the map that the configuration names
     actions: list[tuple[int, Action]] = field(default_factory=list)
-    hashes: dict[int, str] = field(default_factory=dict)
+    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
     end: int = 0  # the last tick that was reached for certain
+    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
 
     @property
     def config(self) -> Config:
@@ -203,8 +204,10 @@ class _Reader:
             if line.tick < part.first:
                 raise self._error(f"tick {line.tick} is before the beginning")
             part.end = max(part.end, line.tick)
-        if isinstance(line, Reached | End) and line.hash:
+        if isinstance(line, Reached) and line.hash:
             part.hashes[line.tick] = line.hash
+        if isinstance(line, End):
+            part.last_hash = line.hash
 
     def _check_header(self, lines: Sequence[bytes]) -> None:
         try:
