@@ -47,7 +47,7 @@ class Simulation:
     def __init__(self, config: Config) -> None:
         self._build(config)
         self.populate(config.agents)
-        self.world.fit()
+        self._begin()
 
     def _build(self, config: Config, like: World | None = None) -> None:
         """Make a world without agents, and its stages; `like` shares its walls."""
@@ -111,6 +111,7 @@ class Simulation:
         return calls
 
     def _begin(self) -> None:
+        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
         self.world.fit()
         self.world.rules = self.behaviour.rules(self.world)
 
@@ -314,7 +315,7 @@ class Simulation:
             self.links.restore(snapshot.link_ends, snapshot.link_generations)
         self.life.restore(snapshot.population)
         self.history = list(snapshot.history)
-        world.fit()
+        self._begin()
 
     def twin(self) -> Simulation:
         """Return another simulation, without agents, that shares the walls; so it takes a millisecond.
