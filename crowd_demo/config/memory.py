@@ -77,11 +77,12 @@ def available_bytes(system: Path = Path("/")) -> int | None:
 
 def _left_in_container(folder: Path) -> int:
     """Bytes up to the limit of a container, which takes back what it keeps of files when it needs that."""
-    limit, used = int((folder / "memory.max").read_text()), 0
+    left = int((folder / "memory.max").read_text())
     with suppress(OSError, ValueError):
+        left -= int((folder / "memory.current").read_text())
         kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
-        used = int((folder / "memory.current").read_text()) - int(kept[1] if kept else 0)
-    return max(limit - used, 1)
+        left += int(kept[1]) if kept else 0
+    return max(left, 1)
 
 
 def _left_to_process(statm: Path) -> int:

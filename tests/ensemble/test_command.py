@@ -255,7 +255,7 @@ def link_out(path: Path) -> None:
 @pytest.mark.parametrize("name", ["rows/a.rows", "manifest.json", "table.csv", "table.parquet", "plot.png"])
 @pytest.mark.parametrize(("make", "wrong"), [(fifo, "not a regular file"), (device, "a link that leads out of "),
                                              (link_out, "a link that leads out of ")])
-def test_what_stands_in_the_place_of_a_file_is_refused_before_any_run(tmp_path, monkeypatch, capsys, name, make, wrong) -> None:
+def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, capsys, name, make, wrong) -> None:
     monkeypatch.chdir(tmp_path)
     out, path = tmp_path / "out", tmp_path / "out" / name
     path.parent.mkdir(parents=True)

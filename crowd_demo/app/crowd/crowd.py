@@ -84,7 +84,7 @@ class Crowd:
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
         self.changes.append(self._restart)
-        self._notices.add("started again")
+        self._notices.add("started again", "restart")
 
     # --- in the worker's thread, between two steps -------------------------------------------------------------------
 
@@ -145,7 +145,7 @@ class Crowd:
 
     def _restart(self) -> None:
         if short := shortage(self.agents_asked * AGENT):
-            self._notices.add(f"a new crowd beside the present one: {short}")
+            self._notices.add(f"a new crowd beside the present one: {short}", "restart")
             return
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
         self.go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)

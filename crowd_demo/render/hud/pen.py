@@ -77,6 +77,8 @@ class Pen:
         image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
         x = 0
         for words in re.findall(r"\d|\D+", text):
+            if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+                continue
             part = font.render(words, True, colour)
             width = digit if words.isdigit() else part.get_width()
             image.blit(part, (x + (width - part.get_width()) // 2, 0))
