@@ -11,6 +11,7 @@ from pathlib import Path
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.files import read_bounded
+from crowd_demo.printable import printable
 from crowd_demo.registry.plugins import installed
 
 PACKAGE = Path(__file__).resolve().parent.parent
@@ -70,7 +71,7 @@ def _comments(path: Path) -> list[str]:
         text = read_bounded(path, HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
-    return [line[2:].strip() for line in text.splitlines() if line.startswith("# ") and "yaml-language" not in line]
+    return [printable(line[2:].strip()) for line in text.splitlines() if line.startswith("# ") and "yaml-language" not in line]
 
 
 def list_tours() -> dict[str, Path]:

@@ -18,6 +18,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Tally
 from crowd_demo.compute.jit import Call, run
+from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
@@ -28,7 +29,7 @@ from crowd_demo.sim.behaviours.base import make_behaviour
 from crowd_demo.sim.interaction.stage import Interact
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.structures import STRUCTURES
-from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
+from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash

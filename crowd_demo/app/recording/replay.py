@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crowd_demo.app.recording.format import Part, RecordingError, Script
 from crowd_demo.app.recording.recording import hash_interval
-from crowd_demo.app.recording.saves import one_line
+from crowd_demo.printable import printable
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
@@ -107,12 +107,12 @@ class Player:
         name = self.script.path
         if self.parted:
             at, recorded, present = self.parted
-            return one_line(f"{name}: parts at tick {at:,}: {recorded} was recorded, {present} is here")
+            return printable(f"{name}: parts at tick {at:,}: {recorded} was recorded, {present} is here")
         how = "" if self.script.ended else "; the recording was cut off there" if self.done else ""
         crash = f"; there it crashed: {self.script.crash}" if self.script.crash else ""
         left = "" if self.done else " (not to its end)"
         hashes = f"{self.compared:,} hash{'es' * (self.compared != 1)}"
-        return one_line(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
+        return printable(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
 
     def report(self) -> dict[str, object]:
         """For `--report`."""
@@ -120,4 +120,4 @@ class Player:
                 "parted_at": self.parted[0] if self.parted else None}
 
     def _error(self, text: str) -> RecordingError:
-        return RecordingError(one_line(f"{self.script.path}: {text}"))
+        return RecordingError(printable(f"{self.script.path}: {text}"))
