@@ -106,7 +106,7 @@ class Session:
             self._start_recording(program, self.options.record)
         try:
             return self._play(self.loop, loaded)
-        except Exception as error:
+        except BaseException as error:
             self.loop.program.files.crashed(error)
             raise
 

@@ -35,7 +35,7 @@ def maps_folder() -> Path:
 
 def list_configs() -> dict[str, Path]:
     """Shipped configurations by name, in the order of their size, and then those of plugins."""
-    folders = data_folder() / "configs", *(plugin.scenarios for plugin in installed() if plugin.scenarios)
+    folders = data_folder() / "configs", *(each.plugin.scenarios for each in installed() if each.plugin.scenarios)
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.yaml"), key=lambda path: _by_number(path.stem)):

@@ -7,7 +7,7 @@ import os
 import pytest
 
 from crowd_demo import Simulation, load_config
-from crowd_demo.ensemble.job import carry_out, one_line
+from crowd_demo.ensemble.job import carry_out
 from crowd_demo.ensemble.plan import make_plan
 
 SMALL = {"agents": 30, "map": None, "world.width": 200, "world.height": 200}
@@ -29,9 +29,3 @@ def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
     row = carry_out(plan.job(plan.runs[0])._replace(**what), "somebody")
     assert row.key == plan.runs[0].key and not row.state_hash and row.worker == "somebody"
     assert row.error and "\n" not in row.error
-
-
-@pytest.mark.quick
-def test_an_error_is_its_kind_and_its_first_line() -> None:
-    assert one_line(ValueError("this\nand that")) == "ValueError: this" and one_line(KeyError()) == "KeyError"
-    assert len(one_line(ValueError("x" * 5000))) == 400

@@ -14,13 +14,14 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from crowd_demo.app.recording.saves import named, one_line
+from crowd_demo.app.recording.saves import named
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import ConfigError, Source
 from crowd_demo.config.model import Config
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError
 from crowd_demo.sim.snapshot import Snapshot, same_world
+from crowd_demo.texts import one_line
 
 MAGIC, FORMAT = "crowd-demo recording", 1
 MOST_BYTES = 1 << 30
