@@ -9,7 +9,7 @@ from crowd_demo.texts import error_line, one_line
 pytestmark = pytest.mark.quick
 
 
-class Silent(Exception):
+class SilentError(Exception):
     def __str__(self) -> str:
         raise KeyboardInterrupt
 
@@ -24,4 +24,4 @@ def test_an_error_is_its_kind_and_its_first_line() -> None:
 
 
 def test_an_error_that_cannot_say_what_it_is_has_its_kind() -> None:
-    assert error_line(Silent()) == "Silent"
+    assert error_line(SilentError()) == "SilentError"

@@ -90,6 +90,10 @@ class Situation(NamedTuple):
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
 
 
+Decides = Annotated[Callable[[Situation], bool], Must(callable, "a function of the situation that returns true or false")]
+Explains = Annotated[Callable[[Situation], str], Must(callable, "a function of the situation that returns text")]
+
+
 def never(situation: Situation) -> bool:
     return False
 
@@ -115,8 +119,8 @@ class Technique(NamedTuple):
     key: Text = ""
     range: Numbers = None
     auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
-    inactive: Callable[[Situation], bool] = never
-    partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
+    inactive: Decides = never
+    partly: Explains = nothing_left  # what it still does, if another technique makes the rest inactive
     approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
     approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
     group: Group = NO_GROUP  # one of `GROUPS`
@@ -180,7 +184,7 @@ class OverlayEntry(NamedTuple):
     why: Text
     draw: Code  # of a `render.overlays.base.Draw`
     key: Text = ""
-    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+    inactive: Explains = nothing_left  # why there is nothing to draw at present; "" if there is
     on_ground: bool = False  # agents are drawn over it
 
     @property

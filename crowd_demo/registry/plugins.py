@@ -46,7 +46,7 @@ class Installed(NamedTuple):
     """A plugin that was read."""
 
     name: str
-    package: str  # that its code is in, or the module
+    packages: frozenset[str]  # that its code is in, or modules
     plugin: Plugin
 
 
@@ -54,14 +54,14 @@ class Installed(NamedTuple):
 def installed() -> tuple[Installed, ...]:
     """The plugins of this environment, in the order of their names."""
     points = sorted(entry_points(group=GROUP), key=lambda point: point.name)
-    return tuple(Installed(point.name, _top(point.module), plugin) for point in points if (plugin := _read(point)))
+    return tuple(Installed(point.name, _packages(point, plugin), plugin) for point in points if (plugin := _read(point)))
 
 
 @cache
 def sources() -> tuple[Path, ...]:
     """Every source file of their packages, or of their modules if these are in no package."""
     found: set[Path] = set()
-    for package in {found.package for found in installed()}:
+    for package in {package for each in installed() for package in each.packages}:
         spec = find_spec(package)
         if spec and spec.submodule_search_locations:
             for folder in spec.submodule_search_locations:
@@ -73,7 +73,7 @@ def sources() -> tuple[Path, ...]:
 
 def owner_of(module: str) -> str:
     """The name of the plugin that a module belongs to; "" for the program's own, and others."""
-    return next((name for name, package, _ in installed() if package == _top(module)), "")
+    return next((name for name, packages, _ in installed() if _top(module) in packages), "")
 
 
 def raised_by(error: BaseException) -> str:
@@ -115,8 +115,9 @@ def say(text: str) -> None:
 def check(entry: tuple[Any, ...]) -> None:
     """Raise TypeError or ValueError for an entry that would only fail later, and then without the plugin's name."""
     for field, hint in get_type_hints(type(entry), include_extras=True).items():
-        value, must = getattr(entry, field), next(iter(getattr(hint, "__metadata__", ())), None)
-        what = must.be if isinstance(must, Must) else type(entry).__annotations__[field]
+        value: object = getattr(entry, field)
+        must: Must | None = next(iter(getattr(hint, "__metadata__", ())), None)
+        what = must.be if must else hint.__name__ if isinstance(hint, type) else str(hint)
         wrong = f"{_called(entry)}: {field} must be {what}, not {short(value)}"
         try:
             _adapter(hint).validate_python(value)
@@ -137,8 +138,15 @@ def _called(entry: tuple[Any, ...]) -> str:
     return f"{type(entry).__name__} {short(entry[0])}"
 
 
-def _top(module: str) -> str:
-    return module.partition(".")[0]
+def _top(code: str) -> str:
+    """The package or the module in which "package.module:name" is."""
+    return code.partition(":")[0].partition(".")[0]
+
+
+def _packages(point: EntryPoint, plugin: Plugin) -> frozenset[str]:
+    entries = (entry for field in RECORDS for entry in getattr(plugin, field))
+    code = (getattr(entry, field, "") for entry in entries for field in ("code", "settings", "figures", "draw"))
+    return frozenset(map(_top, (point.module, *code))) - {"", GROUP}
 
 
 def _read(point: EntryPoint) -> Plugin | None:

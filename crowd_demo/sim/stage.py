@@ -67,21 +67,16 @@ def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
 
 
 class Checked(Stage):
-    """A stage of a plugin. Positions are checked after it: kernels read memory by them, wherever that is."""
+    """A stage of a plugin; positions are checked after it, for kernels find memory by them."""
 
     def __init__(self, stage: Stage, plugin: str) -> None:
-        self._stage, self._plugin = stage, plugin
+        self.stage, self._plugin = stage, plugin
         self.name, self.before_index = stage.name, stage.before_index
-
-    def wanted(self, world: World) -> bool:
-        return self._stage.wanted(world)
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        return self._stage.calls(world)
+        self.wanted, self.calls = stage.wanted, stage.calls  # type: ignore[method-assign]
 
     def commit(self, world: World) -> None:
         """Raises ValueError for an agent that is not in the world."""
-        self._stage.commit(world)
+        self.stage.commit(world)
         agents, ground = world.agents, world.ground
         x, y = (column[:agents.count] for column in (agents.columns.x, agents.columns.y))
         within = (x >= 0) & (x <= ground.limit_x) & (y >= 0) & (y <= ground.limit_y)  # which a NaN is not
@@ -89,3 +84,8 @@ class Checked(Stage):
             slot = int(within.argmin())
             raise ValueError(f"plugin {self._plugin}: stage {self.name} has put agent {agents.columns.id[slot]} at"
                              f" ({x[slot]:g}, {y[slot]:g}), which is not in the world")
+
+
+def unchecked(stage: Stage) -> Stage:
+    """The stage itself, where it is checked."""
+    return stage.stage if isinstance(stage, Checked) else stage
