@@ -16,7 +16,10 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.section import Section
 from crowd_demo.registry import behaviours, colours, measures, overlays, techniques
-from crowd_demo.registry.plugins import check
+from crowd_demo.registry.entries import Plugin, StageEntry
+from crowd_demo.registry.plugins import Installed, check
+from crowd_demo.sim.behaviours.steering import Glide
+from crowd_demo.sim.stage import with_plugin_stages
 
 TOYS = Path(__file__).parent / "toys"
 PRESS = """
@@ -237,3 +240,14 @@ def test_a_crash_in_a_plugin_names_it(environment: dict[str, str]) -> None:
     assert said == ["crowd-demo: crashed: SystemExit: 9 (in plugin toys; "] * len(callbacks) + [
         f"crowd-demo: crashed: ValueError: plugin toys: stage census has put agent 7 at (3, {place}), which is not in the"
         " world (" for place in places]
+
+
+@pytest.mark.quick
+def test_a_stage_with_nothing_to_follow_is_left_out(monkeypatch: pytest.MonkeyPatch,
+                                                    capsys: pytest.CaptureFixture[str]) -> None:
+    """And named, unless it follows one of another behaviour."""
+    plugin = Plugin(stages=(StageEntry("odd:Nap", "nap"), StageEntry("odd:Look", "sight")))
+    monkeypatch.setattr("crowd_demo.sim.stage.installed", lambda: (Installed("odd", frozenset(), plugin),))
+    for _ in range(2):
+        assert with_plugin_stages([Glide()])[0].name == "move"
+    assert capsys.readouterr().err == "crowd-demo: plugin odd: stage odd:Nap is left out: there is no stage 'nap' to follow\n"

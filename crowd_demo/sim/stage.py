@@ -7,12 +7,16 @@ running, so it compiles exactly the kernels that the step will call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from typing import Protocol
 
 from crowd_demo.compute.jit import Call, run
 from crowd_demo.registry.entries import load
-from crowd_demo.registry.plugins import installed, owner_of
+from crowd_demo.registry.plugins import installed, owner_of, say
+from crowd_demo.registry.stages import STAGES
 from crowd_demo.sim.world import World
+
+say_once = cache(say)
 
 
 class Stage(Protocol):
@@ -50,7 +54,7 @@ def run_stages(stages: Iterable[Stage], world: World, run: Callable[[Iterable[Ca
 
 
 def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
-    """Return the stages with those of plugins, each after the last stage of the name that it follows. Raises ValueError.
+    """Return the stages with those of plugins, each after the last stage of the name that it follows, if there is one.
 
     What code of a plugin has moved is checked, whether the stage is one of its own or of its behaviour.
     """
@@ -58,10 +62,10 @@ def with_plugin_stages(stages: Sequence[Stage]) -> Sequence[Stage]:
     for plugin in installed():
         for entry in plugin.plugin.stages:
             found = [number for number, stage in enumerate(listed) if stage.name == entry.after]
-            if not found:
-                names = ", ".join(dict.fromkeys(stage.name for stage in listed))
-                raise ValueError(f"plugin {plugin.name}: {entry.code}: no stage {entry.after!r} to follow; there are {names}")
-            listed.insert(found[-1] + 1, load(entry.code)())
+            if found:
+                listed.insert(found[-1] + 1, load(entry.code)())
+            elif entry.after not in STAGES:  # else it is one of another behaviour
+                say_once(f"plugin {plugin.name}: stage {entry.code} is left out: there is no stage {entry.after!r} to follow")
     owners = [owner_of(type(stage).__module__) for stage in listed]
     return tuple(Checked(stage, owner) if owner else stage for stage, owner in zip(listed, owners, strict=True))
 

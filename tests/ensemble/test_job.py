@@ -29,3 +29,13 @@ def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
     row = carry_out(plan.job(plan.runs[0])._replace(**what), "somebody")
     assert row.key == plan.runs[0].key and not row.state_hash and row.worker == "somebody"
     assert row.error and "\n" not in row.error
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("error", [SystemExit(9), GeneratorExit(9)])
+def test_a_run_that_wants_to_end_the_program_is_a_row_too(monkeypatch, error) -> None:
+    def fail(job):
+        raise error
+    monkeypatch.setattr("crowd_demo.ensemble.job._run", fail)
+    plan = make_plan("1k", overrides=SMALL, steps=5, every=5)
+    assert carry_out(plan.job(plan.runs[0]), "somebody").error == f"{type(error).__name__}: 9"
