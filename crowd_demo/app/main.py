@@ -93,7 +93,7 @@ class Session:
             return self._left("while loading", FINE)
         try:
             return self._play(self.loop, startup_s)
-        except Exception as error:
+        except BaseException as error:
             self.loop.program.files.crashed(error)
             raise
 

@@ -18,7 +18,8 @@ from pydantic import ValidationError
 
 from crowd_demo.app.process import child
 from crowd_demo.ensemble.executor import MOST_DEATHS, ExecutorError
-from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+from crowd_demo.ensemble.job import Job, Row, carry_out
+from crowd_demo.texts import error_line
 
 POLL_S = 0.1
 CLOSE_S = 5.0
@@ -84,7 +85,7 @@ class LocalExecutor:
                     yield None
                     continue
                 if isinstance(row, BaseException):
-                    raise ExecutorError(f"no process can be started: {one_line(row)}") from row
+                    raise ExecutorError(f"no process can be started: {error_line(row)}") from row
                 left -= 1
                 yield row
         finally:

@@ -33,7 +33,7 @@ from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
-from crowd_demo.sim.stage import Stage, run_stages, with_plugin_stages
+from crowd_demo.sim.stage import Stage, run_stages, unchecked, with_plugin_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -108,7 +108,7 @@ class Simulation:
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         calls: list[Call] = []
-        run_stages((*self.stages, *self.prepare_stages), self.world, run=calls.extend)
+        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=calls.extend)
         return calls
 
     def _begin(self) -> None:
