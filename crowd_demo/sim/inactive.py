@@ -12,10 +12,11 @@ from crowd_demo.sim.simulation import Simulation
 def inactive(sim: Simulation) -> frozenset[str]:
     """Return the paths of the inactive techniques."""
     situation = sim.situation
-    return frozenset(technique.path for technique in TECHNIQUES if technique.inactive(situation))
+    return frozenset(technique.path for technique in TECHNIQUES if technique.inactive(situation) is True)
 
 
 def partly_inactive(sim: Simulation) -> dict[str, str]:
     """Return what the partly inactive techniques still do, by path."""
     situation = sim.situation
-    return {technique.path: left for technique in TECHNIQUES if (left := technique.partly(situation))}
+    found = ((technique.path, technique.inactive(situation)) for technique in TECHNIQUES)
+    return {path: left for path, left in found if isinstance(left, str) and left}
