@@ -5,6 +5,7 @@ from __future__ import annotations
 import compileall
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -35,6 +36,8 @@ class StartArm:
         return {kind: Block(steps, {kind: starts[:, column]}) for column, kind in enumerate(("wall", "cpu"))}
 
     def _start(self) -> tuple[float, float]:
+        if sys.platform == "win32":
+            raise ArmError("only where there is os.wait4")
         with tempfile.TemporaryFile("w+") as errors:
             begun = time.perf_counter()
             process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,10 +69,11 @@ def available_bytes(system: Path = Path("/")) -> int | None:
         found.append((int(kilobytes["MemAvailable"]) + int(kilobytes["SwapFree"])) << 10)
     with suppress(OSError, ValueError):  # ValueError: "max", that is no limit
         found.append(_left_in_container(system / "sys/fs/cgroup"))
-    with suppress(OSError, ValueError, ImportError, AttributeError):  # the last two: not on Windows
-        found.append(_left_to_process(system / "proc/self/statm"))
-    with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):
+            found.append(_left_to_process(system / "proc/self/statm"))
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min((size for size in found if size > 0), default=None)
 
 
@@ -87,6 +89,8 @@ def _left_in_container(folder: Path) -> int:
 
 def _left_to_process(statm: Path) -> int:
     """Bytes up to the limit of this process's addresses (`ulimit -v`)."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo.app.process.streams import ERASE, standard_streams
 from crowd_demo.cli import main
@@ -81,7 +82,7 @@ def test_readers_that_leave_early_are_no_mistake_of_any_list():
 @quick
 @pytest.mark.skipif(sys.platform == "win32", reason="FIFOs of POSIX")
 def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started, tmp_path):
-    os.mkfifo(tmp_path / "fifo")
+    make_fifo(tmp_path / "fifo")
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "fifo")]) == 0
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "file")]) == 2
     assert len(started) == 1

@@ -160,6 +160,8 @@ def test_settings_that_change_the_code_have_a_folder_of_their_own(setting: str, 
 @pytest.mark.quick
 @unix
 def test_an_empty_variable_counts_as_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    if sys.platform == "win32":
+        return
     import pwd
 
     home = Path(pwd.getpwuid(os.getuid()).pw_dir)

@@ -1,8 +1,7 @@
 """From a file to a configuration, or to one line for each of its mistakes."""
 
-import os
-
 import pytest
+from damages import make_fifo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -129,11 +128,10 @@ def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(write):
     assert lines_of("1k", ["agents"] * 1020)[-1] == "overrides: and 1,000 more"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
 def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
-    os.mkfifo(tmp_path / "pipe.yaml")
+    make_fifo(tmp_path / "pipe.yaml")
     (tmp_path / "device.yaml").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "pipe.map")
+    make_fifo(tmp_path / "pipe.map")
     for name in ("pipe", "device"):
         assert lines_of(name) == [f"{name}.yaml:1: file: not a regular file"]
     (line,) = lines_of(write("map: pipe.map\n"))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from pathlib import Path
 
 import pygame
 import pytest
+from damages import make_fifo
 from driven import Driven
 
 from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
@@ -156,9 +156,8 @@ def test_a_picture_too_large_to_unpack_is_not_shown(tmp_path: Path, monkeypatch:
     assert shown(png(3840, 2160, tmp_path / "screen.png")) != frame and unpacked
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
 def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.png")
+    make_fifo(tmp_path / "pipe.png")
     (tmp_path / "device.png").symlink_to("/dev/zero")
     (tmp_path / "text.png").write_text("no picture")
     (tmp_path / "cut.png").write_bytes(png(20, 10, tmp_path / "whole.png").read_bytes()[:40])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
@@ -56,7 +57,7 @@ sys.exit(main(["sweep", "depth", *sys.argv[1:]]))
 @pytest.fixture
 def listening() -> Iterator[None]:
     """Signals have their usual effect, whatever shell started the tests."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.getsignal(number) for number in (signal.Signals[name] for name, _ in CODES)}
     for number in before:
         signal.signal(number, signal.SIG_DFL)
     yield
@@ -146,7 +147,7 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
     left: list[int] = []
     monkeypatch.setattr("os._exit", left.append)
     monkeypatch.setattr(main, "WRITE_S", 0.1)
-    os.mkfifo(tmp_path / "fifo")
+    make_fifo(tmp_path / "fifo")
     threading.Timer(0.5, lambda: send("SIGTERM")).start()
     picture = tmp_path / "b.png"
     assert run(frames=3, report=tmp_path / "fifo", screenshot=picture) == 143 and left == [143]
@@ -175,14 +176,15 @@ def test_a_sweep_is_ended_by_a_signal_also_while_a_kernel_runs(name: str, code: 
 @pytest.mark.usefixtures("listening")
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
     heard: list[int] = []
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    hang_up = signal.Signals["SIGHUP"]
+    signal.signal(hang_up, signal.SIG_IGN)
     with signals_to(heard.append):
         send("SIGHUP")
         send("SIGTERM")
         while not heard:
             time.sleep(0.01)
     assert heard == [signal.SIGTERM]
-    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(hang_up) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.quick

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -78,7 +77,7 @@ def test_a_killed_program_leaves_a_recording_of_what_it_did(tmp_path: Path) -> N
             while not (path.exists() and path.read_bytes().count(b'"jump"') >= 4):  # the last line may be cut
                 assert process.poll() is None
         finally:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
     player, _ = replayed(read_recording(path))
     assert player.parted is None and player.compared >= 3 and not player.script.ended
 
