@@ -38,9 +38,9 @@ class ChildArm:
 
     def __init__(self, install: Install, config: str, overrides: Mapping[str, object], picture: bool) -> None:
         self.install = install
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed with the child)
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed with the child)
         self._process = subprocess.Popen(
-            [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], text=True,
+            [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], encoding="utf-8",
             env=install.environment, cwd=install.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         try:
             install.check(Path(self._answer()["package"]))

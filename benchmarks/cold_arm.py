@@ -38,7 +38,7 @@ class StartArm:
     def _start(self) -> tuple[float, float]:
         if sys.platform == "win32":
             raise ArmError("only where there is os.wait4")
-        with tempfile.TemporaryFile("w+") as errors:
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             begun = time.perf_counter()
             process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},
                                        cwd=self.install.folder, stdout=subprocess.DEVNULL, stderr=errors)

@@ -61,7 +61,7 @@ class Cluster:
             time.sleep(0.05)
 
     def log(self, number: int) -> str:
-        return (self._folder / f"{number}.log").read_text()
+        return (self._folder / f"{number}.log").read_text("utf-8")
 
     def close(self) -> None:
         self.client.close()
@@ -123,7 +123,7 @@ def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path
     out = tmp_path / "out"
     asked = ["--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-400", "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *asked, "--scheduler", cluster.address],
-                               text=True, stderr=subprocess.PIPE)
+                               encoding="utf-8", stderr=subprocess.PIPE)
     while process.poll() is None and not read_rows(out / "rows").rows:
         time.sleep(0.05)
     for each in cluster.processes:

@@ -34,7 +34,7 @@ quick = pytest.mark.quick
 
 
 def table_of(out: Path) -> list[dict[str, str]]:
-    with (out / "table.csv").open(newline="") as file:
+    with (out / "table.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -60,7 +60,7 @@ def test_one_command_makes_one_table_and_the_second_makes_nothing(tmp_path, ense
     rows = table_of(out)
     assert [(row["crowd.radius"], row["seed"]) for row in rows] == [(r, s) for r in ("20", "40") for s in "123"]
     assert all(row["population"] == "30.0" and len(row["state_hash"]) == 32 and not row["error"] for row in rows)
-    assert json.loads((out / "manifest.json").read_text())["runs"] == 6
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["runs"] == 6
     before = sorted((out / "rows").iterdir())
     assert ensemble(*asked).returncode == 0 and sorted((out / "rows").iterdir()) == before
 
@@ -168,7 +168,8 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
 def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
     out = tmp_path / "out"
     asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
-    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True,
+                          encoding="utf-8")
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
@@ -244,7 +245,7 @@ def device(path: Path) -> None:
 
 def link_out(path: Path) -> None:
     mine = Path("mine").absolute()
-    mine.write_text("precious")
+    mine.write_text("precious", "utf-8")
     path.symlink_to(mine)
 
 
@@ -262,7 +263,7 @@ def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, ca
     assert line.startswith(f"{path}: {wrong}")
     with pytest.raises(ValueError, match=wrong):
         list(api.run(api.make_plan("1k"), out))
-    assert make is not link_out or Path("mine").read_text() == "precious"
+    assert make is not link_out or Path("mine").read_text("utf-8") == "precious"
 
 
 @quick

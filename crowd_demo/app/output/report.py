@@ -100,7 +100,7 @@ def memory_mb() -> dict[str, float | None]:
     """Resident memory of this process: now, and the most so far."""
     current = peak = None
     with suppress(OSError, ValueError):
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
         current = round(pages * mmap.PAGESIZE / MB, 1)
     if sys.platform != "win32":
         import resource

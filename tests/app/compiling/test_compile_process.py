@@ -83,7 +83,7 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
         kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
-    printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
     wanted = next(key for key in all_keys if ".find_cells" in key)
     monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)

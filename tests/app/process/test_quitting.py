@@ -105,7 +105,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
     at_step(monkeypatch, 6, lambda: send(name))
     picture = {"screenshot": tmp_path / "b.png"} if render else {}
     assert run(frames=10**9, render=render, report=tmp_path / "a.json", **picture) == code
-    report = json.loads((tmp_path / "a.json").read_text())
+    report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is True and report["frames"] == report["steps"] >= 7
     assert (tmp_path / "b.png").exists() == render
 
@@ -113,7 +113,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
 @pytest.mark.parametrize("frames", [1, 4, 5, 7, 30, 90])
 def test_frames_are_counted_once(frames: int, tmp_path: Path) -> None:
     assert run(frames=frames, render=False, report=tmp_path / "a.json") == 0
-    report = json.loads((tmp_path / "a.json").read_text())
+    report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is False and report["frames"] == report["steps"] == frames
     assert report["warmup_frames"] == min(20, frames // 4)
 
@@ -162,7 +162,7 @@ def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("crowd_demo.app.crowd.time_controls.TimeControls.steps", lambda *_: 4)
     at_step(monkeypatch, 5, lambda: (send("SIGTERM"), time.sleep(0.3)))
     assert run(frames=50, report=tmp_path / "a.json") == 143
-    assert json.loads((tmp_path / "a.json").read_text())["steps"] == 6
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 6
 
 
 @pytest.mark.parametrize(("name", "code"), CODES)
