@@ -14,6 +14,8 @@ from crowd_demo import __version__
 from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, MISTAKEN
 from crowd_demo.app.process.quitting import Interrupted, raise_interrupted, signals_to
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
+from crowd_demo.registry.plugins import raised_by, say
+from crowd_demo.texts import error_line
 
 
 def exit_code(run: Callable[[], int]) -> int:
@@ -44,24 +46,24 @@ def _exit_code(run: Callable[[], int]) -> int:
             raise
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt as error:
-        return error.code if isinstance(error, Interrupted) else INTERRUPTED
+    except Interrupted as interrupted:
+        return interrupted.code
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         discard_output()
         return code
     except OutputError as error:
         discard_output()
-        _say(f"cannot write to standard output: {error.strerror}")
+        say(f"cannot write to standard output: {error.strerror}")
         return code or FAILED
-    except Exception as error:
-        if os.environ.get("CROWD_DEMO_DEBUG"):
+    except BaseException as error:
+        plugin = raised_by(error)
+        if isinstance(error, KeyboardInterrupt) and not plugin:
+            return INTERRUPTED
+        if (isinstance(error, SystemExit) and not plugin) or os.environ.get("CROWD_DEMO_DEBUG"):
             raise
-        _say(f"crashed: {_first_line(error)} ({'; '.join([_log(), *getattr(error, '__notes__', ())])})")
+        said = [f"in plugin {plugin}"] * bool(plugin) + [_log(), *getattr(error, "__notes__", ())]
+        say(f"crashed: {error_line(error)} ({'; '.join(said)})")
         return FAILED
-
-
-def _say(text: str) -> None:
-    print_error(f"crowd-demo: {text}")
 
 
 def _log() -> str:
@@ -73,7 +75,3 @@ def _log() -> str:
         return f"details in {file.name}"
     except OSError:
         return "no log could be written; CROWD_DEMO_DEBUG=1 shows the traceback"
-
-
-def _first_line(error: Exception) -> str:
-    return " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]]).rstrip(":")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.files import read_bounded
-from crowd_demo.printable import printable
 from crowd_demo.registry.plugins import installed
+from crowd_demo.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png")
@@ -36,7 +36,7 @@ def maps_folder() -> Path:
 
 def list_configs() -> dict[str, Path]:
     """Shipped configurations by name, in the order of their size, and then those of plugins."""
-    folders = data_folder() / "configs", *(plugin.scenarios for plugin in installed() if plugin.scenarios)
+    folders = data_folder() / "configs", *(each.plugin.scenarios for each in installed() if each.plugin.scenarios)
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.yaml"), key=lambda path: _by_number(path.stem)):

@@ -30,8 +30,8 @@ from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
-from crowd_demo.printable import printable
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.texts import printable
 
 NUMBERS = {
     "step_ms": "milliseconds of a step of the crowd",
@@ -58,12 +58,12 @@ MARK = re.compile("([a-z][a-z0-9_]*)?")
 TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 
-def one_line(text: object) -> object:
+def on_one_line(text: object) -> object:
     """A text without the line ends of the file and without control characters."""
     return printable(" ".join(text.split())) if isinstance(text, str) else text
 
 
-Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=400)]
+Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]
 Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a technique's path
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from crowd_demo.app.screen.welcome import welcome
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory
-from crowd_demo.config.keys import PROGRAM
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock

@@ -20,10 +20,10 @@ from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import ConfigError, Source
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
-from crowd_demo.printable import printable
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError
 from crowd_demo.sim.snapshot import Snapshot, same_world
+from crowd_demo.texts import printable
 
 MAGIC, FORMAT = "crowd-demo recording", 1
 MOST_BYTES = 1 << 30
@@ -63,7 +63,7 @@ class Act(_Line):
 
 
 class Reached(_Line):
-    """A tick was reached, with this state hash if there is one; after so many beginnings and rewinds."""
+    """A tick was reached, with this state hash before its actions if there is one; after so many beginnings and rewinds."""
 
     tick: Tick
     jump: Annotated[int, Field(ge=1)]
@@ -79,7 +79,7 @@ class WentBack(_Line):
 
 
 class End(_Line):
-    """The run ended, or crashed in the step from `tick`."""
+    """The run ended, with this state hash after the actions of its last tick; or it crashed in the step from there."""
 
     end: Literal[True] = True
     tick: Tick
@@ -108,8 +108,9 @@ class Part:
     start: Config | Snapshot
     map_digest: str | None = None  # of the map that the configuration names
     actions: list[tuple[int, Action]] = field(default_factory=list)
-    hashes: dict[int, str] = field(default_factory=dict)
+    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
     end: int = 0  # the last tick that was reached for certain
+    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
 
     @property
     def config(self) -> Config:
@@ -218,8 +219,10 @@ class _Reader:
             if line.tick < part.first:
                 raise self.error(f"tick {line.tick} is before the beginning")
             part.end = max(part.end, line.tick)
-        if isinstance(line, Reached | End) and line.hash:
+        if isinstance(line, Reached) and line.hash:
             part.hashes[line.tick] = line.hash
+        if isinstance(line, End):
+            part.last_hash = line.hash
 
     def _check_header(self, line: bytes) -> None:
         try:

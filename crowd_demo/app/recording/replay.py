@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from crowd_demo.app.recording.format import Part, RecordingError, Script
 from crowd_demo.app.recording.recording import hash_interval
-from crowd_demo.printable import printable
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
+from crowd_demo.texts import printable
 
 
 class Player:
@@ -57,7 +57,7 @@ class Player:
             return sim
         if sim.tick < self._end(sim):
             sim.step()
-            self._compare(sim)
+            self._compare(sim, self.part.hashes.get(sim.tick, ""))
         return self._follow(sim)
 
     def _follow(self, sim: Simulation) -> Simulation:
@@ -68,6 +68,7 @@ class Player:
             if self.done or sim.tick < self._end(sim):
                 return sim
             if self._is_last:
+                self._compare(sim, self.part.last_hash)
                 self.done = True
                 return sim
             self._number += 1
@@ -91,9 +92,9 @@ class Player:
             return self.part.end
         return self.part.end + (1 if self.script.crash else hash_interval(sim))
 
-    def _compare(self, sim: Simulation) -> None:
-        recorded = self.part.hashes.get(sim.tick)
-        if recorded is None or not (self.begun or sim.tick >= self.start_at):
+    def _compare(self, sim: Simulation, recorded: str) -> None:
+        """Compare the present state with a hash, if one was recorded."""
+        if not recorded or not (self.begun or sim.tick >= self.start_at):
             return
         present = sim.state_hash()
         if present == recorded:
