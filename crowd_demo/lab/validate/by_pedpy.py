@@ -6,7 +6,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.lab.validate.experiment import Measures
-from crowd_demo.measure.trajectories.table import Line, Rectangle, Trajectories
+from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories
 
 
 def pedpy_measures() -> Measures:

@@ -18,7 +18,7 @@ from crowd_demo.lab.validate.ground import Ground, ground_of, map_of
 from crowd_demo.lab.validate.leaving import Exits, Ring
 from crowd_demo.lab.validate.placing import Placed, placed
 from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.sim.behaviours.people_columns import WALKING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -43,7 +43,7 @@ class CrowdWalk(NamedTuple):
         sim = simulation(scene, ground, self.settings, seed)
         place(sim, scene, placed(scene, seed), ground)
         leaving = Ring(sim, scene, ground) if scene.ring else Exits(sim, scene, ground)
-        recorder, frames = Recorder(FPS), math.ceil(scene.seconds * FPS)
+        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while leaving.look(recorder) and recorder.frames <= frames:
             for _ in range(round(1 / sim.dt / FPS)):
                 leaving.before_step()

@@ -9,10 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.density import density
-from crowd_demo.measure.trajectories.flow import crossings
-from crowd_demo.measure.trajectories.speed import speeds
-from crowd_demo.measure.trajectories.table import Line, Rectangle, Trajectories
+from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,7 +12,7 @@ from crowd_demo.compute.arrays import Doubles, Floats
 from crowd_demo.config.maps import MARKS
 from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories import Rectangle
 
 TILE = 0.5  # metres: doors and corridors are multiples of it
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crowd_demo.lab.validate.placing import placed
 from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.table import Recorder, Rectangle, Trajectories
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, TrajectoryRecorder
 
 FPS, STEPS = 10, 10  # frames a second, steps a frame
 
@@ -39,7 +39,7 @@ class JuPedSimWalk(NamedTuple):
             numbers[sim.add_agent(jupedsim.CollisionFreeSpeedModelAgentParameters(
                 position=(float(x), float(y)), desired_speed=float(speed), journey_id=journeys[number],
                 stage_id=exits[number]))] = person
-        recorder, frames = Recorder(FPS), math.ceil(scene.seconds * FPS)
+        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
         while sim.agent_count() and recorder.frames <= frames:
             agents = [(numbers[agent.id], *agent.position) for agent in sim.agents()]
             recorder.add(*zip(*agents, strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bools, Ints
 from crowd_demo.lab.validate.ground import Ground
 from crowd_demo.lab.validate.scene import RING_MARGIN, Scene
-from crowd_demo.measure.trajectories.table import Recorder
+from crowd_demo.measure.trajectories import TrajectoryRecorder
 from crowd_demo.sim.behaviours.people_columns import PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
@@ -22,7 +22,7 @@ class Exits:
     def before_step(self) -> None:
         """Nothing has to be done."""
 
-    def look(self, recorder: Recorder) -> bool:
+    def look(self, recorder: TrajectoryRecorder) -> bool:
         """Record where everybody is, and take out who has arrived; return whether anybody is left."""
         c = self.sim.agents.by_id()
         x, y = self.ground.metres(c.x, c.y)
@@ -62,7 +62,7 @@ class Ring:
         self.sim.restore(before._replace(columns=np.concatenate([rows, first, last], axis=1),
                                          generations=np.zeros(3 * self.people, np.int32)))
 
-    def look(self, recorder: Recorder) -> bool:
+    def look(self, recorder: TrajectoryRecorder) -> bool:
         """Record where everybody but the copies is, as if the corridor went on for ever."""
         c = self.sim.agents.by_id()
         x, y = self.ground.metres(c.x[:self.people], c.y[:self.people])

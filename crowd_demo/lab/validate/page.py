@@ -26,7 +26,7 @@ nobody slows down**, so speeds and flows are too high there, and exits must not 
 sources, stands in [model.md](model.md#how-people-walk-in-words)."""
 PEDPY = """\
 Numbers under *PedPy* are what [PedPy](https://pedpy.readthedocs.io) measures of the trajectories of {walker}, where it has
-that measure; all others are measured by `crowd_demo/measure/trajectories`."""
+that measure; all others are measured by `crowd_demo/measure/trajectories.py`."""
 
 
 def write_page(validation: Validation, folder: Path) -> None:

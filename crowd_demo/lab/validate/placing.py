@@ -9,7 +9,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.lab.validate.scene import Group, Scene
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories import Rectangle
 
 FROM_WALLS = 0.25  # metres
 JITTER = 0.075  # of the distance between neighbours, each way

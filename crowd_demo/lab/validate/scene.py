@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle
 
 EXIT_DEPTH = 6.0  # more than the distance at which people who are stuck count as arrived
 RING_MARGIN = 3.0  # beyond the ends of a ring: farther than anybody looks

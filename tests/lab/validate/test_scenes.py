@@ -16,8 +16,7 @@ from crowd_demo.lab.validate.ground import ground_of, map_of
 from crowd_demo.lab.validate.placing import FROM_WALLS, placed
 from crowd_demo.lab.validate.scene import Exit, Group, Scene, left_of, right_of, ring
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH
-from crowd_demo.measure.trajectories.speed import speeds
-from crowd_demo.measure.trajectories.table import Rectangle, Trajectories
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, speeds
 
 Value = TypeVar("Value")
 FLOOR = Rectangle(0, 0, 10, 2)

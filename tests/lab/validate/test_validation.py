@@ -20,7 +20,7 @@ from crowd_demo.lab.validate.scene import Scene
 from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
 from crowd_demo.lab.validate.weidmann import weidmann
 from crowd_demo.measure.experiment import no_compiling
-from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
 ROOT = Path(__file__).parents[3]
@@ -36,7 +36,7 @@ class Straight(CrowdWalk):
         yield 0.5
         if self.name == "broken":
             raise RuntimeError("a leg\nis missing")
-        recorder = Recorder(10)
+        recorder = TrajectoryRecorder(10)
         for frame in range(330):
             recorder.add([0], [-1 + frame * 0.133], [1])
         return recorder.trajectories()

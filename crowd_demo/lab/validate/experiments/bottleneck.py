@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.lab.validate.experiment import OWN, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, gate, right_of
-from crowd_demo.measure.trajectories.flow import flow, middle
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories import Rectangle, flow, middle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

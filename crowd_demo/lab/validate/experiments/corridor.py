@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.lab.validate.experiment import Experiment, Measures, Reading, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, right_of
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

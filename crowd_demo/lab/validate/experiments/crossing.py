@@ -10,7 +10,7 @@ import numpy as np
 from crowd_demo.lab.validate.experiment import OWN, SPEED_STEP, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, above, right_of
 from crowd_demo.lab.validate.weidmann import weidmann
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

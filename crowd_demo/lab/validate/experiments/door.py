@@ -10,9 +10,7 @@ import numpy as np
 from crowd_demo.lab.validate.experiment import OWN, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.experiments.bottleneck import LEAST, MOST
 from crowd_demo.lab.validate.scene import Group, Scene, gate, right_of
-from crowd_demo.measure.trajectories.distance import nearest
-from crowd_demo.measure.trajectories.flow import flow, longest_gap, middle
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories import Rectangle, flow, longest_gap, middle, nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ import numpy as np
 from crowd_demo.lab.validate.experiment import SPEED_STEP, Experiment, Measures, Reading, Run, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, ring
 from crowd_demo.lab.validate.weidmann import MOST_DENSE, weidmann
-from crowd_demo.measure.trajectories.table import Rectangle
+from crowd_demo.measure.trajectories import Rectangle
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,8 +9,7 @@ import numpy as np
 
 from crowd_demo.lab.validate.experiment import Experiment, Measures, Reading, Runs
 from crowd_demo.lab.validate.scene import Group, Scene, left_of, right_of
-from crowd_demo.measure.trajectories.distance import nearest
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle, nearest
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,19 @@ import numpy as np
 import pytest
 from walks import straight, walked
 
-from crowd_demo.measure.trajectories.density import density
-from crowd_demo.measure.trajectories.distance import nearest
-from crowd_demo.measure.trajectories.flow import crossings, flow, longest_gap, middle
-from crowd_demo.measure.trajectories.lanes import lane_order
-from crowd_demo.measure.trajectories.speed import speeds
-from crowd_demo.measure.trajectories.table import Line, Recorder, Rectangle
+from crowd_demo.measure.trajectories import (
+    Line,
+    Rectangle,
+    TrajectoryRecorder,
+    crossings,
+    density,
+    flow,
+    lane_order,
+    longest_gap,
+    middle,
+    nearest,
+    speeds,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -68,7 +75,7 @@ def test_how_near_the_nearest_other_is() -> None:
 
 
 def test_a_recorder_sorts_by_id_and_may_be_empty() -> None:
-    recorder = Recorder(10)
+    recorder = TrajectoryRecorder(10)
     assert len(recorder.trajectories().id) == 0
     recorder.add([5, 2], [1, 2], [3, 4])
     assert recorder.trajectories().id.tolist() == [2, 5] and recorder.trajectories().x.tolist() == [2, 1]

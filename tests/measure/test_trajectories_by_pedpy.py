@@ -10,7 +10,7 @@ from walks import by_chance
 
 from crowd_demo.lab.validate.by_pedpy import pedpy_measures
 from crowd_demo.lab.validate.experiment import OWN, Measures
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")
 
