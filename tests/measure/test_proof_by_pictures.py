@@ -8,17 +8,17 @@ import pytest
 from crowds import CROWD, simulation
 
 from crowd_demo.config.resources import assets_folder
-from crowd_demo.measure.proof.pictures import Pictures, View, bands
+from crowd_demo.measure.proof import DrawnView, Pictures, bands
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.cull import Cull
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
 
 
-def view_of(sim: Simulation, zoom: float = 1.5) -> View:
+def view_of(sim: Simulation, zoom: float = 1.5) -> DrawnView:
     camera = Camera((500.0, 400.0), (320, 181))
     camera.look_at(250, 200, zoom)
-    return View(Scene(sim, sim.config, assets_folder()), camera, alpha=0.4)
+    return DrawnView(Scene(sim, sim.config, assets_folder()), camera, alpha=0.4)
 
 
 def finish(proof: Pictures) -> Pictures:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from crowds import CROWD, Settings, simulation
 
-from crowd_demo.measure.proof.answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
+from crowd_demo.measure.proof_of_answers import GROUP, SAMPLE, TOGETHER, Answers, answers, sample_groups
 from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.structures import STRUCTURES
@@ -57,9 +57,9 @@ def test_the_answers_are_the_pushes_that_everybody_would_get() -> None:
     sim.step(5)
     groups = sample_groups(sim.agents.count)
     ids = sim.agents.columns.id[np.concatenate(groups)]
-    twin = sim.twin()
-    twin.restore(sim.state())
-    pushes = np.hstack(list(answers(twin, {"simd": False}, groups)))
+    replica = sim.replica()
+    replica.restore(sim.state())
+    pushes = np.hstack(list(answers(replica, {"simd": False}, groups)))
     sim.step()
     slots = sim.agents.handles.slots_of(ids)
     assert np.array_equal(pushes, (sim.agents.columns.push_x[slots], sim.agents.columns.push_y[slots]))
@@ -71,10 +71,10 @@ def test_registers_are_asked_too(neighbours: str) -> None:
     """Few agents that are due in a row would be asked one by one, whatever `simd` says."""
     sim = simulation("1k", agents=5000, map="null", world__width=2000, world__height=1600)
     sim.step(2)
-    twin = sim.twin()
-    twin.restore(sim.state())
-    for pushes in answers(twin, {"neighbours": neighbours, "simd": True}, sample_groups(sim.agents.count)):
-        counters = twin.see.counters(twin.world)
+    replica = sim.replica()
+    replica.restore(sim.state())
+    for pushes in answers(replica, {"neighbours": neighbours, "simd": True}, sample_groups(sim.agents.count)):
+        counters = replica.see.counters(replica.world)
         assert not pushes.size or counters["registers"] > 0
 
 

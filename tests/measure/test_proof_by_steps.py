@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, Settings, simulation
 
-from crowd_demo.measure.proof.apart import Apart, apart, hash_of
-from crowd_demo.measure.proof.finding import touch
-from crowd_demo.measure.proof.twins import Twins
+from crowd_demo.measure.proof import Apart, Replicas, apart, hash_of, touch
 from crowd_demo.sim.neighbours.linked import Linked
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
@@ -24,15 +22,15 @@ class Forgetful(Linked):
         return super().candidates()._replace(reach=0)
 
 
-def until(twins: Twins, steps: int) -> list[str]:
+def until(proof: Replicas, steps: int) -> list[str]:
     """Go on until so many steps are told of or there is nothing left to do; return what was told."""
-    told = [twins.finding.text]
-    for _ in twins.parts():
-        if twins.finding.text != told[-1]:
-            told.append(twins.finding.text)
+    told = [proof.finding.text]
+    for _ in proof.parts():
+        if proof.finding.text != told[-1]:
+            told.append(proof.finding.text)
         if f"after {steps} step" in told[-1]:
             return told
-    return [*told, twins.finding.text]
+    return [*told, proof.finding.text]
 
 
 def result(parts: Iterator[None]):
@@ -50,21 +48,21 @@ def test_exact_techniques_give_the_same_crowd(crowd: Settings, path: str, old, n
     sim = simulation(**{**crowd, "agents": 300})
     sim.step(3)
     before = sim.state_hash()
-    twins = Twins(sim, {path: old}, {path: new}, exact=True)
-    told = until(twins, 10)
+    proof = Replicas(sim, {path: old}, {path: new}, exact=True)
+    told = until(proof, 10)
     assert sim.state_hash() == before and sim.tick == 3
     sim.step(10)
-    assert twins.finding == ("same", f"same crowd: {sim.state_hash()[:4]}… after 10 steps") and told[-1] == twins.finding.text
+    assert proof.finding == ("same", f"same crowd: {sim.state_hash()[:4]}… after 10 steps") and told[-1] == proof.finding.text
     assert [int(text.split()[-2]) for text in told[1:]] == [1, 2, 3, 4, 5, 6, 7, 8, 10]
 
 
 def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
     sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "agents": 200})
     sim.step(5)
-    twins = Twins(sim, {"removal": "swap_back", "neighbours": "sorted"}, {"removal": "deferred", "neighbours": "z_grid"}, True)
-    until(twins, 15)
+    proof = Replicas(sim, {"removal": "swap_back", "neighbours": "sorted"}, {"removal": "deferred", "neighbours": "z_grid"}, True)
+    until(proof, 15)
     sim.step(15)
-    assert twins.finding == ("same", f"same crowd: {sim.state_hash()[:4]}… after 15 steps")
+    assert proof.finding == ("same", f"same crowd: {sim.state_hash()[:4]}… after 15 steps")
 
 
 def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,16 +71,16 @@ def test_a_wrong_kernel_is_caught_at_the_first_step_that_differs(monkeypatch: py
     sim.step(3)
     wrong = Simulation.from_snapshot(sim.snapshot())
     wrong.optimizations.neighbours = "linked"
-    twins = Twins(sim, {"neighbours": "sorted"}, {"neighbours": "linked"}, exact=True)
-    until(twins, 100)
+    proof = Replicas(sim, {"neighbours": "sorted"}, {"neighbours": "linked"}, exact=True)
+    until(proof, 100)
     steps = 0
     while sim.state_hash() == wrong.state_hash():
         sim.step()
         wrong.step()
         steps += 1
-    assert twins.finding == (
+    assert proof.finding == (
         "differs", f"THE CROWDS DIFFER at step {steps}: {sim.state_hash()[:4]}… and {wrong.state_hash()[:4]}…")
-    assert twins.steps == steps < 3
+    assert proof.steps == steps < 3
 
 
 def test_approximate_techniques_come_apart() -> None:
@@ -90,23 +88,23 @@ def test_approximate_techniques_come_apart() -> None:
     sim.step(3)
     other = Simulation.from_snapshot(sim.snapshot())
     other.optimizations.stagger.avoidance = 8
-    twins = Twins(sim, {"stagger.avoidance": 3}, {"stagger.avoidance": 8}, exact=False)
-    until(twins, 10)
+    proof = Replicas(sim, {"stagger.avoidance": 3}, {"stagger.avoidance": 8}, exact=False)
+    until(proof, 10)
     for each in (sim, other):
         each.step(10)
     one, two = sim.agents.by_id(), other.agents.by_id()
     away = np.hypot(one.x.astype(float) - two.x, one.y.astype(float) - two.y)
     share = (sim.agents.rows_by_id() != other.agents.rows_by_id()).any(axis=0).mean()
-    assert twins.finding == ("apart", f"after 10 steps {share:.1%} of the agents differ, "
+    assert proof.finding == ("apart", f"after 10 steps {share:.1%} of the agents differ, "
                                       f"by {away.mean():.3g} units on average, {away.max():.3g} at most")
     assert share > 0.5 and away.max() > 0
 
 
 def test_an_approximate_technique_that_changes_nothing_gives_the_same_crowd() -> None:
     sim = simulation(**CROWD)
-    twins = Twins(sim, {"stagger.sight": 8}, {"stagger.sight": 8}, exact=False)
-    until(twins, 2)
-    assert twins.finding.kind == "same"
+    proof = Replicas(sim, {"stagger.sight": 8}, {"stagger.sight": 8}, exact=False)
+    until(proof, 2)
+    assert proof.finding.kind == "same"
 
 
 @pytest.mark.quick
@@ -147,13 +145,14 @@ def test_a_step_in_parts_is_a_step() -> None:
 def test_a_twin_shares_the_walls_and_nothing_else() -> None:
     sim = simulation("1k", agents=50)
     sim.step(2)
-    twin = sim.twin()
-    assert twin.agents.count == 0 and twin.terrain is sim.terrain and twin.world.flow_fields is not sim.world.flow_fields
-    twin.restore(sim.state())
-    assert twin.state_hash() == sim.state_hash()
+    replica = sim.replica()
+    assert replica.agents.count == 0 and replica.terrain is sim.terrain
+    assert replica.world.flow_fields is not sim.world.flow_fields
+    replica.restore(sim.state())
+    assert replica.state_hash() == sim.state_hash()
     before = sim.state_hash()
-    twin.step(3)
-    assert sim.state_hash() == before and twin.profile is not sim.profile
+    replica.step(3)
+    assert sim.state_hash() == before and replica.profile is not sim.profile
 
 
 @pytest.mark.quick

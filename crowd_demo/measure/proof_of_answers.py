@@ -15,7 +15,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
 from crowd_demo.compute.jit import run
-from crowd_demo.measure.proof.finding import Finding, Values, set_values, touch
+from crowd_demo.measure.proof import Finding, ProofInParts, Values, replicas_of, set_values
 from crowd_demo.sim.neighbours.brute import ROW, Brute
 from crowd_demo.sim.simulation import Simulation
 
@@ -31,28 +31,24 @@ class Compared(NamedTuple):
     error: float
 
 
-class Answers:
+class Answers(ProofInParts):
     """Ends at the first difference if the technique is exact."""
 
     def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
-        self.finding = Finding("running", "a copy of the crowd is being made")
-        self._sim, self._old, self._new, self._exact = sim, old, new, exact
-        self._size = 0
+        super().__init__(sim, old, new, "a copy of the crowd is being made")
+        self._exact, self._size = exact, 0
 
     def parts(self) -> Iterator[None]:
         """Copy the present crowd, and ask all groups with the old values, then with the new ones."""
-        twin = self._sim.twin()
-        yield from touch(twin.agents.front)
-        twin.restore(self._sim.state())
-        yield
-        groups, before = sample_groups(twin.agents.count), NOBODY
+        (replica,), (old, new) = (yield from replicas_of(self._sim)), self._values
+        groups, before = sample_groups(replica.agents.count), NOBODY
         self._size = sum(map(len, groups))
         self.finding = Finding("running", f"sample of {self._size}: the old answers are being found")
-        for pushes in answers(twin, self._old, groups):
+        for pushes in answers(replica, old, groups):
             before = np.hstack((before, pushes))
             yield
         after = NOBODY
-        for pushes in answers(twin, self._new, groups):
+        for pushes in answers(replica, new, groups):
             after = np.hstack((after, pushes))
             if after.size:
                 self.finding = self._finding(compared(before[:, :after.shape[1]], after))
@@ -72,21 +68,21 @@ class Answers:
         return Finding("sample", f"same answers at one moment, not over time: {sample}")
 
 
-def answers(twin: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
+def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
     """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
-    set_values(twin.optimizations, values)
-    for _ in twin.reindex_in_parts():
+    set_values(replica.optimizations, values)
+    for _ in replica.reindex_in_parts():
         yield NOBODY
-    world, columns, rows = twin.world, twin.agents.columns, cell_rows(twin)
-    brute = isinstance(twin.structure, Brute)
+    world, columns, rows = replica.world, replica.agents.columns, cell_rows(replica)
+    brute = isinstance(replica.structure, Brute)
     for first in range(0, len(groups), 1 if brute else TOGETHER):
         asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
         columns.look_at[:] = world.turn.due_below  # later than now
         columns.look_at[asked if brute else beside(rows, asked)] = 0
         yield NOBODY
-        run(twin.structure.query(twin.optimizations.simd, world.rules, world.turn))
+        run(replica.structure.query(replica.optimizations.simd, world.rules, world.turn))
         yield NOBODY
-        run(twin.see.calls(world))
+        run(replica.see.calls(world))
         yield np.stack((columns.push_x[asked], columns.push_y[asked])).astype(np.float64)
 
 
@@ -106,9 +102,9 @@ def sample_groups(count: int) -> list[Longs]:
     return [np.arange(start, start + GROUP) for start in starts]
 
 
-def cell_rows(twin: Simulation) -> Ints:
+def cell_rows(replica: Simulation) -> Ints:
     """The row of cells in which each agent stands, int32[agents]."""
-    return (twin.agents.columns.y[:twin.agents.count] / np.float32(twin.world.grid.cell)).astype(np.int32)
+    return (replica.agents.columns.y[:replica.agents.count] / np.float32(replica.world.grid.cell)).astype(np.int32)
 
 
 def beside(rows: Ints, slots: Longs) -> Longs:
