@@ -59,7 +59,8 @@ def test_exact_techniques_give_the_same_crowd(crowd: Settings, path: str, old, n
 def test_it_is_the_same_crowd_while_people_are_born_and_die() -> None:
     sim = simulation(**{**CROWD, **BIRTHS_AND_DEATHS, "agents": 200})
     sim.step(5)
-    proof = Replicas(sim, {"removal": "swap_back", "neighbours": "sorted"}, {"removal": "deferred", "neighbours": "z_grid"}, True)
+    old, new = {"removal": "swap_back", "neighbours": "sorted"}, {"removal": "deferred", "neighbours": "z_grid"}
+    proof = Replicas(sim, old, new, exact=True)
     until(proof, 15)
     sim.step(15)
     assert proof.finding == ("same", f"same crowd: {sim.state_hash()[:4]}… after 15 steps")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from crowd_demo.lab.validate.experiment import Reading, number
 from crowd_demo.lab.validate.validation import Result, Validation
-from crowd_demo.measure.text import aligned
+from crowd_demo.measure.experiment import aligned
 
 PASSED, FAILED = "passed", "failed"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.crowd_walk import CrowdWalk
@@ -19,7 +20,6 @@ from crowd_demo.lab.validate.results import as_data, terminal
 from crowd_demo.lab.validate.scene import Scene
 from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
 from crowd_demo.lab.validate.weidmann import weidmann
-from crowd_demo.measure.experiment import no_compiling
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
@@ -145,5 +145,5 @@ def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
 
     impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
         Reading("nothing", 1, 2, 3)]})
-    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda watched, args: too_slow(impossible))
+    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda running, args: too_slow(impossible))
     assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]

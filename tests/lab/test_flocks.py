@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.measure.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
+from crowd_demo.lab.flocks import densest_share, flocks_of, nearest_of, order_of, splits_and_merges, strays_of
 
 SMALL = ("--config", "murmuration", "--agents", "301", "--set", "world.width=640", "--set", "world.height=640")
 quick = pytest.mark.quick
@@ -100,7 +100,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 def test_a_murmuration_is_ordered_and_leaves_most_of_the_sky_empty() -> None:
     """The short form of what `crowd-demo flocks` shows over 10,000 steps: at least 0.9, and 35 % in the densest twentieth."""
     from crowd_demo import Simulation, load_config
-    from crowd_demo.measure.flocks import watch
+    from crowd_demo.lab.flocks import watch
 
     sim = Simulation(load_config("murmuration"))
     sim.step(600)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.cli import main
-from crowd_demo.measure.motion import densest, head_on
+from crowd_demo.lab.motion import densest, head_on
 from crowd_demo.measure.people import close_pairs, nearest
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import installs
 import pytest
-from child_arm import ArmError, ChildArm
 from crowds import simulation
+from variants import ChildError, ChildVariant
 
 SMALL = {"agents": 300, "map": None, "world.width": 400, "world.height": 300, "window.width": 64, "window.height": 64}
 
 
 @pytest.mark.parametrize("picture", [True, False])
 def test_a_child_runs_the_same_crowd(picture: bool) -> None:
-    with ChildArm(installs.here(installed=False), "1k", SMALL, picture) as arm:
-        blocks = [arm.run(3), arm.run(2)]
-        state_hash, layer = arm.end()
+    with ChildVariant(installs.here(installed=False), "1k", SMALL, picture) as variant:
+        blocks = [variant.run(3), variant.run(2)]
+        state_hash, layer = variant.end()
     here = simulation("1k", **{key.replace(".", "__"): "null" if value is None else value for key, value in SMALL.items()})
     here.step(5)
     assert state_hash == here.state_hash() and layer in ("tbb", "omp", "workqueue")
@@ -25,5 +25,5 @@ def test_a_child_runs_the_same_crowd(picture: bool) -> None:
 
 
 def test_a_child_that_ends_says_why() -> None:
-    with pytest.raises(ArmError, match=r"^here: ended with code 1: .*no such file, nor a shipped configuration"):
-        ChildArm(installs.here(installed=False), "29k", {}, picture=False)
+    with pytest.raises(ChildError, match=r"^here: ended with code 1: .*no such file, nor a shipped configuration"):
+        ChildVariant(installs.here(installed=False), "29k", {}, picture=False)

@@ -19,7 +19,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.config.behaviours import FlockSettings
-from crowd_demo.measure.text import aligned
+from crowd_demo.measure.experiment import aligned
 from crowd_demo.sim.behaviours.hunt_rules import PREY, HuntColumns
 from crowd_demo.sim.simulation import Simulation
 
@@ -49,6 +49,20 @@ class Flight(NamedTuple):
     looks: list[Look]
     splits: int
     merges: int
+
+    def table(self) -> str:
+        """A line for each figure: mean, least and most of the looks."""
+        def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
+            return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
+        _, order, densest, strays, flocks, largest = zip(*self.looks, strict=True)
+        rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
+                row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
+                row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
+                row("share of the birds in the largest", largest, ".1%")]
+        return f"{aligned(rows)}\n\nflocks that came apart: {self.splits}; that came together: {self.merges}"
+
+    def record(self) -> dict[str, object]:
+        return {"looks": [look._asdict() for look in self.looks], "splits": self.splits, "merges": self.merges}
 
 
 class Birds(NamedTuple):
@@ -151,15 +165,3 @@ def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done
         before = flock
         tell(done)
     return Flight(looks, splits, merges)
-
-
-def table(flight: Flight) -> str:
-    """A line for each figure: mean, least and most of the looks."""
-    def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
-        return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
-    _, order, densest, strays, flocks, largest = zip(*flight.looks, strict=True)
-    rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
-            row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
-            row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
-            row("share of the birds in the largest", largest, ".1%")]
-    return f"{aligned(rows)}\n\nflocks that came apart: {flight.splits}; that came together: {flight.merges}"

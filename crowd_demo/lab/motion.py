@@ -20,8 +20,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats
 from crowd_demo.compute.jit import call
 from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.measure.experiment import aligned
 from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
-from crowd_demo.measure.text import aligned
 from crowd_demo.render.figures.facing import LEAST_SPEED, face_all, facings
 from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
@@ -62,7 +62,7 @@ def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
     return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
 
 
-class Watched(NamedTuple):
+class OverTime(NamedTuple):
     """What takes a while to see."""
 
     head_on: int
@@ -71,7 +71,7 @@ class Watched(NamedTuple):
     idle: float
 
 
-class Figures(NamedTuple):
+class Motion(NamedTuple):
     """All that is measured; `watched` is None when only one step was looked at."""
 
     below_10_5: float
@@ -84,27 +84,29 @@ class Figures(NamedTuple):
     queuing: float
     pace: float
     speed: float  # units/s
-    watched: Watched | None
+    watched: OverTime | None
+
+    def table(self) -> str:
+        """A line for each figure; those of a while are left out where nobody watched."""
+        f, over_time = self, self.watched
+        rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
+                ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
+                ("stuck; waiting; queuing", f"{f.stuck:.2%}; {f.waiting:.1%}; {f.queuing:.1%}"),
+                ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
+        if over_time is not None:
+            rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{over_time.head_on:,}"),
+                     ("changes of the drawn direction a second", f"{over_time.changes:.2f}"),
+                     ("90th percentile of turning, degrees/s", f"{over_time.turning:.0f}"),
+                     (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{over_time.idle:.2%}")]
+        return aligned(rows)
+
+    def record(self) -> dict[str, object]:
+        return {**self._asdict(), "watched": self.watched and self.watched._asdict()}
 
 
 def crowding(people: int) -> str:
     """So many in a square, and as a density."""
     return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
-
-
-def table(figures: Figures) -> str:
-    """A line for each figure; those of a while are left out where nobody watched."""
-    f = figures
-    rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
-            ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
-            ("stuck; waiting; queuing", f"{f.stuck:.2%}; {f.waiting:.1%}; {f.queuing:.1%}"),
-            ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
-    if f.watched is not None:
-        rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{f.watched.head_on:,}"),
-                 ("changes of the drawn direction a second", f"{f.watched.changes:.2f}"),
-                 ("90th percentile of turning, degrees/s", f"{f.watched.turning:.0f}"),
-                 (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{f.watched.idle:.2%}")]
-    return aligned(rows)
 
 
 def watch(sim: Simulation) -> tuple[int, float, float]:
@@ -143,12 +145,7 @@ def idle_share(sim: Simulation) -> float:
     return float(np.mean(wants & (moved < IDLE)))
 
 
-def mean(values: Floats) -> float:
-    """The mean, 0 of nothing."""
-    return float(values.mean()) if len(values) else 0.0
-
-
-def measure(sim: Simulation, watched: bool = True) -> Figures:
+def motion_of(sim: Simulation, watched: bool = True) -> Motion:
     """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
 
     Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
@@ -158,10 +155,10 @@ def measure(sim: Simulation, watched: bool = True) -> Figures:
     c = people(sim)
     least = nearest(c.x, c.y)
     speed = np.hypot(c.x - before.x, c.y - before.y) / sim.dt
-    pace = speed / c.speed
-    most, moving = densest(c.x, c.y, pace)
-    walks = wants_to_walk(c)
+    pace, walks = speed / c.speed, wants_to_walk(c)
     below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
-    return Figures(below_10_5, below_6, below_2, most, moving, float(np.mean(c.state == STUCK)),
-                   float(np.mean(c.state == WAITING)), float(np.mean(c.state == QUEUING)), mean(pace[walks]),
-                   mean(speed[walks]), Watched(*watch(sim), idle_share(sim)) if watched else None)
+    most, moving = densest(c.x, c.y, pace)
+    stuck, waiting, queuing = (float(np.mean(c.state == state)) for state in (STUCK, WAITING, QUEUING))
+    mean_pace, mean_speed = (float(values[walks].mean()) if walks.any() else 0.0 for values in (pace, speed))
+    return Motion(below_10_5, below_6, below_2, most, moving, stuck, waiting, queuing, mean_pace, mean_speed,
+                  OverTime(*watch(sim), idle_share(sim)) if watched else None)
