@@ -13,7 +13,6 @@ from crowd_demo.cli.arguments import Command, Parser, add_report, parser_of, ref
 from crowd_demo.cli.measuring import InTerminal, kernels, show
 
 if TYPE_CHECKING:
-    from crowd_demo.lab.validate.experiment import Measures
     from crowd_demo.lab.validate.validation import Validation
 
 ABOUT = """\
@@ -63,21 +62,11 @@ def experiment_of(running: InTerminal[Validation], args: argparse.Namespace) -> 
 
     compile_for = kernels(Config.model_validate({}), running, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+    from crowd_demo.lab.validate.other_programs import jupedsim_walkers, pedpy_measures
     from crowd_demo.lab.validate.validation import MODELS, Validation
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
-    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy())
-
-
-def pedpy() -> Measures | None:
-    """PedPy's measures, if it is installed."""
-    from crowd_demo.lab.validate.by_pedpy import pedpy_measures
-
-    try:
-        return pedpy_measures()
-    except ImportError:
-        return None
+    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures())
 
 
 def plots_can_be_drawn() -> bool:
@@ -104,8 +93,7 @@ def _run(args: argparse.Namespace, _: None) -> int:
 
 
 def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> int:
-    from crowd_demo.lab.validate.page import write_page
-    from crowd_demo.lab.validate.results import as_data, terminal
+    from crowd_demo.lab.validate.results import as_data, terminal, write_page
     from crowd_demo.measure.record import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 from walks import by_chance
 
-from crowd_demo.lab.validate.by_pedpy import pedpy_measures
 from crowd_demo.lab.validate.experiment import OWN, Measures
+from crowd_demo.lab.validate.other_programs import pedpy_measures
 from crowd_demo.measure.trajectories import Line, Rectangle
 
 pytest.importorskip("pedpy", reason="PedPy comes with the extra [validation]")
@@ -18,8 +16,10 @@ SEEDS = [1, 2, 3]
 
 
 @pytest.fixture(scope="module")
-def pedpy() -> Iterator[Measures]:
-    yield pedpy_measures()
+def pedpy() -> Measures:
+    found = pedpy_measures()
+    assert found
+    return found
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -6,7 +6,7 @@ import pytest
 from versus import no_compiling
 
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+from crowd_demo.lab.validate.other_programs import jupedsim_walkers
 from crowd_demo.lab.validate.validation import Validation
 
 pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
