@@ -13,10 +13,12 @@ from importlib import import_module
 from typing import NoReturn
 
 from crowd_demo import __version__
-from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, error_line
+from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED
 from crowd_demo.app.process.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
-from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken, print_error
+from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken
+from crowd_demo.registry.plugins import raised_by, say
+from crowd_demo.texts import error_line
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
 
@@ -84,20 +86,23 @@ def _exit_code(run: Callable[[], int]) -> int:
             raise
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt as error:
-        return error.code if isinstance(error, Interrupted) else INTERRUPTED
+    except Interrupted as interrupted:
+        return interrupted.code
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         discard_output()
         return code
     except OutputError as error:
         discard_output()
-        print_error(f"crowd-demo: cannot write to standard output: {error.strerror}")
+        say(f"cannot write to standard output: {error.strerror}")
         return code or FAILED
-    except Exception as error:
-        if os.environ.get("CROWD_DEMO_DEBUG"):
+    except BaseException as error:
+        plugin = raised_by(error)
+        if isinstance(error, KeyboardInterrupt) and not plugin:
+            return INTERRUPTED
+        if (isinstance(error, SystemExit) and not plugin) or os.environ.get("CROWD_DEMO_DEBUG"):
             raise
-        notes = "; ".join([_log(), *getattr(error, "__notes__", ())])
-        print_error(f"crowd-demo: crashed: {error_line(error)} ({notes})")
+        said = [f"in plugin {plugin}"] * bool(plugin) + [_log(), *getattr(error, "__notes__", ())]
+        say(f"crashed: {error_line(error)} ({'; '.join(said)})")
         return FAILED
 
 

@@ -36,6 +36,7 @@ from crowd_demo.cli.arguments import (
     tick,
     unwritable_report,
 )
+from crowd_demo.config.memory import shortage
 from crowd_demo.registry.techniques import BY_PATH
 
 if TYPE_CHECKING:
@@ -359,19 +360,25 @@ def _motion(args: argparse.Namespace, config: Config) -> int:
 
 # --- memory ----------------------------------------------------------------------------------------------------------
 
-def _of_a_number(name: str, about: str, what: str, default: int, meaning: str) -> Command:
-    """The command of a module of `lab` whose `main` gets one number, and prints."""
+def _of_a_number(name: str, about: str, what: str, default: int, meaning: str, bytes_each: int) -> Command:
+    """The command of a module of `lab` whose `main` gets one number, and prints; it takes so many bytes for each, about."""
     def parser() -> Parser:
         made = parser_of(name, about)
         made.add_argument(what, nargs="?", type=count, default=default, help=f"{meaning} (default: %(default)s)")
         return made
 
-    def run(args: argparse.Namespace) -> int:
+    def read(args: argparse.Namespace) -> int:
+        number: int = getattr(args, what)
+        if short := shortage(number * bytes_each):
+            raise ValueError(f"{what}: {short}")
+        return number
+
+    def run(args: argparse.Namespace, number: int) -> int:
         module = import_module(f"crowd_demo.lab.{name}")
-        interruptible(lambda: module.main(getattr(args, what)))
+        interruptible(lambda: module.main(number))
         return FINE
 
-    return Command(parser, run)
+    return Command(parser, run, read)
 
 
 SWEEP = Command(_sweep_parser, _sweep, _read_sweep)
@@ -379,5 +386,5 @@ ABLATE = Command(_ablate_parser, _ablate, _read_ablate)
 LARGEST = Command(_largest_parser, _largest, checked_config)
 FLOCKS = Command(_flocks_parser, _flocks, _read_flocks)
 MOTION = Command(_motion_parser, _motion, _read_motion)
-LAYOUT = _of_a_number("layout", LAYOUT_ABOUT, "agents", 250_000, "how many")
-MEMORY = _of_a_number("memory", MEMORY_ABOUT, "entities", 1_000_000, "how many at most")
+LAYOUT = _of_a_number("layout", LAYOUT_ABOUT, "agents", 250_000, "how many", 200)
+MEMORY = _of_a_number("memory", MEMORY_ABOUT, "entities", 1_000_000, "how many at most", 100)

@@ -1,14 +1,18 @@
 """The records of the registry, of which plugins consist too. Nothing here imports other parts of the program.
 
 A text "module:name" stands for an object that is imported when it is first used, so `--help` needs neither Numba nor pygame.
+The types of a record's fields say what they may hold, in part by a `Must`; plugins.py holds records against them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel
 
 Value = str | int | float | bool
 
@@ -24,12 +28,54 @@ NO_GROUP = "more"
 FOLDS = ("mean", "median", "most", "last", "total")  # of what a measure saw to one number
 
 
+class Must(NamedTuple):
+    """What the value of a field must be, beside its type."""
+
+    hold: Callable[[Any], bool]
+    be: str  # the same in words
+
+
 class Range(NamedTuple):
     """The numbers that a technique may have."""
 
     kind: type[int] | type[float]
     low: float
     high: float
+
+
+def _is_key(text: str) -> bool:
+    return text.isidentifier() and not text.startswith("_") and not hasattr(BaseModel, text)  # which sections are
+
+
+def _are_choices(choices: tuple[Value, ...]) -> bool:
+    kinds = set(map(type, choices))
+    return len(set(choices)) == len(choices) > 0 and (kinds == {bool} or kinds <= {str, int, float})
+
+
+def _is_range(numbers: Range | None) -> bool:
+    return numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float) and numbers.low <= numbers.high)
+
+
+def _has_module(code: str) -> bool:
+    """Is there such a module? Imports the packages that it is in, but not the module."""
+    module, _, name = code.partition(":")
+    return name.isidentifier() and find_spec(module) is not None
+
+
+def _makes_section(code: str) -> bool:
+    return isinstance(load(code)(), BaseModel)
+
+
+Text = Annotated[str, Must(str.isprintable, "printable text")]
+Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text, and not empty")]
+Key = Annotated[str, Must(_is_key, "a name that a key of the configuration can have")]
+Keys = Annotated[str, Must(lambda text: all(map(_is_key, text.split("."))), "names that keys can have, with dots between")]
+Code = Annotated[str, Must(_has_module, '"module:name" of a module that can be found')]
+SettingsCode = Annotated[str, Must(_makes_section, '"module:name" of a section of the configuration with all its defaults')]
+Choices = Annotated[tuple[Value, ...], Must(_are_choices, "different values: true and false, or words and numbers")]
+Numbers = Annotated[Range | None, Must(_is_range, "None, or the Range of int or float from the least to the greatest")]
+Group = Annotated[str, Must(GROUPS.__contains__, f"one of {', '.join(GROUPS)}")]
+Fold = Annotated[str, Must(FOLDS.__contains__, f"one of {', '.join(FOLDS)}")]
 
 
 class Situation(NamedTuple):
@@ -42,6 +88,10 @@ class Situation(NamedTuple):
     nearest: bool = False  # the behaviour gathers its nearest neighbours, one agent at a time, from the grid
     links: bool = False  # springs tie agents to each other
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
+
+
+Decides = Annotated[Callable[[Situation], bool], Must(callable, "a function of the situation that returns true or false")]
+Explains = Annotated[Callable[[Situation], str], Must(callable, "a function of the situation that returns text")]
 
 
 def never(situation: Situation) -> bool:
@@ -59,23 +109,23 @@ class Technique(NamedTuple):
     any number in its range, which is that of its choices unless given. While `inactive` is true, it changes nothing.
     """
 
-    path: str
-    choices: tuple[Value, ...]
+    path: Keys
+    choices: Choices
     default: Value
     exact: bool
-    label: str
-    why: str
-    stage: str = ""  # the stage whose time it changes most
-    key: str = ""
-    range: Range | None = None
+    label: Name
+    why: Text
+    stage: Text = ""  # the stage whose time it changes most
+    key: Text = ""
+    range: Numbers = None
     auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
-    inactive: Callable[[Situation], bool] = never
-    partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
+    inactive: Decides = never
+    partly: Explains = nothing_left  # what it still does, if another technique makes the rest inactive
     approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
     approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
-    group: str = NO_GROUP  # one of `GROUPS`
-    watch: str = ""  # what to look at when it is switched, in the HUD's words
-    source: str = ""  # whose idea it is
+    group: Group = NO_GROUP  # one of `GROUPS`
+    watch: Text = ""  # what to look at when it is switched, in the HUD's words
+    source: Text = ""  # whose idea it is
     model: bool = False  # neither exact nor approximate: each value is another model, with a crowd of its own
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
@@ -89,40 +139,52 @@ class Technique(NamedTuple):
     def numbers(self) -> Range | None:
         """The numbers that it may have; None for a technique of words or of true and false."""
         among = [choice for choice in self.choices if not isinstance(choice, str | bool)]
-        return self.range or (Range(int, min(among), max(among)) if among else None)
+        kind = int if all(isinstance(choice, int) for choice in among) else float
+        return self.range or (Range(kind, min(among), max(among)) if among else None)
 
     def allows(self, value: Value) -> bool:
-        """Is it one of the choices, or a number in the range?"""
-        if value in self.choices or isinstance(value, str | bool):
-            return value in self.choices
-        return self.numbers is not None and self.numbers.low <= value <= self.numbers.high
+        """Is it one of the choices that are no numbers, or a number in the range?"""
+        if isinstance(value, str | bool):
+            return any(choice == value and type(choice) is type(value) for choice in self.choices)
+        numbers = self.numbers
+        return bool(numbers and numbers.low <= value <= numbers.high and (isinstance(value, int) or numbers.kind is float))
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong among fields of which each may be right."""
+        for field in ("choices", "default", "off", "quick", "approximate_choices"):
+            value = getattr(self, field)
+            for each in value if isinstance(value, tuple) else (value,):
+                if each is not None and not self.allows(each):
+                    yield f"{field}: {each!r} is none of its choices, or not in its range"
+        if self.quick is not None and not self.exact:
+            yield "quick: only an exact technique has such a choice"
 
 
 class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""
 
-    code: str  # "module:name" of a class with the methods of `sim.stage.Stage`
-    after: str
+    code: Code  # of a class with the methods of `sim.stage.Stage`
+    after: Text
 
 
 class BehaviourEntry(NamedTuple):
     """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
 
-    name: str
-    about: str  # one to three words
-    settings: str  # "module:name" of a `config.behaviours.BehaviourSettings`
-    code: str  # "module:name" of a `sim.behaviours.base.Behaviour`
-    figures: str  # "module:name" of a `render.figures.base.Figures`
+    name: Key
+    about: Text  # one to three words
+    settings: SettingsCode  # of a `config.behaviours.BehaviourSettings`
+    code: Code  # of a `sim.behaviours.base.Behaviour`
+    figures: Code  # of a `render.figures.base.Figures`
 
 
 class OverlayEntry(NamedTuple):
     """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
 
-    name: str
-    why: str
-    draw: str  # "module:name" of a `render.overlays.base.Draw`
-    key: str = ""
-    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+    name: Key
+    why: Text
+    draw: Code  # of a `render.overlays.base.Draw`
+    key: Text = ""
+    inactive: Explains = nothing_left  # why there is nothing to draw at present; "" if there is
     on_ground: bool = False  # agents are drawn over it
 
     @property
@@ -134,9 +196,9 @@ class OverlayEntry(NamedTuple):
 class ColourEntry(NamedTuple):
     """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
 
-    name: str
-    why: str
-    code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
+    name: Name
+    why: Text
+    code: Code  # of a `render.colours.base.ColourMode`; empty, of ours alone: agents have their own colours
 
 
 class MeasureEntry(NamedTuple):
@@ -146,11 +208,11 @@ class MeasureEntry(NamedTuple):
     the first step, and called with it. Either returns a number, numbers by the name of a place, or None where there are none.
     """
 
-    name: str
-    why: str
-    code: str  # "module:name"
-    unit: str = ""
-    fold: str = "mean"  # one of `FOLDS`
+    name: Key
+    why: Text
+    code: Code
+    unit: Text = ""
+    fold: Fold = "mean"  # one of `FOLDS`
     behaviours: tuple[str, ...] = ()  # those that have it; none: all
     places: str = ""  # the key under `measure:` that names the places it is measured at
     time: bool = False  # it differs from one run to the next, as times do

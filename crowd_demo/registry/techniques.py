@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import GROUPS, Range, Situation, Technique, Value
 from crowd_demo.registry.plugins import with_plugins
 
@@ -163,15 +164,17 @@ BUILT_IN: tuple[Technique, ...] = (
               source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),
 )
 
-TECHNIQUES = tuple(sorted(with_plugins(BUILT_IN, lambda plugin: plugin.techniques, lambda technique: technique.path),
-                          key=lambda technique: list(GROUPS).index(technique.group)))
+RESERVED = ("get", "set", "prefix", "changes")  # what the section of techniques has beside them
+
+TECHNIQUES = tuple(sorted(with_plugins(BUILT_IN, lambda plugin: plugin.techniques, lambda technique: (technique.path,),
+                                       (*RESERVED, *PROGRAM)), key=lambda technique: list(GROUPS).index(technique.group)))
 
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
 def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
     """Does the technique, set to that value, change the motion? `get` returns the present value of any other."""
-    with_others = get is not None and any(get(path) == other for path, other in technique.approximate_with)
+    with_others = get is not None and any(path in BY_PATH and get(path) == other for path, other in technique.approximate_with)
     return not technique.model and (not technique.exact or value in technique.approximate_choices or with_others)
 
 

@@ -105,6 +105,8 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
+    (["layout", "999999999999"], "agents: needs about 190,734,863 MB of memory, and "),
+    (["memory", "999999999999"], "entities: needs about 95,367,431 MB of memory, and "),
     (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
     (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),
     (["memory", "--bogus"], "crowd-demo memory: unrecognized arguments: --bogus"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from crowd_demo.app.process.streams import ERASE, standard_streams
 from crowd_demo.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -84,3 +85,19 @@ def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "fifo")]) == 0
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "file")]) == 2
     assert len(started) == 1
+
+
+@quick
+def test_no_control_character_of_a_text_reaches_the_terminal(capsys):
+    with standard_streams():
+        print("\x1b[31mred\r", "\udcff\x9b\a", sep="\n")
+        print(f"{ERASE}50 %", end="", file=sys.stderr)
+        print(f"{ERASE}{ERASE}", file=sys.stderr)
+    assert capsys.readouterr() == ("\\x1b[31mred\\r\n\\udcff\\x9b\\x07\n", f"{ERASE}50 %{ERASE}\\r\\x1b[K\n")
+
+
+@quick
+@pytest.mark.parametrize("args", [["--config", "\x1b[31mred"], ["\x1b[31mred"], ["--\x1b[31mred"], ["--load", "\x1b[31mred"],
+                                  ["--report", "\x1b/red"], ["ensemble", "--out", "a", "--measure", "\x1b[31mred"]])
+def test_a_mistake_is_told_without_control_characters(errors_of, args):
+    assert all(line.isprintable() for line in errors_of(*args))

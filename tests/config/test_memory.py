@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
 from crowd_demo import ConfigError, load_config
 from crowd_demo.config import memory
+from crowd_demo.config.files import read_bounded
 from crowd_demo.config.memory import MB, available_bytes, needed_bytes
+from crowd_demo.config.tour import load_tour
 
 pytestmark = pytest.mark.quick
 
@@ -32,6 +35,25 @@ def test_the_system_says_how_much_there_is(tmp_path, monkeypatch, meminfo, limit
     pages = {"SC_PHYS_PAGES": 16 if kilobytes == 64 else 10**9, "SC_PAGE_SIZE": 4096}
     monkeypatch.setattr(os, "sysconf", pages.__getitem__, raising=False)
     assert available_bytes(machine(tmp_path, meminfo, limit)) == kilobytes << 10
+
+
+def test_what_a_container_has_left_counts_but_for_what_it_keeps_of_files(tmp_path):
+    cgroup = machine(tmp_path, limit=f"{100 * MB}\n") / "sys/fs/cgroup"
+    (cgroup / "memory.current").write_text(f"{70 * MB}\n")
+    assert available_bytes(tmp_path) == 30 * MB
+    (cgroup / "memory.stat").write_text(f"anon 1\ninactive_file {50 * MB}\nactive_file 2\n")
+    assert available_bytes(tmp_path) == 80 * MB
+    (cgroup / "memory.current").write_text(f"{900 * MB}\n")
+    assert available_bytes(tmp_path) == 1
+
+
+def test_the_limit_of_a_process_counts_less_its_size(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    statm = machine(tmp_path) / "proc/self/statm"
+    statm.parent.mkdir()
+    statm.write_text("7 5 3 1 0 1 0\n")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (17 * resource.getpagesize(), resource.RLIM_INFINITY))
+    assert available_bytes(tmp_path) == 10 * resource.getpagesize()
 
 
 def test_a_system_that_does_not_say_refuses_nothing(tmp_path, monkeypatch):
@@ -76,3 +98,33 @@ def test_flow_fields_count_where_they_are_used():
     tiles = 2048 * 2048
     assert needed_bytes(people, tiles, 64)["map"] - needed_bytes(birds, tiles, 64)["map"] >= tiles * 64
     assert needed_bytes(people, tiles, 0)["map"] == needed_bytes(people, tiles, people.crowd.destinations)["map"]
+
+
+def test_memory_for_those_who_will_be_born_counts(small):
+    (small / "born.yaml").write_text("agents: 5\nlife: {births_per_s: 1000000, season_s: 60, most: 2000000}\n")
+    assert line_of("born") == "born.yaml:2: life: needs about 921 MB of memory, and 512 MB are free"
+
+
+def test_a_tour_that_asks_for_too_many_agents_names_the_step(small):
+    (small / "tour.yaml").write_text("config: 1k\nsteps:\n  - say: One.\n  - say: Many.\n    do:\n      agents: 2000000\n")
+    with pytest.raises(ConfigError) as caught:
+        load_tour("tour.yaml")
+    (line,) = caught.value.lines
+    assert line.startswith("tour.yaml:6: steps.1.do.agents: 1k: agents: needs about ") and line.endswith("512 MB are free")
+
+
+def test_a_file_larger_than_the_memory_is_not_read(small):
+    with (small / "large").open("wb") as file:
+        file.truncate(600 * MB)
+    with pytest.raises(OSError, match="needs about 600 MB of memory, and 512 MB are free"):
+        read_bounded(small / "large", 1 << 30)
+
+
+def test_reading_takes_no_memory_for_the_bound(small):
+    (small / "short").write_text("short")
+    tracemalloc.start()
+    try:
+        assert read_bounded(small / "short", 1 << 30) == b"short"
+        assert tracemalloc.get_traced_memory()[1] < MB
+    finally:
+        tracemalloc.stop()

@@ -117,3 +117,9 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) is None
     (tmp_path / "20k.png").write_bytes(b"")
     assert picture_of(path) == tmp_path / "20k.png"
+
+
+def test_control_characters_of_a_description_are_escaped(tmp_path):
+    (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
+    assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
+    assert what_to_watch(tmp_path / "mine.yaml").isprintable()

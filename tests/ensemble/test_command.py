@@ -234,3 +234,44 @@ def test_out_must_be_a_folder(tmp_path, capsys) -> None:
         (tmp_path / "closed").mkdir(mode=0o500)
         assert main(["ensemble", "--out", str(tmp_path / "closed/out")]) == 1
         assert capsys.readouterr().err.endswith("Permission denied; what is finished is kept\n")
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def link_out(path: Path) -> None:
+    mine = Path("mine").absolute()
+    mine.write_text("precious")
+    path.symlink_to(mine)
+
+
+@quick
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
+@pytest.mark.parametrize("name", ["rows/a.rows", "manifest.json", "table.csv", "table.parquet", "plot.png"])
+@pytest.mark.parametrize(("make", "wrong"), [(fifo, "not a regular file"), (device, "a link that leads out of "),
+                                             (link_out, "a link that leads out of ")])
+def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, capsys, name, make, wrong) -> None:
+    monkeypatch.chdir(tmp_path)
+    out, path = tmp_path / "out", tmp_path / "out" / name
+    path.parent.mkdir(parents=True)
+    make(path)
+    assert main(["ensemble", "--config", "1k", "--out", str(out)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}: {wrong}")
+    with pytest.raises(ValueError, match=wrong):
+        list(api.run(api.make_plan("1k"), out))
+    assert make is not link_out or Path("mine").read_text() == "precious"
+
+
+@quick
+def test_a_folder_of_rows_elsewhere_is_refused(tmp_path, capsys) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / "rows").symlink_to(tmp_path / "elsewhere")
+    assert main(["ensemble", "--config", "1k", "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / 'out' / 'rows'}: a link that leads out of {tmp_path / 'out'}\n"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crowd_demo.app.process.progress_line import ERASE
+from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
 from crowd_demo.cli.measuring import InTerminal
 from crowd_demo.measure.experiment import Progress

@@ -206,6 +206,18 @@ def test_response_and_dt_are_one_constant(response: float, step_hz: float) -> No
         assert rules.follow == F(min(1, response * (1 / step_hz))) and rules.dt == F(1 / step_hz)
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(("setting", "square"), [
+    ("crowd.radius", "radius_sq"), ("crowd.gap", "gap_sq"), ("crowd.arrive", "arrive_sq"), ("flock.sight", "sight_sq"),
+    ("flock.separation", "separation_sq"), ("crates.speed_max", "speed_max_sq"), ("hunt.fear", "fear_sq")])
+def test_squares_are_products_in_float32(setting: str, square: str) -> None:
+    """Not powers: glibc's `powf` rounds that of 34.39 otherwise, and NumPy 1 makes a float64 of it."""
+    rules = refresh_rules(simulation(**{**PAGE, "agents": 2, "behaviour": setting.partition(".")[0],
+                                        setting.replace(".", "__"): 34.39}))
+    found = getattr(rules, square)
+    assert found == F(34.39) * F(34.39) and found.dtype == F
+
+
 # --- The state and its hash ------------------------------------------------------------------------------------------
 
 FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"

@@ -14,13 +14,13 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.child import lines_of, standard_lines
 from crowd_demo.app.process.heap import importing
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -39,12 +39,13 @@ DONE, MORE = "done", "more"
 Tell = Callable[[str], None]
 
 
-def main() -> None:
-    if sys.argv[1] == FORKS:
-        fork_when_told(socket.socket(fileno=sys.stdin.fileno()))
-    lines = lines_of(sys.stdin)
+def main(work: str) -> None:
+    """Compile what standard input says; or, if the work is FORKS, make copies that do."""
+    if work == FORKS:
+        fork_when_told(socket.socket(fileno=0))
+    lines, answers = standard_lines()
     ahead = ahead_of(lines.get())
-    COMPILE[sys.argv[1]](ahead, lines, lambda line: print(line, flush=True))
+    COMPILE[work](ahead, lines, lambda line: print(line, file=answers, flush=True))
 
 
 def fork_when_told(orders: socket.socket) -> None:
@@ -97,8 +98,8 @@ def count_the_ended() -> None:
 
 
 def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
-    answers = program.makefile("w")
-    COMPILE[letter](ahead, lines_of(program.makefile()), lambda line: print(line, file=answers, flush=True))
+    answers = program.makefile("w", encoding="utf-8")
+    COMPILE[letter](ahead, lines_of(program.makefile(encoding="utf-8")), lambda line: print(line, file=answers, flush=True))
 
 
 def ahead_of(config: str) -> Ahead:
@@ -109,20 +110,6 @@ def ahead_of(config: str) -> Ahead:
 
         make_compiler_ready()
     return Ahead(Config.model_validate_json(config))
-
-
-def lines_of(stream: TextIO) -> SimpleQueue[str]:
-    """What the program says. When it says no more, exit in the middle of anything."""
-    lines: SimpleQueue[str] = SimpleQueue()
-
-    def read() -> None:
-        with suppress(OSError):
-            for line in stream:
-                lines.put(line.rstrip("\n"))
-        os._exit(0)
-
-    threading.Thread(target=read, daemon=True).start()
-    return lines
 
 
 def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
@@ -186,7 +173,3 @@ def be_idle() -> None:
         os.nice(19)
     with suppress(OSError, AttributeError):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-if __name__ == "__main__":
-    main()

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, by_heading
+from crowd_demo.config.keys import ACTIONS, by_heading
+from crowd_demo.registry.actions import TOLD_BY_OTHERS
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Canvas

@@ -14,6 +14,7 @@ from pathlib import Path
 import pygame
 
 from crowd_demo.render.hud.theme import DARK, NORMAL, RGBA, TEXT, Colour, Theme
+from crowd_demo.texts import printable
 
 KEPT = 2048  # rendered texts, about 2 KB each
 
@@ -45,7 +46,7 @@ class Pen:
 
     def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
         """The text on a transparent surface, which must not be changed."""
-        key = text, size, self.colour(colour)
+        key = printable(text), size, self.colour(colour)
         if key not in self._kept:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
@@ -54,7 +55,8 @@ class Pen:
 
     def width(self, text: str, size: int = NORMAL) -> int:
         """Pixels that the text takes."""
-        font, digits = self._font(size), len(re.findall(r"\d", text))
+        text, font = printable(text), self._font(size)
+        digits = len(re.findall(r"\d", text))
         return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
@@ -75,6 +77,8 @@ class Pen:
         image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
         x = 0
         for words in re.findall(r"\d|\D+", text):
+            if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+                continue
             part = font.render(words, True, colour)
             width = digit if words.isdigit() else part.get_width()
             image.blit(part, (x + (width - part.get_width()) // 2, 0))

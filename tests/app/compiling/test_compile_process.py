@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -176,6 +178,39 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
     assert arguments == sorted(arguments, reverse=True), "the largest kernels come first"
     done = [done for _, done in told]
     assert done == sorted(done) and done[-1] == 39, "what is not loaded yet is not done"
+
+
+def fail(*_: object, **__: object) -> None:
+    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("kind", [Source, FORKING])
+def test_where_no_process_can_be_started_kernels_are_compiled_here(
+        kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    kernels = [Slow(f"kernel_{number}") for number in range(5)]
+    with Compilers(config := load_config("1k")) as compilers:
+        compilers.start(2)
+        assert compilers.source
+        compilers.source.wait()
+        compilers.want([Call(cast(Any, kernel), ()) for kernel in kernels], config.optimizations)
+        compilers.work(lambda *_: None, here=False)
+        compiling = Precompiler(compilers.source, config.optimizations)
+        compiling.pause(False)
+        assert compiling.wait(10), "there is nobody to go on"
+    assert [kernel.compiled_here for kernel in kernels] == [1] * 5
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("kind", [FORKING])
+def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = kind(load_config("1k"))
+    monkeypatch.setattr(socket, "socketpair", fail)
+    assert source.start(AS_TOLD).ask("anything") == ""
+    source.close()
 
 
 @pytest.mark.parametrize("lasts", [True, False])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import zlib
 from pathlib import Path
 
 import pygame
@@ -10,7 +12,9 @@ from driven import Driven
 
 from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
-from crowd_demo.render.hud.views import Row
+from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.theme import PAD
+from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_view
 
 pytestmark = pytest.mark.quick
 
@@ -115,3 +119,47 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
     driven.until(lambda: driven.loop.opened)
     driven.follow()
     assert driven.program.sim.agents.count == 50
+
+
+# --- pictures of others ----------------------------------------------------------------------------------------------
+
+def shown(picture: Path) -> tuple[int, ...]:
+    """The colour in the middle of a row's picture; that of the empty frame if the picture is not shown."""
+    pygame.font.init()
+    canvas = draw_view(ListView("Scenarios", [Row("mine", picture=picture)]), (640, 360), Pen(), 1.0)
+    return tuple(canvas.surface.get_at((PAD + PICTURE[0] // 2, HEAD + PICTURE_ROW // 2)))
+
+
+def png(width: int, height: int, path: Path) -> Path:
+    """A PNG of one bit a pixel, most of which are missing."""
+    header = width.to_bytes(4) + height.to_bytes(4) + bytes((1, 0, 0, 0, 0))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(64))), (b"IEND", b""))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(data).to_bytes(4) + name + data + zlib.crc32(name + data).to_bytes(4) for name, data in chunks))
+    return path
+
+
+@pytest.mark.parametrize("depth", [8, 24, 32])
+@pytest.mark.parametrize("size", [(20, 10), (960, 540)])
+def test_a_picture_of_any_size_and_depth_is_shown(tmp_path: Path, depth: int, size: tuple[int, int]) -> None:
+    picture = pygame.Surface(size, depth=depth)
+    picture.fill("white")
+    pygame.image.save(picture, tmp_path / "mine.png")
+    assert min(shown(tmp_path / "mine.png")) > 240
+
+
+def test_a_picture_too_large_to_unpack_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unpacked: list[bytes] = []
+    monkeypatch.setattr("crowd_demo.render.hud.views.unpacked", lambda data: unpacked.append(data) or pygame.Surface((9, 9)))
+    frame = shown(tmp_path / "none.png")
+    assert shown(png(20_000, 20_000, tmp_path / "huge.png")) == frame and not unpacked
+    assert shown(png(3840, 2160, tmp_path / "screen.png")) != frame and unpacked
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
+def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.png")
+    (tmp_path / "device.png").symlink_to("/dev/zero")
+    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "cut.png").write_bytes(png(20, 10, tmp_path / "whole.png").read_bytes()[:40])
+    assert {shown(tmp_path / f"{name}.png") for name in ("pipe", "device", "text", "cut")} == {shown(tmp_path / "none.png")}

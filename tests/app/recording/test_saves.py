@@ -15,6 +15,8 @@ from damages import damages
 from crowd_demo.app.recording.saves import newest, read_save, with_overrides, write_save
 from crowd_demo.cli import main
 from crowd_demo.config.loader import ConfigError, parse_overrides
+from crowd_demo.config.memory import AGENT
+from crowd_demo.sim import save_format
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encode, sealed
 from crowd_demo.sim.simulation import Simulation
@@ -156,6 +158,13 @@ def test_other_files_are_told_apart(people: Simulation, place: int, value: int, 
     data = bytearray(encode(people.snapshot(), "1")[:-CHECKSUM_BYTES])
     data[place] = value
     assert said in outcome(sealed(bytes(data)))
+
+
+def test_more_agents_than_there_is_memory_for_are_one_line(people: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the configuration says."""
+    data = encode(people.snapshot(), "1")
+    monkeypatch.setattr(save_format, "shortage", lambda needed: f"needs {needed}")
+    assert outcome(data) == f"needs {90 * AGENT}"
 
 
 @pytest.mark.quick

@@ -7,7 +7,8 @@ import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
 from crowd_demo.app.input.events import MOUSE
-from crowd_demo.config.keys import ACTIONS, HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
+from crowd_demo.config.keys import ACTIONS
+from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, grouped
 from crowd_demo.render.hud.canvas import Canvas

@@ -239,6 +239,12 @@ def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
     assert widths == {pen.width("000.00")}
 
 
+@pytest.mark.parametrize("text", ["a\0b", "a\udcffb", "\u202e", "\x1b[1m", "\u0301", "\ufe0f", ""])
+def test_any_text_can_be_written(text: str) -> None:
+    """Fonts refuse some characters, which files' names and comments may have."""
+    assert Pen().width(text) <= Pen().image(text).get_width()
+
+
 def test_text_that_is_too_long_is_cut_with_an_ellipsis() -> None:
     on = Canvas((1, 1), Pen(), 1.3, None)
     assert on.fitted("short", 500) == "short"
