@@ -172,7 +172,7 @@ BROKEN = [  # what a plugin's module says, and why the plugin is left out
     (technique("'a', (1, 2), 1", "exact=False, quick=2"),
      "ValueError: Technique 'a': quick: only an exact technique has such a choice"),
     (technique("'a', (1, 2), 1", "inactive=5"),
-     "TypeError: Technique 'a': inactive must be a function of the situation that returns true or false, not 5"),
+     "TypeError: Technique 'a': inactive must be a function of the situation that returns true, false or text, not 5"),
     (technique("'a', (1, 2), 1", "label='a\\0'"),
      r"ValueError: Technique 'a': label must be printable text, and not empty, not 'a\x00'"),
     (technique("'a', (1, 2), 1", "group='c'"), "ValueError: Technique 'a': group must be one of search, people, memory, time,"

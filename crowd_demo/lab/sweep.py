@@ -18,9 +18,8 @@ from crowd_demo.measure.crowd_variant import CrowdVariant, Picture, all_pairs_s
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.measure.record import header, result_json
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.registry.entries import Technique, Value
-from crowd_demo.registry.kinds import EXACT, Kind, kind_of, strongest
-from crowd_demo.registry.techniques import yaml_word
+from crowd_demo.registry.entries import EXACT, Kind, Technique, Value
+from crowd_demo.registry.techniques import kind_of, strongest, yaml_word
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.locality import locality
 

@@ -70,7 +70,7 @@ class Measurement(_OfTechniques):
         """Raises ValueError also if the other value would take minutes."""
         crowds, others = self._taken_crowds(), {self.path: self.other}
         if why := crowds.too_slow(others):
-            raise ValueError(f"{BY_PATH[self.path].label.strip()} {hud_word(self.other)}: {why}")
+            raise ValueError(f"{BY_PATH[self.path].label} {hud_word(self.other)}: {why}")
         yield from crowds.build()
         for values in ({}, others):
             for text in self._compile_for(crowds.options(values)):
@@ -112,7 +112,7 @@ class TechniqueRow(NamedTuple):
 
     def cells(self) -> tuple[str, ...]:
         on, off, buys, between = self.found.step.cells()
-        return (f"{self.technique.label.strip()}: {hud_word(self.value)}", hud_word(self.off), on, off,
+        return (f"{self.technique.label}: {hud_word(self.value)}", hud_word(self.off), on, off,
                 f"{UNCLEAR} {between}" if buys == UNCLEAR else buys, *self.found.frame.cells(), self.found.crowd)
 
 
@@ -151,7 +151,7 @@ class Ablation(_OfTechniques):
                 yield technique
 
     def _measured(self, crowds: ThreeCrowds, technique: Technique, number: int, of: int) -> Generator[Progress, None, Versus]:
-        others, label = {technique.path: technique.baseline}, technique.label.strip()
+        others, label = {technique.path: technique.baseline}, technique.label
         for text in self._compile_for(crowds.options(others)):
             yield Progress(f"{label}: {text}", number / of)
         text = f"{label}: {hud_word(self.values[technique.path])} against {hud_word(technique.baseline)}"
@@ -176,7 +176,7 @@ class Ablation(_OfTechniques):
         """A line for each reason for which techniques were not switched off."""
         together: dict[str, list[str]] = {}
         for path, why in self.left_out.items():
-            together.setdefault(why, []).append(BY_PATH[path].label.strip())
+            together.setdefault(why, []).append(BY_PATH[path].label)
         for why in sorted(together, key=lambda why: (why == INACTIVE, why == OFF_ALREADY)):
             yield f"{why}: {', '.join(together[why])}"
 

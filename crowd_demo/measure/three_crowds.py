@@ -30,9 +30,8 @@ from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pa
 from crowd_demo.measure.experiment import Progress, factor, factors, milliseconds
 from crowd_demo.measure.record import estimate_json, interval_json
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.kinds import EXACT, MARKED, MODEL, kind_of, strongest
-from crowd_demo.registry.techniques import BY_PATH, hud_word
+from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
+from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of, strongest
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -46,7 +45,7 @@ NARROW = 0.9, 1.1  # a factor between these is next to 1
 OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
 NOTHING, UNCLEAR = "nothing", "unclear"
 CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
-          **{kind.name: f"not the same ({kind.name})" for kind in MARKED}}
+          **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
 
 Crowd = Literal["same", "approximate", "model", "DIFFERS"]  # or how the techniques' kind is called
 Values = Mapping[str, Value]  # by path

@@ -7,6 +7,7 @@ The types of a record's fields say what they may hold, in part by a `Must`; plug
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import InitVar, dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -90,7 +91,8 @@ class Situation(NamedTuple):
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
 
 
-Decides = Annotated[Callable[[Situation], bool], Must(callable, "a function of the situation that returns true or false")]
+Decides = Annotated[Callable[[Situation], bool | str],
+                    Must(callable, "a function of the situation that returns true, false or text")]
 Explains = Annotated[Callable[[Situation], str], Must(callable, "a function of the situation that returns text")]
 
 
@@ -102,38 +104,75 @@ def nothing_left(situation: Situation) -> str:
     return ""
 
 
-class Technique(NamedTuple):
+class Kind(NamedTuple):
+    """What a technique does to the crowd. `mark` stands beside it where there is no room for the name."""
+
+    name: str
+    mark: str
+    does: str
+
+
+EXACT = Kind("exact", "", "the same crowd")  # whatever its value: the state hash stays
+APPROXIMATE = Kind("approximate", "~", "changes the motion")  # less work, and a small error
+MODEL = Kind("model", "≠", "another rule of behaviour")  # each value has a crowd of its own, and none is wrong
+KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
+
+
+@dataclass(frozen=True)
+class Technique:
     """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
     The first choice is the baseline that the others improve upon, unless `off` names another one. A technique of numbers takes
-    any number in its range, which is that of its choices unless given. While `inactive` is true, it changes nothing.
+    any number in its range, which is that of its choices unless given.
     """
 
     path: Keys
     choices: Choices
     default: Value
-    exact: bool
-    label: Name
-    why: Text
+    kind: Kind = EXACT
+    label: Name = ""
+    why: Text = ""
     stage: Text = ""  # the stage whose time it changes most
     key: Text = ""
-    range: Numbers = None
-    auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
-    inactive: Decides = never
-    partly: Explains = nothing_left  # what it still does, if another technique makes the rest inactive
-    approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
-    approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
     group: Group = NO_GROUP  # one of `GROUPS`
     watch: Text = ""  # what to look at when it is switched, in the HUD's words
     source: Text = ""  # whose idea it is
-    model: bool = False  # neither exact nor approximate: each value is another model, with a crowd of its own
+    detail: bool = False  # of the technique above it, and so indented
+    range: Numbers = None
+    auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
+    inactive: Decides = never  # True: it changes nothing at present; a text: what it still does
+    approximate_if: tuple[tuple[str, Value], ...] = ()  # an exact one is approximate while it, or another path, has that value
+    moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
+
+    # the names of these fields before 0.2, which plugins may use until 0.3
+    exact: InitVar[bool | None] = None
+    model: InitVar[bool] = False
+    partly: InitVar[Callable[[Situation], str] | None] = None
+    approximate_choices: InitVar[tuple[Value, ...]] = ()
+    approximate_with: InitVar[tuple[tuple[str, Value], ...]] = ()
+
+    def __post_init__(self, exact: bool | None, model: bool, partly: Callable[[Situation], str] | None,
+                      approximate_choices: tuple[Value, ...], approximate_with: tuple[tuple[str, Value], ...]) -> None:
+        exact = self.kind if isinstance(self.kind, bool) else exact
+        if exact is not None or model:
+            object.__setattr__(self, "kind", MODEL if model else EXACT if exact else APPROXIMATE)
+        if partly:
+            inactive = self.inactive
+            object.__setattr__(self, "inactive", lambda situation: inactive(situation) or partly(situation))
+        own = tuple((self.path, value) for value in approximate_choices)
+        object.__setattr__(self, "approximate_if", (*self.approximate_if, *own, *approximate_with))
 
     @property
     def baseline(self) -> Value:
         """The value upon which the others improve."""
         return self.choices[0] if self.off is None else self.off
+
+    @property
+    def approximate_values(self) -> tuple[Value, ...]:
+        """Those choices of an exact technique that are approximate."""
+        return tuple(value for path, value in self.approximate_if if path == self.path)
 
     @property
     def numbers(self) -> Range | None:
@@ -151,12 +190,12 @@ class Technique(NamedTuple):
 
     def mistakes(self) -> Iterator[str]:
         """What is wrong among fields of which each may be right."""
-        for field in ("choices", "default", "off", "quick", "approximate_choices"):
+        for field in ("choices", "default", "off", "quick", "approximate_values"):
             value = getattr(self, field)
             for each in value if isinstance(value, tuple) else (value,):
                 if each is not None and not self.allows(each):
                     yield f"{field}: {each!r} is none of its choices, or not in its range"
-        if self.quick is not None and not self.exact:
+        if self.quick is not None and self.kind is not EXACT:
             yield "quick: only an exact technique has such a choice"
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection
 from contextlib import suppress
+from dataclasses import InitVar
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -39,7 +40,7 @@ GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
            "stages": StageEntry, "measures": MeasureEntry}
 
-Entry = TypeVar("Entry", bound=tuple[Any, ...])
+Entry = TypeVar("Entry", bound=tuple[Any, ...] | Technique)
 
 
 class Installed(NamedTuple):
@@ -112,9 +113,11 @@ def say(text: str) -> None:
         print(printable(f"crowd-demo: {text}"), file=sys.stderr)
 
 
-def check(entry: tuple[Any, ...]) -> None:
+def check(entry: tuple[Any, ...] | Technique) -> None:
     """Raise TypeError or ValueError for an entry that would only fail later, and then without the plugin's name."""
     for field, hint in get_type_hints(type(entry), include_extras=True).items():
+        if isinstance(hint, InitVar):
+            continue
         value: object = getattr(entry, field)
         must: Must | None = next(iter(getattr(hint, "__metadata__", ())), None)
         what = must.be if must else hint.__name__ if isinstance(hint, type) else str(hint)
@@ -134,8 +137,8 @@ def _adapter(hint: Any) -> TypeAdapter[object]:
     return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
-def _called(entry: tuple[Any, ...]) -> str:
-    return f"{type(entry).__name__} {short(entry[0])}"
+def _called(entry: tuple[Any, ...] | Technique) -> str:
+    return f"{type(entry).__name__} {short(entry.path if isinstance(entry, Technique) else entry[0])}"
 
 
 def _top(code: str) -> str:

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ import crowd_demo
 from crowd_demo.cli import main
 from crowd_demo.lab.sweep import NOTE, WARM_UP, expectations, figure
 from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.kinds import usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -66,7 +68,7 @@ def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
+    liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
     monkeypatch.setattr("crowd_demo.lab.sweep.kind_of", lambda technique, value, get: usual_kind(technique))
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1

@@ -13,7 +13,7 @@ from versus import no_compiling, pair, versus
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.ablation import MEMORY_NOTE, Ablation, Measurement
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 FEW = Limits(seconds=1.0, steps=6)
@@ -120,7 +120,7 @@ def test_every_technique_can_be_switched_off_and_exact_ones_give_the_same_crowd(
     measured = {row.technique.path: row for row in found.rows}
     assert measured.keys() | found.left_out.keys() == {technique.path for technique in TECHNIQUES}
     assert {"neighbours", "simd", "reorder.when", "stagger.avoidance", "cull", "depth", "blitter"} <= measured.keys()
-    assert all(row.found.crowd == "same" for row in found.rows if row.technique.exact)
+    assert all(row.found.crowd == "same" for row in found.rows if row.technique.kind is EXACT)
     assert measured["stagger.avoidance"].found.crowd == "approximate" and (measured["threads"].off, found.tick) == (1, 0)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pygame
 import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
@@ -61,7 +63,7 @@ def test_help_is_ordered_by_what_one_wants_to_do() -> None:
 def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ACTIONS, "dance", Action(("f14",), "let them dance", "Time"))
     monkeypatch.setitem(ACTIONS, "rumour", Action((), "who has heard it", "Techniques: more"))
-    monkeypatch.setitem(BY_PATH, "rumour", BY_PATH["threads"]._replace(path="rumour", label="rumours"))
+    monkeypatch.setitem(BY_PATH, "rumour", replace(BY_PATH["threads"], path="rumour", label="rumours"))
     groups = entries_of({**KEYS, "dance": ("f14",)})
     assert groups["Time"][-1] == Entry(("f14",), "", "let them dance")
     assert groups["Techniques: more"] == [Entry((), "rumours", BY_PATH["threads"].why)], "without a key too"
