@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from child_arm import ArmError
 from installs import Install
+from variants import ChildError
 
 TOOLS = ("Xvfb", "xwd")
 SIZE = (1280, 720)
@@ -35,7 +35,7 @@ def missing_tools() -> list[str]:
 
 
 def first_start(install: Install, config: str, watched_s: float = 0.0) -> Seen:
-    """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ArmError."""
+    """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ChildError."""
     with _screen() as display, tempfile.TemporaryDirectory() as cache:
         environment = {**install.environment, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "CROWD_DEMO_CACHE": cache,
                        "CROWD_DEMO_PREFERENCES": ""}
@@ -55,7 +55,7 @@ def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched
     while not moving_s or time.monotonic() - began < watched_s:
         now_s = time.monotonic() - began
         if process.poll() is not None or now_s > PATIENCE_S:
-            raise ArmError("no crowd was seen")
+            raise ChildError("no crowd was seen")
         if not moving_s:
             pixels = _middle(display)
             colours = len(set(pixels))

@@ -318,14 +318,14 @@ class Simulation:
         self.history = list(snapshot.history)
         self._begin()
 
-    def twin(self) -> Simulation:
+    def replica(self) -> Simulation:
         """Return another simulation, without agents, that shares the walls; so it takes a millisecond.
 
-        `twin.restore(sim.state())` copies the state. It is good until the walls change.
+        `replica.restore(sim.state())` copies the state. It is good until the walls change.
         """
-        twin = Simulation.__new__(Simulation)
-        twin._build(self.config, self.world)
-        return twin
+        replica = Simulation.__new__(Simulation)
+        replica._build(self.config, self.world)
+        return replica
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> Self:

@@ -16,7 +16,7 @@ import pytest
 
 from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
-from crowd_demo.cli.experiments import Watched
+from crowd_demo.cli.measuring import InTerminal
 from crowd_demo.measure.experiment import Progress
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH
@@ -184,10 +184,10 @@ class Two:
 
 @quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.cli.experiments.LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
     monkeypatch.setattr("crowd_demo.app.process.progress_line.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert Watched("two", lambda watched: Two()).watch() == 0
+    assert InTerminal("two", lambda running: Two()).watch() == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err
 
 

@@ -14,9 +14,8 @@ from crowds import simulation
 
 import crowd_demo
 from crowd_demo.cli import main
-from crowd_demo.lab.sweep_runs import WARM_UP, Contender, expectations
-from crowd_demo.lab.sweep_table import NOTE, figure
-from crowd_demo.measure.crowd import CrowdArm
+from crowd_demo.lab.sweep import NOTE, WARM_UP, expectations, figure
+from crowd_demo.measure.crowd_variant import CrowdVariant
 from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.kinds import usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
@@ -71,7 +70,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
                                                                capsys: pytest.CaptureFixture[str]) -> None:
     liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.sweep_runs.kind_of", lambda technique, value, get: usual_kind(technique))
+    monkeypatch.setattr("crowd_demo.lab.sweep.kind_of", lambda technique, value, get: usual_kind(technique))
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 
@@ -114,8 +113,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def test_what_will_be_slow_is_said_before() -> None:
-    arm = CrowdArm(simulation("1k", agents=100, optimizations__neighbours="none"))
-    brute = {"none": Contender("none", arm)}
+    brute = {"none": CrowdVariant(simulation("1k", agents=100, optimizations__neighbours="none"))}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
     assert line == "neighbours=none: all pairs are tested, which may take 333 s"

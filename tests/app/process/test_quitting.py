@@ -46,10 +46,10 @@ sys.exit(run(["--config", "1k", "--set", "map=null", "--headless", *sys.argv[1:]
 """
 SWEEPING = LISTEN + """
 from crowd_demo.cli import main
-from crowd_demo.lab import sweep_runs
-sweep_runs.contenders = lambda *_: {}
-sweep_runs.measure = stay
-sweep_runs.expectations = lambda *_: []
+from crowd_demo.lab import sweep
+sweep.variants_of = lambda *_: {}
+sweep.sweep = stay
+sweep.expectations = lambda *_: []
 sys.exit(main(["sweep", "depth", *sys.argv[1:]]))
 """
 
