@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.ensemble.executor import ExecutorError
 from crowd_demo.ensemble.job import Job, Row, carry_out
-from crowd_demo.texts import error_line
+from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
     from distributed import Future

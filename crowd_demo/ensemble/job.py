@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from crowd_demo.texts import error_line
+from crowd_demo.registry.texts import error_line
 
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 
