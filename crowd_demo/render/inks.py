@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Words
-from crowd_demo.render.told import RGB
+
+RGB = tuple[int, int, int]
 
 BLACK: RGB = (12, 14, 18)
 WHITE: RGB = (250, 250, 246)

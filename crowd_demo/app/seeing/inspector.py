@@ -14,10 +14,10 @@ import numpy as np
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.hud.status import Inspection, MemoryStrip
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.inspected import draw_agent, draw_box
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Inspection, MemoryStrip
 from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of
 from crowd_demo.sim.measures import size_text
 from crowd_demo.sim.simulation import Simulation

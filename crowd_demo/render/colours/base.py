@@ -13,7 +13,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Call
-from crowd_demo.render.told import RGB as RGB  # for the modes
+from crowd_demo.render.inks import RGB as RGB  # for the modes
 from crowd_demo.sim.simulation import Simulation
 
 CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black

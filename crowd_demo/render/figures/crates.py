@@ -22,9 +22,9 @@ from crowd_demo.render.figures.base import MARGIN_PX, Shot
 from crowd_demo.render.figures.boxes import Boxes, Inks, Part, Patterns, fill_calls, fill_plain
 from crowd_demo.render.figures.light import Shades, channels_of
 from crowd_demo.render.figures.sprites import Manifest
+from crowd_demo.render.inks import RGB
 from crowd_demo.render.pixels import Frame, frame_of
 from crowd_demo.render.projection import Moving, drawn, hash_id, pixel
-from crowd_demo.render.told import RGB
 from crowd_demo.sim.behaviours.crates import CrateColumns
 
 TONES: tuple[RGB, ...] = (

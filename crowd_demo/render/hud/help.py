@@ -14,8 +14,7 @@ import pygame
 from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, by_heading
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
 Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown

@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
 from crowd_demo.render.hud.theme import (
     ACCENT,
     DIM,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 from crowd_demo.sim.inspection import around, pushes_call
 
 MOST = 12  # people whose neighbours are shown
@@ -21,7 +21,7 @@ def draw_avoidance(sketch: Sketch, looking: Looking) -> None:
     slots, how_many = looking.some(looking.in_view(), MOST)
     near = [around(sim, int(slot)) for slot in slots]
     if not all(near):
-        sketch.tell(NOT_BUILT)
+        sketch.explain(NOT_BUILT)
         return
     candidates = [each.candidates for each in near if each]
     finding, pushes = pushes_call(sim, slots, candidates)
@@ -40,5 +40,5 @@ def draw_avoidance(sketch: Sketch, looking: Looking) -> None:
     sketch.arrows(x, y, far_x, far_y, ink(BLACK, 170), 4)
     sketch.arrows(x, y, far_x, far_y, ink(SKY), 2)
     sketch.circles(x, y, 8 / sketch.zoom, ink(WHITE), 2)
-    sketch.tell(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
+    sketch.explain(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
                 Key(SKY, "the push since their last look"))

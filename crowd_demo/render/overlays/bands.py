@@ -15,7 +15,7 @@ def draw_bands(sketch: Sketch, looking: Looking) -> None:
     """Tint every other band, as this picture was sorted."""
     scale = looking.used.bands
     if scale is None:
-        sketch.tell("agents as light need no order: nothing is sorted at this zoom")
+        sketch.explain("agents as light need no order: nothing is sorted at this zoom")
         return
     top, per_unit = float(scale.top), float(scale.per_unit)
     view, band = sketch.rect, np.arange(scale.bands)
@@ -27,4 +27,4 @@ def draw_bands(sketch: Sketch, looking: Looking) -> None:
     sketch.lines(left, upper, right, upper, ink(BLACK, 150))
     starts = looking.used.band_starts[:scale.bands + 1]
     agents = np.diff(starts)
-    sketch.tell(f"{scale.bands} bands of {1 / per_unit:.3g} units, with {agents.min()} to {agents.max()} agents")
+    sketch.explain(f"{scale.bands} bands of {1 / per_unit:.3g} units, with {agents.min()} to {agents.max()} agents")

@@ -17,13 +17,13 @@ from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.status import LegendItem
 from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.overlays.seen import joined, seen_call
 from crowd_demo.render.overlays.sketch import Moved, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
 from crowd_demo.render.scene import Used
-from crowd_demo.render.told import OverlayLegend
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
 
@@ -94,7 +94,7 @@ def on_ground(shown: Collection[str]) -> set[str]:
 
 def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, pen: Pen,
                   more: Callable[[Sketch], None] = lambda sketch: None, scale: float = 1.0,
-                  moved: Moved = lambda rect: rect) -> list[OverlayLegend]:
+                  moved: Moved = lambda rect: rect) -> list[LegendItem]:
     """Draw the overlays named in `shown`, in the order of the registry, and `more`; return the legend. Runs a kernel.
 
     Labels are `scale` times as large as usual, and moved away from what will cover them.
@@ -104,7 +104,7 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
         if name in shown:
             sketch.name = entry.label
             if why := entry.inactive(situation):
-                sketch.tell(why)
+                sketch.explain(why)
             else:
                 draw: Draw = load(entry.draw)
                 draw(sketch, looking)
@@ -116,4 +116,4 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], looking: Looking, 
     if target is not on:
         on.blit(target, (0, 0))
     sketch.write(on, pen, scale, moved)
-    return sketch.told
+    return sketch.legend_items

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import ORANGE, SHADOW, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 from crowd_demo.sim.measures import length_text
 from crowd_demo.sim.neighbours.boxes import extents
 
@@ -24,7 +24,7 @@ def draw_bodies(sketch: Sketch, looking: Looking) -> None:
     if len(half):
         side = half[slots].astype(np.float64)
         sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE), shadow=SHADOW)
-        sketch.tell(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
+        sketch.explain(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
         return
     keys = []
     if needs.body > 0:
@@ -33,4 +33,4 @@ def draw_bodies(sketch: Sketch, looking: Looking) -> None:
     few, how_few = looking.some(in_view, FEW)  # not of those few, whose hashes already are alike
     x, y = looking.places(few)
     sketch.circles(x, y, needs.radius, ink(WHITE), dash=5, shadow=SHADOW)
-    sketch.tell("", *keys, Key(WHITE, f"neighbours are within {length_text(sim, needs.radius)} ({how_few})", dashed=True))
+    sketch.explain("", *keys, Key(WHITE, f"neighbours are within {length_text(sim, needs.radius)} ({how_few})", dashed=True))

@@ -22,7 +22,7 @@ def draw_candidates(sketch: Sketch, looking: Looking) -> None:
     """Fill each cell, or the box of each group that looks together, by the candidates of its agents."""
     structure = looking.structure
     if structure is None:
-        sketch.tell(NOT_BUILT)
+        sketch.explain(NOT_BUILT)
         return
     match structure.candidates():
         case Cells() as cells:

@@ -6,10 +6,10 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, WHITE, ink
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
 
@@ -22,7 +22,7 @@ def draw_cells(sketch: Sketch, looking: Looking) -> None:
     """Draw the part of the structure that is on the screen."""
     structure = looking.structure
     if structure is None:
-        sketch.tell(NOT_BUILT)
+        sketch.explain(NOT_BUILT)
     elif isinstance(structure, TreeStructure):
         _draw_tree(sketch, structure)
     elif isinstance(structure, ZGrid):
@@ -31,12 +31,13 @@ def draw_cells(sketch: Sketch, looking: Looking) -> None:
         if level:
             _draw_grid(sketch, structure.cell * (1 << level), structure.floor.columns / (1 << level),
                        structure.floor.rows / (1 << level), STRONG, 2)
-        sketch.tell(_words(structure.cell, structure.floor.columns, structure.floor.rows, every),
+        sketch.explain(_words(structure.cell, structure.floor.columns, structure.floor.rows, every),
                     Key(BLACK, f"squares of {1 << level} x {1 << level} cells look together"))
     else:
         grid = structure.domain.grid
         every = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
-        sketch.tell(f"{_words(grid.cell, grid.columns, grid.rows, every)}; an agent looks {grid.reach} farther on each side")
+        text = _words(grid.cell, grid.columns, grid.rows, every)
+        sketch.explain(f"{text}; an agent looks {grid.reach} farther on each side")
 
 
 def _words(cell: float, columns: int, rows: int, every: int) -> str:
@@ -72,7 +73,7 @@ def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
         boxes = tree.box[1 << upper:2 << upper]
         left, top, right, bottom = boxes[_meets(boxes, sketch.rect)].T
         sketch.boxes(left, top, right, bottom, line, width)
-    sketch.tell(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
+    sketch.explain(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
                 + ("" if level == depth else f"; boxes of level {level}: leaves are too small to be seen"),
                 Key(BLACK, "leaves" if level == depth else f"level {level}"), Key(WHITE, f"level {max(level - UPPER, 0)}"))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SKY, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 
 
 def draw_culling(sketch: Sketch, looking: Looking) -> None:
@@ -17,7 +17,7 @@ def draw_culling(sketch: Sketch, looking: Looking) -> None:
     if used.cells is None:
         sketch.boxes(used.shot.bounds.left, used.shot.bounds.top, used.shot.bounds.right, used.shot.bounds.bottom,
                      ink(BLACK), width=2)
-        sketch.tell(f"all {count:,} agents were tested, {counters['drawn']:,.0f} kept", Key(BLACK, "bounds of the test"))
+        sketch.explain(f"all {count:,} agents were tested, {counters['drawn']:,.0f} kept", Key(BLACK, "bounds of the test"))
         return
     cells, grid = used.cells, looking.sim.world.grid
     side = grid.cell
@@ -35,5 +35,5 @@ def draw_culling(sketch: Sketch, looking: Looking) -> None:
         sketch.lines(left, y, right, y, ink(BLACK, 90))
     tested = counters["tested"]
     hint = "" if looking.frozen else "; freeze the view and zoom out to see it from outside"
-    sketch.tell(f"{tested:,.0f} of {count:,} agents tested{hint}", Key(SKY, "taken without a test"), Key(ORANGE, "tested"),
+    sketch.explain(f"{tested:,.0f} of {count:,} agents tested{hint}", Key(SKY, "taken without a test"), Key(ORANGE, "tested"),
                 Key(BLACK, "left out"))

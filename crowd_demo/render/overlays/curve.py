@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Ints, Longs
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import SCALE, SHADOW, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.cells import LEAST_PX
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import cells_between
-from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.sorted import Sorted
 from crowd_demo.sim.neighbours.trees import TreeStructure
 from crowd_demo.sim.neighbours.z_grid import ZGrid
@@ -26,7 +26,7 @@ def draw_curve(sketch: Sketch, looking: Looking) -> None:
     structure = looking.structure
     match structure:
         case None:
-            sketch.tell(NOT_BUILT)
+            sketch.explain(NOT_BUILT)
         case TreeStructure():
             _draw_leaves(sketch, structure)
         case ZGrid():
@@ -74,7 +74,7 @@ def _draw_leaves(sketch: Sketch, tree: TreeStructure) -> None:
     boxes = boxes[np.isfinite(boxes[:, 0])]  # a leaf of nobody has no box
     x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
     _join(sketch, np.arange(len(boxes)), x, y, len(boxes) - 1)
-    sketch.tell("from leaf to leaf of the tree", *ENDS)
+    sketch.explain("from leaf to leaf of the tree", *ENDS)
 
 
 def _draw_z(sketch: Sketch, grid: ZGrid) -> None:
@@ -103,7 +103,7 @@ def _draw_places(sketch: Sketch, cells: Ints, columns: int, rows: int, cell: flo
     places, side = _places(cells, columns, rows, level), cell * (1 << level)
     column, row = _in_view(sketch, side, places.shape[1], places.shape[0])
     _join(sketch, places[row, column].astype(np.int64), (column + 0.5) * side, (row + 0.5) * side, places.size - 1)
-    sketch.tell(_words(name, level), *ENDS)
+    sketch.explain(_words(name, level), *ENDS)
 
 
 def _places(cells: Ints, columns: int, rows: int, level: int) -> Ints:
@@ -131,4 +131,4 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
     y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
     sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
     sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
-    sketch.tell("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)
+    sketch.explain("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)

@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Longs
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import cells_between
-from crowd_demo.render.told import Key
 from crowd_demo.sim.terrain.flow_fields import ARRIVED, STEP_COLUMN, STEP_ROW, UNREACHABLE
 from crowd_demo.sim.terrain.tiles import Walls
 
@@ -24,13 +24,13 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
     """Draw an arrow in each tile on the screen, or in every n-th one; a box where people have arrived."""
     flow, walls = looking.sim.world.flow_fields, looking.sim.terrain.walls
     if not len(flow.made):
-        sketch.tell("there are no destinations")
+        sketch.explain("there are no destinations")
         return
     fields, (at_x, at_y) = flow.fields, looking.pointed_at
     goal = int(np.argmin((fields.goal_x - at_x) ** 2 + (fields.goal_y - at_y) ** 2))
     sketch.label(f"destination {goal}", float(fields.goal_x[goal]), float(fields.goal_y[goal]))
     if not flow.made[goal]:
-        sketch.tell(f"nobody has needed the field of destination {goal} yet, so it is not made")
+        sketch.explain(f"nobody has needed the field of destination {goal} yet, so it is not made")
         return
     tile, every = float(walls.tile), 1
     while every * tile * sketch.zoom < LEAST_PX:
@@ -44,7 +44,7 @@ def draw_flow(sketch: Sketch, looking: Looking) -> None:
                  shadow=ink(WHITE, 110))
     _draw_crosses(sketch, x[lost], y[lost], 0.2 * every * tile)
     thinned = f"; one tile in {every} x {every}" if every > 1 else ""
-    sketch.tell(f"to destination {goal}, the nearest to the cursor{thinned}",
+    sketch.explain(f"to destination {goal}, the nearest to the cursor{thinned}",
                 Key(BLUE, "next tile"), Key(BLACK, "arrived"), Key(VERMILION, "no way there"))
 
 

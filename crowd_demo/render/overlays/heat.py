@@ -9,9 +9,9 @@ from typing import NamedTuple
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Doubles
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import SCALE, scale_inks
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 
 PALE, FULL = 160, 215  # how opaque the least and the most are, of 255: enough to be told apart on any ground
 LASTING = 180  # pictures
@@ -49,7 +49,7 @@ def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
     inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)
     sketch.areas(heat.left, heat.top, heat.right, heat.bottom, inks)
     keys = (Key(colour, f"{1 + (end - 1) * third // 3:,}") for third, colour in enumerate(SCALE))
-    sketch.tell(f"{what}; most {most:,.0f}", *keys)
+    sketch.explain(f"{what}; most {most:,.0f}", *keys)
 
 
 def round_up(number: float) -> int:

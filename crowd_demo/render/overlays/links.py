@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import SCALE, SHADOW, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 
 MOST = 6000
 FULL = 1.0  # of its length at rest: a spring that is stretched so far has the last colour of the scale
@@ -17,7 +17,7 @@ def draw_links(sketch: Sketch, looking: Looking) -> None:
     """Draw the links that are on the screen."""
     links = looking.sim.links
     if not links.fresh:
-        sketch.tell(NOT_BUILT)
+        sketch.explain(NOT_BUILT)
         return
     a, b = links.pairs()
     (ax, ay), (bx, by) = looking.places(a), looking.places(b)
@@ -29,5 +29,5 @@ def draw_links(sketch: Sketch, looking: Looking) -> None:
     rest = looking.sim.config.links.rest
     stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
     sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], scale_inks(stretch / FULL, 255, 255), width=2, shadow=SHADOW)
-    sketch.tell(f"{len(a):,} links" + (f"; 1 in {every} is drawn" if every > 1 else ""), Key(SCALE[0], "at rest"),
+    sketch.explain(f"{len(a):,} links" + (f"; 1 in {every} is drawn" if every > 1 else ""), Key(SCALE[0], "at rest"),
                 Key(SCALE[-1], "twice as long, or longer"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, SHADOW, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
 
 MOST = 80  # lines
@@ -25,5 +25,5 @@ def draw_sight(sketch: Sketch, looking: Looking) -> None:
         sketch.lines(x[shown], y[shown], columns.goal_x[of], columns.goal_y[of], ink(colour, 235), 2, dash, shadow)
     side = 3 / sketch.zoom
     sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=2)
-    sketch.tell(f"goals {how_many} who walk; {clear.mean() if len(clear) else 0:.0%} in sight",
+    sketch.explain(f"goals {how_many} who walk; {clear.mean() if len(clear) else 0:.0%} in sight",
                 Key(WHITE, "in sight"), Key(BLACK, "behind walls or water: the flow field leads", dashed=True))

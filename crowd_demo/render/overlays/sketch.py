@@ -17,12 +17,12 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute.jit import Call
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
+from crowd_demo.render.hud.status import Key, LegendItem
 from crowd_demo.render.hud.theme import SMALL, TEXT, scale_for
+from crowd_demo.render.inks import RGB
 from crowd_demo.render.overlays.marks import Areas, Strokes, Window, marks_call
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.told import RGB, Key, OverlayLegend
 
 FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
@@ -48,7 +48,7 @@ class Sketch:
         self._areas: list[tuple[ArrayLike, ...]] = []  # four edges, inks
         self._strokes: list[tuple[ArrayLike, ...]] = []  # x and y of both ends, inks, widths, dashes
         self._labels: list[Label] = []
-        self.told: list[OverlayLegend] = []
+        self.legend_items: list[LegendItem] = []
         self.name = ""  # of the overlay that is drawing
 
     @property
@@ -99,9 +99,9 @@ class Sketch:
 
     # --- words -------------------------------------------------------------------------------------------------------
 
-    def tell(self, text: str, *keys: Key) -> None:
+    def explain(self, text: str, *keys: Key) -> None:
         """Say in the legend what the present overlay shows, and what its colours mean."""
-        self.told.append(OverlayLegend(self.name, text, keys))
+        self.legend_items.append(LegendItem(self.name, text, keys))
 
     def label(self, text: str, x: float, y: float, colour: RGB | str = TEXT) -> None:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""

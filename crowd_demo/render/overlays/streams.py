@@ -6,11 +6,11 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Words
 from crowd_demo.render.colours.heading import SHADES, WHEEL, shades_of
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import SHADOW, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.overlays.squares import squares_in
-from crowd_demo.render.told import Key
 from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
@@ -42,7 +42,7 @@ def draw_streams(sketch: Sketch, looking: Looking) -> None:
     sketch.arrows(to_x - 2 * way_x, to_y - 2 * way_y, to_x, to_y, inks_of(way_x, way_y), width=2, shadow=SHADOW)
     keys = (Key(colour, text) for colour, text in zip(WHEEL, ("up", "right", "down", "left"), strict=True))
     thinned = f" (1 in {every} agents)" if every > 1 else ""
-    sketch.tell(f"where agents go, on {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
+    sketch.explain(f"where agents go, on {square_text(looking.sim, side)}{thinned}; long: all agree", *keys)
 
 
 def _some(looking: Looking) -> tuple[Ints, int]:

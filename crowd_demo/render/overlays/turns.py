@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.render.colours.looking import ages
+from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, ORANGE, SKY, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Key
 from crowd_demo.sim.neighbours.schedule import LONGEST
 
 MOST = 3000  # agents with a mark
@@ -31,7 +31,7 @@ def draw_turns(sketch: Sketch, looking: Looking) -> None:
     sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
     share = looked.mean() if len(slots) else 0.0
     words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
-    sketch.tell(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",
+    sketch.explain(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",
                 *(() if turn.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
                 Key(WHITE, f"have looked ({how_many})"))
 

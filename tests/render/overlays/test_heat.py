@@ -42,4 +42,4 @@ def test_the_legend_begins_at_one_and_has_a_colour_for_each_third() -> None:
         sketch, edge = Sketch(Camera((400.0, 300.0), (200, 150))), np.zeros(1)
         sketch.name = "heat"
         draw_heat(sketch, Heat(edge, edge, edge + 10, edge + 10, np.array([most], np.float64)), "agents", Scales())
-        assert [key.what for key in sketch.told[0].keys] == texts.split()
+        assert [key.what for key in sketch.legend_items[0].keys] == texts.split()

@@ -11,7 +11,7 @@ from overlaid import SIZE, camera_of, pixels, shown
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.overlays.base import Looking, draw_overlays
 from crowd_demo.render.overlays.heat import Scales
 from crowd_demo.render.pixels import plain_surface

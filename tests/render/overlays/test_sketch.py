@@ -10,7 +10,7 @@ import pytest
 from eyes import EYES, distance, lab
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
 from crowd_demo.render.overlays.marks import Areas, Strokes, Window, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch

@@ -138,7 +138,7 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
     sim = simulation("1k", optimizations__stagger__paths=1)
     sim.step(3)
     spy = spied(sim, draw_flow, 0.6)
-    text = spy.told[0].text
+    text = spy.legend_items[0].text
     goal = int(text.split()[2].rstrip(","))
     assert sim.world.flow_fields.made[goal] and "cursor" in text
     x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
@@ -167,7 +167,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
         side = sides[-1]
-        assert square_text(sim, side) in spy.told[0].text
+        assert square_text(sim, side) in spy.legend_items[0].text
         columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
         on: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for slot in range(sim.agents.count):
@@ -184,7 +184,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
                  for k in range(arrows)}
         assert found.keys() == expected.keys() and len(found) > 5
         assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
-        assert (f"1 in {every} agents" in spy.told[0].text) == (every > 1)
+        assert (f"1 in {every} agents" in spy.legend_items[0].text) == (every > 1)
 
 
 def test_streams_have_the_colours_of_headings() -> None:
