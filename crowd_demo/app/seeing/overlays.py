@@ -18,10 +18,9 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.status import LegendItem, PanelSettings
 from crowd_demo.render.hud.theme import THEMES
-from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
-from crowd_demo.render.overlays.heat import Scales
-from crowd_demo.render.overlays.inspected import draw_box
-from crowd_demo.render.overlays.sketch import Moved, Sketch
+from crowd_demo.render.overlays.agents import draw_box
+from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
+from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
 
 
@@ -77,12 +76,12 @@ class Overlays:
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
 
     def _draw(self, on: pygame.Surface, shown: Set[str], looks: PanelSettings,
-              more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[LegendItem, ...]:
+              more: Callable[[OverlayView, Sketch], None] = lambda view, sketch: None) -> tuple[LegendItem, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
         if not (scene and scene.used and self._compiled()):
             return ()
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
-            looking = Looking(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
-            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale, self.moved))
+            view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
+            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), looks.scale, self.moved))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays.heat import LASTING, Heat, Scales, draw_heat, round_up
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, draw_heat, round_up
 
 pytestmark = pytest.mark.quick
 
