@@ -95,8 +95,7 @@ class Times:
     def slowest(self, frame_ms: Floats) -> list[float]:
         """The slowest frame of each column, 0 where none is known."""
         np.maximum.reduceat(frame_ms, self._firsts, out=self._slowest)
-        found: list[float] = self._slowest.tolist()
-        return found
+        return self._slowest.tolist()
 
     def scale_ms(self, frame_ms: Floats) -> float:
         """Milliseconds of the full height for those that are known."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.looking import ages
+from crowd_demo.render.colours.machine import ages
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
@@ -39,7 +39,7 @@ LEAST_SIZE = 0.6  # of these sizes: below a pixel a unit marks are smaller, or t
 def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
     """Draw an arrow from each agent to where it will be after some time if nothing changes."""
     slots, x, y, how_many = view.sample(view.in_view(), ARROWS)
-    agents = view.used.shot.agents
+    agents = view.used.now.agents
     to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
     sketch.arrows(x, y, to_x, to_y, ink(WHITE), shadow=SHADOW)
     sketch.explain(f"arrows {how_many}", Key(WHITE, f"the way in {AHEAD_S:g} s at the present velocity"))

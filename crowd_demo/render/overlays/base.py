@@ -115,13 +115,13 @@ class OverlayView(NamedTuple):
         """
         halvings = (max(len(slots) - 1, 0) // most).bit_length()
         kept, x, y = self._found(slots, EVERYWHERE, (1 << halvings) - 1)
-        by_id = np.argsort(self.used.shot.agents.id[kept])
+        by_id = np.argsort(self.used.now.agents.id[kept])
         return kept[by_id], x[by_id], y[by_id], f"of 1 in {1 << halvings} agents" if halvings else "of all agents in view"
 
     def _found(self, slots: Ints, rect: Rect, mask: int = 0) -> tuple[Ints, Doubles, Doubles]:
         """Those of them that are drawn in a part of the world, and whose hashed id has no bit of the mask; x and y of each."""
-        shot = self.used.shot
-        find, found = finding(shot.workers, np.ascontiguousarray(slots, np.int32), shot.agents, shot.ahead, rect, mask)
+        now = self.used.now
+        find, found = finding(now.workers, np.ascontiguousarray(slots, np.int32), now.agents, now.ahead, rect, mask)
         find.run()
         return found.joined()
 

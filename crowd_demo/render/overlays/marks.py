@@ -16,7 +16,7 @@ from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.pixels import Frame, over_pixel
-from crowd_demo.render.slices import SLICES_PER_WORKER
+from crowd_demo.render.projection import SLICES_PER_WORKER
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FAR_PX = 1e6  # what is farther away, or nowhere, is not drawn

@@ -18,14 +18,14 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
     """Fill them; all of it is in view only from outside, while the frustum is frozen."""
     used, counters, count = view.used, view.sim.profile.counters, view.sim.agents.count
     if used.cells is None:
-        sketch.boxes(used.shot.bounds.left, used.shot.bounds.top, used.shot.bounds.right, used.shot.bounds.bottom,
+        sketch.boxes(used.now.bounds.left, used.now.bounds.top, used.now.bounds.right, used.now.bounds.bottom,
                      ink(BLACK), width=2)
         sketch.explain(f"all {count:,} agents were tested, {counters['drawn']:,.0f} kept", Key(BLACK, "bounds of the test"))
         return
-    cells, grid = used.cells, view.sim.world.grid
+    cells, inner_cells, grid = used.cells.all, used.cells.inner, view.sim.world.grid
     side = grid.cell
     left, top, right, bottom = (number * side for number in (cells.column0, cells.row0, cells.column1, cells.row1))
-    inner = [number * side for number in (cells.inner_column0, cells.inner_row0, cells.inner_column1, cells.inner_row1)]
+    inner = [number * side for number in (inner_cells.column0, inner_cells.row0, inner_cells.column1, inner_cells.row1)]
     wide, high = grid.columns * side, grid.rows * side
     culled = ink(BLACK, 110)
     sketch.areas([0, 0, 0, right], [0, bottom, top, top], [wide, wide, left, wide], [top, high, bottom, bottom], culled)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Bytes, Doubles, Ints, Longs, Words
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.colours.heading import SHADES, WHEEL, shades_of
+from crowd_demo.render.colours.movement import SHADES, WHEEL, shades_of
 from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, BLUE, SHADOW, VERMILION, WHITE, ink
 from crowd_demo.render.overlays.base import OverlayView
@@ -37,7 +37,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
     side = _side(sketch, view.sim, every)
     squares = squares_in(sketch.rect, side)
     square = squares.number_at(x, y)
-    agents = view.used.shot.agents
+    agents = view.used.now.agents
     vx, vy = np.rint(agents.vx[slots] * FIXED), np.rint(agents.vy[slots] * FIXED)
     speed = np.rint(np.hypot(vx, vy))
     count, speeds, sum_x, sum_y = (np.bincount(square, each, squares.total) for each in (None, speed, vx, vy))
@@ -54,7 +54,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
 
 def _some(view: OverlayView) -> tuple[Ints, int]:
     """The slots of agents that were drawn, of many always the same ones; and of how many each is one."""
-    drawn, ids = view.used.slots, view.used.shot.agents.id
+    drawn, ids = view.used.slots, view.used.now.agents.id
     every = 1 << (max(len(drawn) - 1, 0) // MOST).bit_length()
     return drawn[ids[drawn] & (every - 1) == 0] if every > 1 else drawn, every
 
