@@ -16,12 +16,12 @@ from canvas import save
 from torus import TILE
 
 SPRITES = {
-    "people": {"file": "people.png", "cell": draw_people.CELL, "foot": draw_people.FOOT,
+    "people": {"file": "people.png", "cell": draw_people.CELL, "anchor": draw_people.FOOT,
                "directions": draw_people.DIRECTIONS, "poses": draw_people.POSES, "looks": len(draw_people.LOOKS)},
-    "icons": {"file": "icons.png", "cell": draw_people.CELL, "foot": draw_people.FOOT, "states": draw_people.ICONS},
-    "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "centre": draw_birds.CENTRE,
+    "icons": {"file": "icons.png", "cell": draw_people.CELL, "anchor": draw_people.FOOT, "states": draw_people.ICONS},
+    "birds": {"file": "birds.png", "cell": [draw_birds.CELL, draw_birds.CELL], "anchor": draw_birds.CENTRE,
               "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.LOOKS)},
-    "hunt": {"file": "hunt.png", "cell": [draw_birds.HUNT_CELL] * 2, "centre": [draw_birds.HUNT_CELL // 2] * 2,
+    "hunt": {"file": "hunt.png", "cell": [draw_birds.HUNT_CELL] * 2, "anchor": [draw_birds.HUNT_CELL // 2] * 2,
              "headings": draw_birds.HEADINGS, "flaps": len(draw_birds.BEATS), "looks": len(draw_birds.HUNT)},
     "tiles": {"file": "tiles.png", "cell": TILE, "variants": draw_tiles.VARIANTS, "kinds": list(draw_tiles.KINDS),
               "skies": draw_tiles.SKIES},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crowd_demo.render.told import RGB
+from crowd_demo.render.inks import RGB
 
 Matrix = NDArray[np.float64]
 EYES: dict[str, Matrix] = {  # on linear RGB: Viénot, Brettel and Mollon 1999

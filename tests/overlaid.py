@@ -7,8 +7,8 @@ import pygame
 
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.heat import Scales
+from crowd_demo.render.overlays.base import OverlayView
+from crowd_demo.render.overlays.sketch import Scales
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
@@ -23,13 +23,13 @@ def camera_of(sim: Simulation, zoom: float | None = None) -> Camera:
     return camera
 
 
-def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, Looking]:
+def shown(sim: Simulation, camera: Camera) -> tuple[pygame.Surface, OverlayView]:
     """The picture without overlays, and what they get."""
     scene, surface = Scene(sim, sim.config, assets_folder()), plain_surface(SIZE)
     sim.prepare_picture()
     scene.draw(surface, camera, None, 0.5)
     assert scene.used
-    return surface, Looking(sim, camera, camera.view_rect(), scene.used, Scales())
+    return surface, OverlayView(sim, camera, camera.view_rect(), scene.used, Scales())
 
 
 def pixels(surface: pygame.Surface) -> np.ndarray:

@@ -10,11 +10,11 @@ from crowd_demo.render.pixels import frame_of
 
 KINDS = ["stone", "grass", "wall", "pond", "swamp", "sky", "floor", "mark", "wall_front", "tree", "water"]
 MANIFEST = {
-    "people": {"file": "people.png", "cell": [48, 64], "foot": [24, 56], "directions": 8,
+    "people": {"file": "people.png", "cell": [48, 64], "anchor": [24, 56], "directions": 8,
                "poses": [*(f"walk{step}" for step in range(8)), "stand", "wait", "stuck"], "looks": 8},
-    "icons": {"file": "icons.png", "cell": [48, 64], "foot": [24, 56], "states": ["waiting", "stuck"]},
-    "birds": {"file": "birds.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
-    "hunt": {"file": "hunt.png", "cell": [48, 48], "centre": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
+    "icons": {"file": "icons.png", "cell": [48, 64], "anchor": [24, 56], "states": ["waiting", "stuck"]},
+    "birds": {"file": "birds.png", "cell": [48, 48], "anchor": [24, 24], "headings": 32, "flaps": 4, "looks": 3},
+    "hunt": {"file": "hunt.png", "cell": [48, 48], "anchor": [24, 24], "headings": 32, "flaps": 4, "looks": 2},
     "tiles": {"file": "tiles.png", "cell": 64, "variants": 4,
               "kinds": KINDS, "skies": {"dusk": [[90, 110, 160], [250, 200, 150], [240, 160, 90]]}},
     "colours": {"walking": [20, 124, 220], "waiting": [52, 16, 72], "stuck": [222, 64, 0],

@@ -125,8 +125,8 @@ def test_no_figure_is_empty_or_cut_off(people: Pixels, birds: Pixels, hunt: Pixe
 @pytest.mark.quick
 def test_people_stand_on_their_foot_point_and_birds_are_centred(sprites: dict[str, Any], people: Pixels,
                                                                birds: Pixels) -> None:
-    foot_x, foot_y = sprites["people"]["foot"]
-    x, y = sprites["birds"]["centre"]
+    foot_x, foot_y = sprites["people"]["anchor"]
+    x, y = sprites["birds"]["anchor"]
     assert (people[:, :, foot_y, foot_x, 3] > 0).all()
     assert (people[:, :, foot_y + 6:, :, 3] < 128).all()
     assert (birds[:, :, y, x, 3] == 255).all()

@@ -20,9 +20,9 @@ from crowd_demo.app.status import status_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
+from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.pen import Pen
 from crowd_demo.render.hud.status import Hovered
 
 LONG_FRAME_MS = 30.0

@@ -7,7 +7,7 @@ from crowd_demo.app.program import Program
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.render.hud.minimap import MinimapView
 from crowd_demo.render.hud.status import Hovered, Status
-from crowd_demo.render.hud.timeline import label
+from crowd_demo.render.hud.timeline_bar import label
 
 
 def status_of(program: Program, hovered: Hovered | None = None) -> Status:
@@ -22,9 +22,9 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     return Status(
         paused=program.time.paused, speed=program.time.speed, pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=program.time.clock,
-        past=past if has_timeline else None, looks=looks, ticks=techniques.ticks,
+        past=past if has_timeline else None, panels=looks, ticks=techniques.ticks,
         view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
-        tour=program.guide.view(program), card=program.cards.card(), told=program.overlays.told,
+        tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
         minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.small_ground())
         if scene and program.minimap_shown else None)

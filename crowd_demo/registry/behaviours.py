@@ -11,7 +11,7 @@ BUILT_IN: tuple[BehaviourEntry, ...] = (
     BehaviourEntry("flock", "birds", "crowd_demo.config.behaviours:FlockSettings",
                    "crowd_demo.sim.behaviours.flock:Flock", "crowd_demo.render.figures.birds:BirdFigures"),
     BehaviourEntry("hunt", "predators and prey", "crowd_demo.config.behaviours:HuntSettings",
-                   "crowd_demo.sim.behaviours.hunt:Hunters", "crowd_demo.render.figures.hunt:HuntFigures"),
+                   "crowd_demo.sim.behaviours.hunt:Hunters", "crowd_demo.render.figures.birds:HuntFigures"),
     BehaviourEntry("crates", "crates", "crowd_demo.config.behaviours:CratesSettings",
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
 )

@@ -24,27 +24,26 @@ from crowd_demo.sim.neighbours.grid import Grid
 
 
 class CellRange(NamedTuple):
-    """Cells [row0, row1) x [column0, column1) meet the bounds; all agents of the inner ranges are surely inside."""
+    """The cells of a grid in rows [row0, row1) and columns [column0, column1)."""
 
     row0: int
     row1: int
     column0: int
     column1: int
-    inner_row0: int
-    inner_row1: int
-    inner_column0: int
-    inner_column1: int
 
     @property
     def cells(self) -> int:
         return (self.row1 - self.row0) * (self.column1 - self.column0)
 
-    @property
-    def inner(self) -> tuple[int, int, int, int]:
-        return self.inner_row0, self.inner_row1, self.inner_column0, self.inner_column1
+
+class CellsInView(NamedTuple):
+    """The cells that meet the bounds, and those of them all of whose agents are surely inside."""
+
+    all: CellRange
+    inner: CellRange
 
 
-class Found(NamedTuple):
+class FoundSlots(NamedTuple):
     """What each worker found: `region[first:first + size]`, and how many agents it had to test."""
 
     region: Ints
@@ -65,11 +64,11 @@ def span(low: float, high: float, slack: float, cell: float, cells: int) -> tupl
     return first, last, inner_first, inner_last
 
 
-def window(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> CellRange:
+def cells_in(bounds: Bounds, slack: float, cell: float, columns: int, rows: int) -> CellsInView:
     """The cells of a grid of `columns` x `rows` that meet the bounds."""
     row0, row1, inner_row0, inner_row1 = span(float(bounds.top), float(bounds.bottom), slack, cell, rows)
     column0, column1, inner0, inner1 = span(float(bounds.left), float(bounds.right), slack, cell, columns)
-    return CellRange(row0, row1, column0, column1, inner_row0, inner_row1, inner0, inner1)
+    return CellsInView(CellRange(row0, row1, column0, column1), CellRange(inner_row0, inner_row1, inner0, inner1))
 
 
 def bounds_of(rect: Rect, margin: Rect) -> Bounds:
@@ -80,7 +79,7 @@ def bounds_of(rect: Rect, margin: Rect) -> Bounds:
 
 @kernel
 def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
-                found: Found) -> None:
+                found: FoundSlots) -> None:
     """Find those of this worker's share of the slots [0, count) whose drawn position is in the bounds."""
     first, last = count * worker // workers, count * (worker + 1) // workers
     at = first
@@ -91,7 +90,7 @@ def test_agents(worker: int, workers: int, count: int, agents: Moving, ahead: np
 
 
 @device
-def _take(first: int, last: int, cells: Cells, at: int, found: Found) -> int:
+def _take(first: int, last: int, cells: Cells, at: int, found: FoundSlots) -> int:
     for k in range(last - first):
         found.region[np.uintp(at + k)] = cells.order[np.uintp(first + k)]
     return at + last - first
@@ -99,7 +98,7 @@ def _take(first: int, last: int, cells: Cells, at: int, found: Found) -> int:
 
 @device
 def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32, bounds: Bounds, at: int,
-          found: Found) -> int:
+          found: FoundSlots) -> int:
     for k in range(first, last):
         slot = cells.order[np.uintp(k)]
         found.region[np.uintp(at)] = slot
@@ -108,10 +107,10 @@ def _test(first: int, last: int, cells: Cells, agents: Moving, ahead: np.float32
 
 
 @kernel
-def visit_cells(worker: int, workers: int, cells: Cells, window: CellRange, agents: Moving, ahead: np.float32, bounds: Bounds,
-                found: Found) -> None:
+def visit_cells(worker: int, workers: int, cells: Cells, in_view: CellsInView, agents: Moving, ahead: np.float32,
+                bounds: Bounds, found: FoundSlots) -> None:
     """Take a share of the rows: a row belongs to a worker by the candidates before it, so all get about as many."""
-    total = 0
+    total, window, inner = 0, in_view.all, in_view.inner
     for row in range(window.row0, window.row1):
         base = row * cells.columns
         total += cells.start[base + window.column1] - cells.start[base + window.column0]
@@ -123,9 +122,9 @@ def visit_cells(worker: int, workers: int, cells: Cells, window: CellRange, agen
         if last > first and before * workers // total == worker:
             if at == 0:
                 found.first[worker] = at = before
-            inner = window.inner_row0 <= row < window.inner_row1
-            left = cells.start[base + window.inner_column0] if inner else last
-            right = cells.start[base + window.inner_column1] if inner else last
+            has_inner = inner.row0 <= row < inner.row1
+            left = cells.start[base + inner.column0] if has_inner else last
+            right = cells.start[base + inner.column1] if has_inner else last
             at = _test(first, left, cells, agents, ahead, bounds, at, found)
             at = _take(left, right, cells, at, found)
             at = _test(right, last, cells, agents, ahead, bounds, at, found)
@@ -135,7 +134,7 @@ def visit_cells(worker: int, workers: int, cells: Cells, window: CellRange, agen
 
 
 @kernel
-def pack(worker: int, workers: int, found: Found, slots: Ints) -> None:
+def pack(worker: int, workers: int, found: FoundSlots, slots: Ints) -> None:
     """Copy what this worker found behind what earlier workers found, to slots int32[visible]."""
     first, to = found.first[worker], 0
     for earlier in range(worker):
@@ -152,14 +151,14 @@ class Cull:
 
     def __init__(self) -> None:
         self.counters: dict[str, int] = {}
-        self.in_view: CellRange | None = None  # the cells that met the bounds last; None if culling does not go by cells
+        self.in_view: CellsInView | None = None  # the cells that met the bounds last; None if culling does not go by cells
         self._takes_all = True
         self._reserve(0, 1)
 
     def _reserve(self, agents: int, workers: int) -> None:
         self.identity = np.arange(agents, dtype=np.int32)
         self.slots = np.empty(agents + 1, np.int32)
-        self.found = Found(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
+        self.found = FoundSlots(np.empty(agents + 1, np.int32), *(np.zeros(workers, np.int64) for _ in range(3)))
 
     def calls(self, how: str, workers: int, count: int, agents: Moving, ahead: np.float32, bounds: Bounds,
               grid: Grid | None = None, slack: float = 0.0) -> tuple[Call, ...]:
@@ -173,9 +172,9 @@ class Cull:
         if how == "agents":
             return call(test_agents, workers, count, agents, ahead, bounds, self.found), last
         assert grid, "culling by grid needs one"
-        in_view = self.in_view = window(bounds, slack, grid.cell, grid.columns, grid.rows)
+        in_view = self.in_view = cells_in(bounds, slack, grid.cell, grid.columns, grid.rows)
         self._takes_all = in_view.inner == (0, grid.rows, 0, grid.columns)
-        self.counters["cells_visited"] = 0 if self._takes_all else in_view.cells
+        self.counters["cells_visited"] = 0 if self._takes_all else in_view.all.cells
         return call(visit_cells, workers, grid.view(), in_view, agents, ahead, bounds, self.found), last
 
     def run(self, calls: tuple[Call, ...], workers: int, count: int) -> Ints:

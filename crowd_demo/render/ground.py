@@ -14,7 +14,8 @@ import pygame
 from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.paving import OUTSIDE, Area, Paving, TileRange, Wanted, pave
+from crowd_demo.render.cull import CellRange
+from crowd_demo.render.paving import OUTSIDE, Area, Paving, Wanted, pave
 from crowd_demo.render.pixels import Frame
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -57,7 +58,7 @@ class Borders:
 class TileLayer:
     """Draws the terrain's tiles, and its destinations if `marks`.
 
-    Call `prepare` first, then run `calls` or `draw_fblits`, which draw on all of the screen, then `draw_edge`.
+    Call `prepare` first, then run `call` or `draw_fblits`, which draw on all of the screen, then `draw_edge`.
     """
 
     def __init__(self, tile_set: TileSet, marks: bool) -> None:
@@ -94,36 +95,35 @@ class TileLayer:
             self._across, self._down = Borders(columns, tile), Borders(rows, tile)
         xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
         side = max(self._across.widest(), self._down.widest(), 1)
-        everywhere = TileRange(0, rows, 0, columns)
-        self._drawn = everywhere if how == "off" else TileRange(*self._down.meeting(rect.top, rect.bottom),
+        everywhere = CellRange(0, rows, 0, columns)
+        self._drawn = everywhere if how == "off" else CellRange(*self._down.meeting(rect.top, rect.bottom),
                                                                 *self._across.meeting(rect.left, rect.right))
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._needed(side))
         self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
         self._slab_px = max(1, round(SLAB * camera.zoom))
         self._visited = self._drawn if how == "grid" else everywhere
-        self._wanted = Wanted(how == "agents", *rect, tile)
-        self.counters = {"tiles_visited": self._visited.tiles, "tiles_drawn": self._drawn.tiles}
+        self._wanted = Wanted(how == "agents", rect, tile)
+        self.counters = {"tiles_visited": self._visited.cells, "tiles_drawn": self._drawn.cells}
 
     def _needed(self, side: int) -> list[int]:
         """The numbers of the pictures to make: all that the map uses, or of large ones those of the tiles that are drawn."""
         if side <= LARGE_PX:
             return self._used
         drawn = self._drawn
-        numbers: list[int] = np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
-        return numbers
+        return np.unique(self._numbers[drawn.row0:drawn.row1, drawn.column0:drawn.column1]).tolist()
 
-    def calls(self, workers: int, frame: Frame) -> tuple[Call, ...]:
+    def call(self, workers: int, frame: Frame) -> Call:
         height, width = frame.shape
-        return (call(pave, workers, frame, self._paving, self._visited, self._wanted, self._area(width, height)),)
+        return call(pave, workers, frame, self._paving, self._visited, self._wanted, self._area(width, height))
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
         surface.fill(OUTSIDE)
         rows, columns = np.mgrid[self._visited.row0:self._visited.row1, self._visited.column0:self._visited.column1]
         if self._wanted.tests:
-            meets = (_meets_all(self._wanted.left, self._wanted.right, columns, self._wanted.tile)
-                     & _meets_all(self._wanted.top, self._wanted.bottom, rows, self._wanted.tile))
+            rect, tile = self._wanted.rect, self._wanted.tile
+            meets = _meets_all(rect.left, rect.right, columns, tile) & _meets_all(rect.top, rect.bottom, rows, tile)
             rows, columns = rows[meets], columns[meets]
         rows, columns = rows.ravel(), columns.ravel()
         pictures = self._pictures.surfaces(self._numbers[rows, columns].tolist())

@@ -1,4 +1,4 @@
-"""The colours of overlays: Okabe and Ito's, which everybody can tell apart, on any ground; and a scale from little to much."""
+"""Colours as numbers; and those of overlays: Okabe and Ito's, which everybody can tell apart, on any ground, and a scale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute.arrays import Words
-from crowd_demo.render.told import RGB
+
+RGB = tuple[int, int, int]
 
 BLACK: RGB = (12, 14, 18)
 WHITE: RGB = (250, 250, 246)
@@ -19,6 +20,17 @@ VERMILION: RGB = (200, 70, 0)
 GREEN: RGB = (0, 158, 115)
 GREY: RGB = (176, 180, 186)
 SCALE: tuple[RGB, ...] = ((255, 240, 120), (250, 160, 30), (205, 50, 40), (90, 0, 80))  # ever darker
+
+
+def packed(channels: ArrayLike) -> Words:
+    """Colours as 0xRRGGBB, uint32[...], from whole numbers [..., 3]: red, green and blue, 0 to 255."""
+    red, green, blue = np.moveaxis(np.asarray(channels).astype(np.uint32), -1, 0)
+    return red << np.uint32(16) | green << np.uint32(8) | blue
+
+
+def channels_of(pixels: Words) -> Words:
+    """Red, green and blue of each pixel: uint32[..., 3]."""
+    return pixels[..., None] >> np.array([16, 8, 0], np.uint32) & np.uint32(255)
 
 
 def ink(colour: RGB, alpha: int = 255) -> int:

@@ -14,6 +14,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Marks, Words
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.cull import CellRange
 from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 
 OUTSIDE = 18, 20, 26
@@ -29,19 +31,6 @@ class Paving(NamedTuple):
     ys: Ints  # [H + 1] pixels
 
 
-class TileRange(NamedTuple):
-    """Tiles [row0, row1) x [column0, column1)."""
-
-    row0: int
-    row1: int
-    column0: int
-    column1: int
-
-    @property
-    def tiles(self) -> int:
-        return (self.row1 - self.row0) * (self.column1 - self.column0)
-
-
 class Area(NamedTuple):
     """The pixels [left, right) x [top, bottom)."""
 
@@ -52,14 +41,11 @@ class Area(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """Whether each tile is tested, and the rectangle that it has to meet then; float64 world units."""
+    """Whether each tile is tested, and the rectangle that it has to meet then; world units."""
 
     tests: bool
-    left: float
-    top: float
-    right: float
-    bottom: float
-    tile: float
+    rect: Rect
+    tile: float  # its side
 
 
 @device
@@ -107,7 +93,7 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
 
 
 @device
-def _small_tiles(paving: Paving, tiles: TileRange, end: int) -> tuple[int, int]:
+def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
     """The columns of tiles of which sixteen pixels may be copied: none of them at or beyond the column of pixels `end`."""
     first, last = tiles.column0, tiles.column1
     while first < last and paving.xs[first] < 0:
@@ -123,8 +109,8 @@ def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: P
     """Copy the pictures of those of tiles [first, last) of a row that are wanted."""
     side = paving.pictures.shape[1]
     for column in range(first, last):
-        if not wanted.tests or (_meets(wanted.left, wanted.right, column, wanted.tile)
-                                and _meets(wanted.top, wanted.bottom, row, wanted.tile)):
+        if not wanted.tests or (_meets(wanted.rect.left, wanted.rect.right, column, wanted.tile)
+                                and _meets(wanted.rect.top, wanted.rect.bottom, row, wanted.tile)):
             _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
                        paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], end)
 
@@ -138,7 +124,7 @@ def _fill(target: Words, width: int, left: int, right: int, top: int, bottom: in
 
 
 @kernel
-def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: TileRange, wanted: Wanted, area: Area) -> None:
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRange, wanted: Wanted, area: Area) -> None:
     """Draw the tiles that are wanted, which cover `area`, from left to right, for a tile may write too much."""
     target, source = frame.reshape(-1), paving.pictures.reshape(-1)
     height, width = frame.shape

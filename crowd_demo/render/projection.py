@@ -1,8 +1,11 @@
-"""Where an agent is drawn: the formulas that culling, depth, poses and light share.
+"""Where an agent is drawn: the formulas that culling, depth, poses and light share; and the slices of the screen.
 
 The drawn position is `position + velocity * ahead`, with `ahead` in seconds since the last step; its pixel is the
 floor of `(drawn - corner) * zoom`. Kernels and NumPy both calculate in float32, so all ways of drawing agree to the
 pixel.
+
+A slice is a band of rows of pixels. A worker draws what touches its slices, in the order of the list, so the picture does not
+depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from crowd_demo.compute.simd import floor, remainder32, scramble
 from crowd_demo.sim.store.columns import Columns
 
 ROUNDING = 2.0**-20  # of the world's side: more than the rounding error of a position in float32
+SLICES_PER_WORKER = 4  # so that the workers also share a crowd that stands in one part of the screen
+
 
 class Moving(NamedTuple):
     """The columns that say where agents are; indexed by slot, world units and units/s."""
@@ -70,3 +75,16 @@ def hash_id(number: Int) -> Int:
 def look_of_id(number: Int, looks: int) -> Int:
     """`hash_id(number) % looks`, for one id or for sixteen, of at most 256 looks."""
     return remainder32(scramble(number), looks)
+
+
+@device
+def first_at(tops: Ints, value: int) -> int:
+    """The first k with tops[k] >= value, in ascending tops."""
+    low, high = 0, tops.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if tops[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -28,8 +28,8 @@ from crowd_demo.registry.entries import load
 from crowd_demo.render import depth
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.base import ColourMode, Legend, palette_of
-from crowd_demo.render.cull import CellRange, Cull, bounds_of
-from crowd_demo.render.figures.base import Figures, Shot
+from crowd_demo.render.cull import CellsInView, Cull, bounds_of
+from crowd_demo.render.figures.base import Figures, FrameInput
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.ground import TileLayer
@@ -43,11 +43,16 @@ from crowd_demo.sim.simulation import Simulation
 class Used(NamedTuple):
     """What a picture is made with, for overlays; the slots are right until the next one."""
 
-    shot: Shot
+    now: FrameInput
     slots: Ints  # of the agents that were drawn, in that order
-    cells: CellRange | None  # those that meet the culling bounds
+    cells: CellsInView | None  # those that meet the culling bounds
     bands: depth.Scale | None  # of the depth order, where there were any
     band_starts: Ints  # int32[bands + 1]: the first agent of each
+
+    @property
+    def shot(self) -> FrameInput:
+        """As plugins know it, until 0.3."""
+        return self.now
 
 
 class Scene:
@@ -90,41 +95,41 @@ class Scene:
         target = surface if is_plain(surface) else self._plain_canvas(surface.get_size())
         profile = self.sim.profile
         with profile.stage("cull"):
-            shot = self._shot(camera, frozen_rect, alpha)
-            slots = self._cull.run(self._cull_calls(shot), self.sim.world.light_workers, self.sim.agents.count)
+            now = self._frame_input(camera, frozen_rect, alpha)
+            slots = self._cull.run(self._cull_calls(now), self.sim.world.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
-            slots = self._ordered(shot, slots)
-        bands = self._scale(shot) if self._by_bands(shot) else None
-        self.used = Used(shot, slots, self._cull.in_view, bands, self._depth.start)
+            slots = self._ordered(now, slots)
+        bands = self._scale(now) if self._by_bands(now) else None
+        self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         with profile.stage("ground"):
-            self._draw_ground(target, shot)
+            self._draw_ground(target, now)
         if self.sim.links.active:
             with profile.stage("lines"):
-                run(self._line_calls(shot, frame_of(target)))
+                run(self._line_calls(now, frame_of(target)))
         if on_ground:
             on_ground(target)
         with profile.stage("blit"):
-            visible = self._figures.draw(target, shot, slots, self._shades(slots))
+            visible = self._figures.draw(target, now, slots, self._shades(slots))
             if target is not surface:
                 surface.blit(target, (0, 0))
         profile.counters.update(visible=visible, **self._ground.counters)
 
     def calls(self, camera: Camera) -> Iterator[Call]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
-        options, shot = self.sim.optimizations, self._shot(camera, None, 0.0)
+        options, now = self.sim.optimizations, self._frame_input(camera, None, 0.0)
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
-        yield from self._cull_calls(shot)
+        yield from self._cull_calls(now)
         if options.depth == "bands":
-            yield from self._depth_calls(shot, no_slots)
+            yield from self._depth_calls(now, no_slots)
         if options.blitter == "compiled":
-            self._ground.prepare(options.cull, self.sim.terrain, camera, shot.rect)
-            yield from self._ground.calls(shot.workers, frame)
+            self._ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
+            yield self._ground.call(now.workers, frame)
         if self.sim.links.active:
-            yield from self._line_calls(shot, frame)
+            yield from self._line_calls(now, frame)
         if self._mode:
             yield from self._mode.calls_ahead(self.sim, self._number)
-        yield from self._figures.calls(shot, frame)
+        yield from self._figures.calls(now, frame)
 
     def colour_calls(self) -> Iterator[Call]:
         """The kernels of all colour modes, for compiling ahead."""
@@ -133,44 +138,44 @@ class Scene:
                 mode: ColourMode = load(entry.code)()
                 yield from mode.calls_ahead(self.sim, self._number)
 
-    def _shot(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> Shot:
+    def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
         bounds = bounds_of(rect, self._figures.margin(camera.zoom))
         ahead = np.float32(alpha * sim.dt)
         time_s = np.float64(sim.tick * sim.dt) + np.float64(ahead)
         columns = sim.agents.columns
-        return Shot(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(), rect,
-                    bounds, sim.agents.handles)
+        return FrameInput(sim.world.workers, sim.optimizations, columns, moving(columns), ahead, time_s, camera, camera.view(),
+                          rect, bounds, sim.agents.handles)
 
     # --- cull and depth ----------------------------------------------------------------------------------------------
 
-    def _cull_calls(self, shot: Shot) -> tuple[Call, ...]:
+    def _cull_calls(self, now: FrameInput) -> tuple[Call, ...]:
         world, how = self.sim.world, self.sim.optimizations.cull
         workers, count, slack = world.light_workers, world.agents.count, 0.0
         if how == "grid":
             assert world.grid.fresh, "call Simulation.prepare_picture before a picture"
             # since the grid was built an agent has moved by up to a step, and it is drawn `ahead` of that
-            slack = world.max_step + world.top_speed * float(shot.ahead) + ROUNDING * max(shot.camera.world)
-        return self._cull.calls(how, workers, count, shot.agents, shot.ahead, shot.bounds, world.grid, slack)
+            slack = world.max_step + world.top_speed * float(now.ahead) + ROUNDING * max(now.camera.world)
+        return self._cull.calls(how, workers, count, now.agents, now.ahead, now.bounds, world.grid, slack)
 
-    def _ordered(self, shot: Shot, slots: Ints) -> Ints:
-        if self._by_bands(shot):
-            run(self._depth_calls(shot, slots))
+    def _ordered(self, now: FrameInput, slots: Ints) -> Ints:
+        if self._by_bands(now):
+            run(self._depth_calls(now, slots))
             return self._depth.ordered(len(slots))
-        if self.sim.optimizations.depth == "off" or not self._figures.ordered(shot.camera.zoom):
+        if self.sim.optimizations.depth == "off" or not self._figures.ordered(now.camera.zoom):
             return slots
-        return depth.full(slots, shot.agents, shot.ahead)
+        return depth.full(slots, now.agents, now.ahead)
 
-    def _by_bands(self, shot: Shot) -> bool:
-        return self.sim.optimizations.depth == "bands" and self._figures.ordered(shot.camera.zoom)
+    def _by_bands(self, now: FrameInput) -> bool:
+        return self.sim.optimizations.depth == "bands" and self._figures.ordered(now.camera.zoom)
 
-    def _scale(self, shot: Shot) -> depth.Scale:
+    def _scale(self, now: FrameInput) -> depth.Scale:
         everywhere = self.sim.optimizations.cull == "off"
-        top, bottom = (0.0, shot.camera.world[1]) if everywhere else (float(shot.bounds.top), float(shot.bounds.bottom))
-        return depth.scale(top, bottom, shot.camera.zoom)
+        top, bottom = (0.0, now.camera.world[1]) if everywhere else (float(now.bounds.top), float(now.bounds.bottom))
+        return depth.scale(top, bottom, now.camera.zoom)
 
-    def _depth_calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
-        return self._depth.calls(self.sim.world.light_workers, slots, shot.agents, shot.ahead, self._scale(shot))
+    def _depth_calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
+        return self._depth.calls(self.sim.world.light_workers, slots, now.agents, now.ahead, self._scale(now))
 
     # --- colours -----------------------------------------------------------------------------------------------------
 
@@ -185,18 +190,18 @@ class Scene:
 
     # --- ground and lines --------------------------------------------------------------------------------------------
 
-    def _draw_ground(self, target: pygame.Surface, shot: Shot) -> None:
+    def _draw_ground(self, target: pygame.Surface, now: FrameInput) -> None:
         options = self.sim.optimizations
-        self._ground.prepare(options.cull, self.sim.terrain, shot.camera, shot.rect)
+        self._ground.prepare(options.cull, self.sim.terrain, now.camera, now.rect)
         if options.blitter == "pygame":
             self._ground.draw_fblits(target)
         else:
-            run(self._ground.calls(shot.workers, frame_of(target)))
+            self._ground.call(now.workers, frame_of(target)).run()
         self._ground.draw_edge(target)
 
-    def _line_calls(self, shot: Shot, frame: Frame) -> tuple[Call, ...]:
+    def _line_calls(self, now: FrameInput, frame: Frame) -> tuple[Call, ...]:
         """A kernel with either blitter: those differ in how figures and ground are drawn."""
-        return self._lines.calls(shot.workers, self.sim.links.pairs(), shot.agents, shot.ahead, shot.view, frame)
+        return self._lines.calls(now.workers, self.sim.links.pairs(), now.agents, now.ahead, now.view, frame)
 
     def _plain_canvas(self, size: tuple[int, int]) -> pygame.Surface:
         """The canvas for a display whose pixels the kernels cannot write."""

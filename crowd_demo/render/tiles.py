@@ -10,9 +10,8 @@ A sky has instead of open ground a picture for each row of tiles, and so a colou
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from crowd_demo.compute.arrays import Bytes, Doubles, Floats, Marks, Words
 from crowd_demo.compute.simd import LANES
 from crowd_demo.render.figures.sprites import TilesSheet, load_surface
+from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.pixels import frame_of, plain_surface
 
 FLOOR, WALL, WATER, SWAMP, GRASS, MARK, TREE = range(7)  # the map's kinds, a destination, a wall tile that stands alone
@@ -32,7 +32,7 @@ NORTH, WEST, CORNER = 1, 2, 4
 NORTH_SHADOW, WEST_SHADOW = (0.45, 0.30), (0.30, 0.16)  # darkest, and how far it reaches as part of a tile
 FRONT_PART = 0.6  # share of a wall's tile that its front takes
 PLAIN_BELOW_PX = 2  # a smaller tile has its mean colour
-KEPT = 3
+KEPT = 3  # sizes
 ON_GROUND = len(NAMES) * SHADES * VARIANTS  # pictures; behind them come the rows of a sky
 MOST_ROWS = 144  # more rows of tiles share pictures
 
@@ -56,7 +56,7 @@ class TileSet:
         self._sky_rows = min(rows, MOST_ROWS) if len(self._sky) else 0
         self._names = "floor" if len(self._sky) else "stone" if ground == "night" else ground, *NAMES[1:]
         self._ambient = np.array(NIGHT if ground == "night" else DAY, np.float32)
-        self._scaled: OrderedDict[int, Scaled] = OrderedDict()
+        self.at = lru_cache(KEPT)(partial(Scaled, self.pictures, ON_GROUND + self._sky_rows))  # by their side, in pixels
 
     def numbers(self, kinds: Bytes, marks: Marks) -> Marks:
         """The number of each tile's picture, int16[H, W]."""
@@ -65,11 +65,6 @@ class TileSet:
             rows = np.arange(len(kinds)) * self._sky_rows // len(kinds) + ON_GROUND
             return np.where(kinds == FLOOR, rows[:, None], numbers).astype(np.int16)
         return numbers
-
-    def picture(self, number: int, side: int) -> Picture:
-        """A picture with `side` pixels a side."""
-        ((_, picture),) = self.pictures([number], side)
-        return picture
 
     def pictures(self, numbers: Iterable[int], side: int) -> Iterator[tuple[int, Picture]]:
         """Yield each number with its picture, in an order in which those that differ in shade alone share their making."""
@@ -80,21 +75,19 @@ class TileSet:
             kind, variant = divmod(top, VARIANTS)
             picture = _resized(self._part(self._names[kind], variant), side, side)
             for number in group:
-                lit: Picture = self._lit(picture, kind, variant, number // VARIANTS % SHADES) * self._ambient
-                yield number, lit
+                yield number, self._lit(picture, kind, variant, number // VARIANTS % SHADES) * self._ambient
 
     def mean_colours(self, numbers: Marks) -> Bytes:
         """The mean colour of each of these pictures: uint8[..., 3]."""
         found, where = np.unique(numbers, return_inverse=True)
         pictures = dict(self.pictures(found.tolist(), 1))
-        colours: Bytes = np.array([pictures[number][0, 0] for number in found.tolist()]).round().astype(np.uint8)
+        colours = np.array([pictures[number][0, 0] for number in found.tolist()]).round().astype(np.uint8)
         return colours[where.reshape(numbers.shape)]
 
     def _lit(self, top: Picture, kind: int, variant: int, shade: int) -> Picture:
         if kind == WALL:
             return _with_front(top, self._part("wall_front", variant)) if shade else top
-        picture: Picture = top * _light(shade, len(top))[..., None]
-        return picture
+        return top * _light(shade, len(top))[..., None]
 
     def _sky_row(self, row: int, side: int) -> Picture:
         down = (row + (np.arange(side) + 0.5) / side) / self._sky_rows * (len(self._sky) - 1)
@@ -103,17 +96,7 @@ class TileSet:
 
     def _part(self, name: str, variant: int) -> Picture:
         x, y = variant % self._variants * self.side, self._rows[name] * self.side
-        pixels = self._sheet[y:y + self.side, x:x + self.side, None] >> np.array([16, 8, 0], np.uint32) & 255
-        return pixels.astype(np.float32)
-
-    def at(self, side: int) -> Scaled:
-        """The pictures with `side` pixels a side; the last few sizes are kept."""
-        if side not in self._scaled:
-            self._scaled[side] = Scaled(self.pictures, ON_GROUND + self._sky_rows, side)
-            if len(self._scaled) > KEPT:
-                self._scaled.popitem(last=False)
-        self._scaled.move_to_end(side)
-        return self._scaled[side]
+        return channels_of(self._sheet[y:y + self.side, x:x + self.side]).astype(np.float32)
 
 
 class Scaled:
@@ -130,7 +113,7 @@ class Scaled:
         """Make those of the given pictures that do not exist yet."""
         missing = [number for number in numbers if number not in self._made]
         for number, picture in self._pictures(missing, self.pixels.shape[1]):
-            self.pixels[number] = _packed(picture)
+            self.pixels[number] = packed(picture.round())
         self._made.update(missing)
 
     def surfaces(self, numbers: list[int]) -> list[pygame.Surface]:
@@ -166,8 +149,7 @@ def _light(shade: int, side: int) -> Floats:
 def _fading(place: Doubles, reach: float) -> Doubles:
     """From 1 at a wall to 0 at the other edge of the tile."""
     end = np.exp(-1 / reach)
-    faded: Doubles = (np.exp(-place / reach) - end) / (1 - end)
-    return faded
+    return (np.exp(-place / reach) - end) / (1 - end)
 
 
 def _with_front(top: Picture, front: Picture) -> Picture:
@@ -177,12 +159,6 @@ def _with_front(top: Picture, front: Picture) -> Picture:
     picture = top.copy()
     picture[side - height:] = _resized(front, side, height, top_joins=False)
     return picture
-
-
-def _packed(picture: Picture) -> Words:
-    red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
-    packed: Words = red << 16 | green << 8 | blue
-    return packed
 
 
 def _surface(pixels: Words) -> pygame.Surface:
@@ -201,9 +177,8 @@ def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) 
     if width > len(picture):
         rows = _enlarged(picture, height, top_joins)
         return _enlarged(rows.transpose(1, 0, 2), width, True).transpose(1, 0, 2)
-    scaled = pygame.transform.smoothscale(_surface(_packed(picture)), (width, height))
-    pixels = frame_of(scaled)[..., None] >> np.array([16, 8, 0], np.uint32) & 255
-    return pixels.astype(np.float32)
+    scaled = pygame.transform.smoothscale(_surface(packed(picture.round())), (width, height))
+    return channels_of(frame_of(scaled)).astype(np.float32)
 
 
 def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
@@ -212,8 +187,7 @@ def _enlarged(rows: Picture, count: int, joins: bool) -> Picture:
     first = np.floor(at).astype(int)
     part = (at - first)[:, None, None].astype(np.float32)
     above, below = (row % len(rows) if joins else row.clip(0, len(rows) - 1) for row in (first, first + 1))
-    enlarged: Picture = rows[above] * (1 - part) + rows[below] * part
-    return enlarged
+    return rows[above] * (1 - part) + rows[below] * part
 
 
 def tile_numbers(kinds: Bytes, marks: Marks) -> Marks:

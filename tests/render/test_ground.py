@@ -41,14 +41,14 @@ def picture(ground, how, blitter, camera, rect=None, workers=2):
     if blitter == "pygame":
         ground.draw_fblits(surface)
     else:
-        ground.calls(workers, frame_of(surface))[0].run()
+        ground.call(workers, frame_of(surface)).run()
     ground.draw_edge(surface)
     return frame_of(surface).copy()
 
 
 def paving_of(ground):
     """What its kernel is about to pave with."""
-    _, _, paving, *_ = ground.calls(1, np.zeros((1, 1), np.uint32))[0].args
+    _, _, paving, *_ = ground.call(1, np.zeros((1, 1), np.uint32)).args
     return paving
 
 
@@ -208,8 +208,8 @@ def test_large_pictures_are_made_when_their_tiles_are_first_drawn(assets, how):
                  if column * TILE < right and (column + 1) * TILE > left and row * TILE < bottom and (row + 1) * TILE > top}
         made = {number for number in used if drawn.pictures[number].any()}
         assert made == (used if how == "off" else seen)
-        for number in made:
-            red, green, blue = tile_set.picture(number, 40).round().astype(np.uint32).transpose(2, 0, 1)
+        for number, picture in tile_set.pictures(made, 40):
+            red, green, blue = picture.round().astype(np.uint32).transpose(2, 0, 1)
             assert np.array_equal(drawn.pictures[number], red << 16 | green << 8 | blue)
     assert how == "off" or len(seen) < len(used)
 
@@ -219,13 +219,13 @@ def test_pictures_that_are_made_together_are_those_made_alone(tile_set):
     numbers = [0, 1, 5, 33, 34, 64, 69, 101, 37, *rows_of_the_sky]
     together = dict(tile_set.pictures(numbers, 12))
     assert together.keys() == set(numbers)
-    assert all(np.array_equal(together[number], tile_set.picture(number, 12)) for number in numbers)
+    assert all(np.array_equal(together[number], dict(tile_set.pictures([number], 12))[number]) for number in numbers)
 
 
 def test_tiles_below_two_pixels_have_their_mean_colour(tile_set):
     scaled = tile_set.at(2)
     scaled.ensure([0])
-    mean = tile_set.picture(0, 64).mean(axis=(0, 1)).round().astype(int)
+    mean = dict(tile_set.pictures([0], 64))[0].mean(axis=(0, 1)).round().astype(int)
     assert set(scaled.pixels[0].ravel().tolist()) == {mean[0] << 16 | mean[1] << 8 | mean[2]}
 
 
@@ -250,7 +250,7 @@ def test_a_sky_changes_its_colour_from_top_to_bottom(assets):
         camera.look_at(90, 70, zoom)
         frame = np.zeros(SIZE[::-1], np.uint32)
         ground.prepare("grid", open_sky, camera, camera.view_rect())
-        ground.calls(2, frame)[0].run()
+        ground.call(2, frame).run()
         top = camera.view_rect().top
         for pixel in range(SIZE[1]):
             down = (top + (pixel + 0.5) / zoom) / (ROWS * TILE) * (len(colours) - 1)
@@ -276,5 +276,6 @@ def test_each_row_of_a_sky_has_its_picture_and_walls_have_theirs(assets, rows):
 @pytest.mark.quick
 def test_at_night_every_tile_is_dark(assets):
     by_day, by_night = (tiles.TileSet(assets, load_manifest(assets)["tiles"], ground) for ground in ("stone", "night"))
-    for number in range(0, tiles.ON_GROUND, tiles.VARIANTS):
-        assert np.allclose(by_night.picture(number, 16), by_day.picture(number, 16) * np.array(tiles.NIGHT), atol=1e-3)
+    numbers = range(0, tiles.ON_GROUND, tiles.VARIANTS)
+    for (_, night), (_, day) in zip(by_night.pictures(numbers, 16), by_day.pictures(numbers, 16), strict=True):
+        assert np.allclose(night, day * np.array(tiles.NIGHT), atol=1e-3)

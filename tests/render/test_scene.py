@@ -238,7 +238,7 @@ def test_the_order_in_memory_does_not_show_where_predators_overlap(assets):
     pictures = []
     for order in (1, -1):
         target = plain_surface(SIZE)
-        scene._figures.draw(target, scene.used.shot, scene.used.slots[::order].copy())
+        scene._figures.draw(target, scene.used.now, scene.used.slots[::order].copy())
         pictures.append(frame_of(target))
     assert np.array_equal(pictures[0], pictures[1])
 
@@ -260,9 +260,9 @@ def test_in_a_colour_mode_predators_have_its_colours_and_their_outlines(assets, 
     scene, pictures = hunt(assets, 2), []
     for cull, blitter in product(("off", "agents", "grid"), ("pygame", "compiled")):
         picture(scene, camera(zoom), cull=cull, depth="full", blitter=blitter)
-        shot, slots, target = scene.used.shot, scene.used.slots, plain_surface(SIZE)
-        kind = (shot.agents.id[slots] < 2).astype(np.uint8)
-        scene._figures.draw(target, shot, slots, Shades(kind, np.array([0x0000FF, 0xFF0000], np.uint32)))
+        now, slots, target = scene.used.now, scene.used.slots, plain_surface(SIZE)
+        kind = (now.agents.id[slots] < 2).astype(np.uint8)
+        scene._figures.draw(target, now, slots, Shades(kind, np.array([0x0000FF, 0xFF0000], np.uint32)))
         pictures.append(frame_of(target) & 0xFFFFFF)
     assert all(np.array_equal(pictures[0], other) for other in pictures)
     assert inked(pictures[0], WHITE).any(), "outlines are not tinted"

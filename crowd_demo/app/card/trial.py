@@ -19,7 +19,7 @@ from crowd_demo.measure.proof import DrawnView
 from crowd_demo.profile import Profile
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH, hud_word
-from crowd_demo.render.hud.card import Card, Count, Proof, Span, factor_text
+from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, factor_text
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
@@ -143,7 +143,7 @@ class Trial:
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
         left = math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES
-        return Card(title, self._change(), self._kind, self._spans, self._counts, Proof(*self._proving.finding),
+        return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._proving.finding),
                     self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
 
     def _summary(self) -> dict[str, str]:

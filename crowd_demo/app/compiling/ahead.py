@@ -18,7 +18,7 @@ from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays import marks, seen
+from crowd_demo.render.overlays.base import overlay_calls
 from crowd_demo.render.projection import moving
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.inspection import perceive_call
@@ -71,8 +71,7 @@ class Ahead:
 
     def _overlay_calls(self) -> Iterator[Call]:
         if self._scene:
-            yield marks.call_ahead(self._sim.world.workers)
-            yield seen.call_ahead(self._sim.world.workers, moving(self._sim.agents.columns))
+            yield from overlay_calls(self._sim.world.workers, moving(self._sim.agents.columns))
             yield perceive_call(self._sim, 0, np.zeros(0, np.int32))[0]
 
 

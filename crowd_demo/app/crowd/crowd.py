@@ -17,7 +17,7 @@ from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
-from crowd_demo.render.hud.timeline import Past
+from crowd_demo.render.hud.status import Past
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.actions import Action, Populate
 from crowd_demo.sim.simulation import Simulation

@@ -12,7 +12,7 @@ from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
-from crowd_demo.render.hud.graph import Tick
+from crowd_demo.render.hud.status import Tick
 from crowd_demo.sim.actions import Switch
 from crowd_demo.sim.inactive import inactive
 

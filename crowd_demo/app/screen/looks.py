@@ -7,7 +7,7 @@ from functools import partial
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
-from crowd_demo.render.hud.status import Looks
+from crowd_demo.render.hud.status import PanelSettings
 
 MODES = ("full", "compact", "off")
 SCALES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.4, 1.6, 1.8, 2.0, 2.5, 3.0)
@@ -20,7 +20,7 @@ class HudLooks:
 
     def __init__(self, preferences: Preferences, window: HudSettings) -> None:
         self._preferences = preferences
-        self.now = Looks(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
+        self.now = PanelSettings(window.hud, window.scale, window.theme, window.units, frozenset(preferences.values.folded))
 
     @property
     def actions(self) -> KeyActions:

@@ -14,10 +14,10 @@ import numpy as np
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.inspected import draw_agent, draw_box
+from crowd_demo.render.hud.status import Inspection, MemoryStrip
+from crowd_demo.render.overlays.agents import draw_agent, draw_box
+from crowd_demo.render.overlays.base import OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.told import Inspection, MemoryStrip
 from crowd_demo.sim.inspection import Around, around, counts_of, facts_of, neighbours_of
 from crowd_demo.sim.measures import size_text
 from crowd_demo.sim.simulation import Simulation
@@ -102,37 +102,37 @@ class Inspector:
 
     # --- in the worker's thread --------------------------------------------------------------------------------------
 
-    def draw(self, looking: Looking, sketch: Sketch) -> None:
+    def draw(self, view: OverlayView, sketch: Sketch) -> None:
         """Read what is inspected, and mark it in the picture."""
         wanted, self._wanted = self._wanted, []
         for take in wanted:
             take()
         identity, box = self.identity, self.box  # the main thread may stop meanwhile
         if box:
-            self.found = Inspection(size_text(looking.sim, box.right - box.left, box.bottom - box.top),
-                                    counts_of(looking.sim, box), is_box=True, seen_at=pixels_of(looking.camera, box))
+            self.found = Inspection(size_text(view.sim, box.right - box.left, box.bottom - box.top),
+                                    counts_of(view.sim, box), is_box=True, seen_at=pixels_of(view.camera, box))
             draw_box(sketch, box)
         elif identity is not None:
-            self._draw_agent(looking, sketch, identity)
+            self._draw_agent(view, sketch, identity)
 
-    def _draw_agent(self, looking: Looking, sketch: Sketch, identity: int) -> None:
-        sim = looking.sim
+    def _draw_agent(self, view: OverlayView, sketch: Sketch, identity: int) -> None:
+        sim = view.sim
         slot = self._slot_of(sim, identity)
         if slot is None:
             self.found = Inspection(f"agent {identity:,}", (("", "is gone: it died, or is not born yet at this time"),))
             return
         near = around(sim, slot)
         neighbours = neighbours_of(sim, slot, near.candidates) if near else np.zeros(0, np.int32)
-        draw_agent(sketch, looking, slot, near, neighbours)
+        draw_agent(sketch, view, slot, near, neighbours)
         rows = [*facts_of(sim, slot), ("in", near.where if near else "the next step finds its neighbours")]
         if near:
             rows += ([("candidates", f"{len(near.candidates):,} (grey)"), ("neighbours", f"{len(neighbours):,} now (green)")]
                      if near.asked else [("candidates", "not looked for"), ("", "nobody there was due")])
         count = max(sim.agents.count, 1)
         shares = (tuple((slots[:STRIP] / count).tolist()) for slots in ((near.candidates if near else neighbours), neighbours))
-        (x,), (y,) = looking.places(np.array([slot], np.int32))
+        (x,), (y,) = view.positions(np.array([slot], np.int32))
         self.found = Inspection(f"agent {identity:,}", tuple(rows), MemoryStrip(slot / count, *shares),
-                                seen_at=spared(looking.camera, x, y, near))
+                                seen_at=spared(view.camera, x, y, near))
 
     def _slot_of(self, sim: Simulation, identity: int) -> int | None:
         """Its slot; None while it is gone. After a restart it is the one with the same id."""

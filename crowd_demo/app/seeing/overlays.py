@@ -15,15 +15,13 @@ from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.status import Looks
+from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.status import LegendItem, PanelSettings
 from crowd_demo.render.hud.theme import THEMES
-from crowd_demo.render.overlays.base import Looking, draw_overlays, on_ground
-from crowd_demo.render.overlays.heat import Scales
-from crowd_demo.render.overlays.inspected import draw_box
-from crowd_demo.render.overlays.sketch import Moved, Sketch
+from crowd_demo.render.overlays.agents import draw_box
+from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
+from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of
-from crowd_demo.render.told import OverlayLegend
 
 
 class Overlays:
@@ -35,9 +33,9 @@ class Overlays:
         self.shown: set[str] = {AT_FIRST[label] for label in at_first}
         self.frozen: Rect | None = None
         self.cursor: tuple[float, float] | None = None  # in pixels, if it is in the window
-        self.told: tuple[OverlayLegend, ...] = ()  # for the legend
+        self.legend_items: tuple[LegendItem, ...] = ()  # for the legend
         self.moved: Moved = lambda rect: rect  # away from the HUD
-        self._told_of_ground: tuple[OverlayLegend, ...] = ()
+        self._items_of_ground: tuple[LegendItem, ...] = ()
         self._crowd, self._camera, self._inspector, self._compiled = crowd, camera, inspector, compiled
         self._pen: Pen | None = None
         self._scales = Scales()
@@ -59,16 +57,16 @@ class Overlays:
         self.toggle("freeze")
         self.frozen = self._camera.view_rect() if "freeze" in self.shown else None
 
-    def draw_on_ground(self, looks: Looks, on: pygame.Surface) -> None:
+    def draw_on_ground(self, looks: PanelSettings, on: pygame.Surface) -> None:
         """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
         shown = on_ground(self.shown)
-        self._told_of_ground = self._draw(on, shown, looks) if shown else ()
+        self._items_of_ground = self._draw(on, shown, looks) if shown else ()
 
-    def draw(self, on: pygame.Surface, looks: Looks) -> None:
+    def draw(self, on: pygame.Surface, looks: PanelSettings) -> None:
         """Draw the others over the picture that the scene has just drawn, and what is inspected."""
         shown = self.shown - on_ground(self.shown)
         is_drawing = shown or self._inspector.active
-        self.told = self._told_of_ground + (self._draw(on, shown, looks, self._inspector.draw) if is_drawing else ())
+        self.legend_items = self._items_of_ground + (self._draw(on, shown, looks, self._inspector.draw) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
@@ -77,13 +75,13 @@ class Overlays:
             draw_box(sketch, box)
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
 
-    def _draw(self, on: pygame.Surface, shown: Set[str], looks: Looks,
-              more: Callable[[Looking, Sketch], None] = lambda looking, sketch: None) -> tuple[OverlayLegend, ...]:
+    def _draw(self, on: pygame.Surface, shown: Set[str], looks: PanelSettings,
+              more: Callable[[OverlayView, Sketch], None] = lambda view, sketch: None) -> tuple[LegendItem, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
         if not (scene and scene.used and self._compiled()):
             return ()
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]
         with sim.profile.stage("overlays"):
-            looking = Looking(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
-            return tuple(draw_overlays(on, shown, looking, self._pen, partial(more, looking), looks.scale, self.moved))
+            view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
+            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), looks.scale, self.moved))

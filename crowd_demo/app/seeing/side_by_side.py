@@ -18,9 +18,8 @@ from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.kinds import EXACT, kind_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
-from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.status import Looks, time_text
+from crowd_demo.render.hud.canvas import Pen, Target
+from crowd_demo.render.hud.status import PanelSettings, time_text
 from crowd_demo.render.hud.theme import THEMES, scale_for
 from crowd_demo.render.overlays.sketch import plate
 
@@ -126,7 +125,7 @@ class SideBySide:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, looks: Looks, more: Callable[[pygame.Surface], None]) -> None:
+    def draw(self, on: pygame.Surface, alpha: float, looks: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
         """Draw the second crowd, and `more` on it, over the right part of the picture.
 
         Call from the worker's thread, after the overlays, which show what the first crowd has used.
@@ -148,7 +147,7 @@ class SideBySide:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
-    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: Looks, is_compiled: bool) -> None:
+    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: PanelSettings, is_compiled: bool) -> None:
         """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
         self._pen = self._pen or Pen()
         self._pen.theme = THEMES[looks.theme]

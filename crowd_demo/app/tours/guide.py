@@ -10,7 +10,7 @@ from crowd_demo.app.dialogs.scenarios import tours_menu
 from crowd_demo.app.tours.tour import Guided, TourPlayer
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.tour import load_tour
-from crowd_demo.render.hud.tour_panel import TourView
+from crowd_demo.render.hud.status import TourView
 
 KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}
 

@@ -20,7 +20,7 @@ from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.tour_panel import TourView
+from crowd_demo.render.hud.status import TourView
 
 LEAST_FRAMES = 3  # with fewer nothing is said
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough

@@ -13,7 +13,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Call
-from crowd_demo.render.told import RGB as RGB  # for the modes
+from crowd_demo.render.inks import RGB, packed
+from crowd_demo.render.numbering import Mode, numbering
 from crowd_demo.sim.simulation import Simulation
 
 CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black
@@ -42,11 +43,19 @@ class Legend(NamedTuple):
 class ColourMode(Protocol):
     """One mode, made when it is chosen; it owns the memory that its kernels need. Modes derive from this."""
 
+    COLOURS: Sequence[RGB] = ()
+
     def colours(self, sim: Simulation) -> Sequence[RGB]:
         """Return the colours that there are, at most 256."""
+        return self.COLOURS
+
+    def mode(self, sim: Simulation) -> Mode:
+        """Return the record by whose type agents are numbered (`numbering.number_of`), unless `calls` does without."""
+        return None
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
         """Return the kernels after which `number[k]` is the number of the colour of the agent in `slots[k]`."""
+        return (numbering(sim.world.workers, slots, self.mode(sim), number),)
 
     def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
         """Return every kernel that `calls` may return, to be compiled and never run."""
@@ -67,6 +76,4 @@ def ramp(anchors: tuple[RGB, ...], levels: int = LEVELS) -> tuple[RGB, ...]:
 @lru_cache(32)
 def palette_of(colours: tuple[RGB, ...]) -> Words:
     """The colours as 0xRRGGBB; not to be written into."""
-    red, green, blue = np.array(colours, np.uint32).T
-    palette: Words = red << np.uint32(16) | green << np.uint32(8) | blue
-    return palette
+    return packed(colours)

@@ -4,9 +4,9 @@ For people these are Fruin's levels of service of walkways, A (free) to F (jamme
 compared with the mean of their world, on a logarithmic scale. The squares are the picture's own, so the colours depend on
 neither the neighbour structure nor culling.
 
-Agents are counted in three kernels, only in squares that drawn agents lie in or beside; then each drawn agent reads the shade
-of its square. Where few are drawn, only the agents in the cells around them are looked at, if culling goes by cells. O(agents
-looked at + squares that are shown).
+Agents are counted in three kernels, each worker's share on a layer of its own, only in squares that drawn agents lie in or
+beside; then each drawn agent reads the shade of its square. Where few are drawn, only the agents in the cells around them are
+looked at, if culling goes by cells. O(agents looked at + squares that are shown).
 """
 
 from __future__ import annotations
@@ -14,27 +14,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Bytes, Floats, Ints
-from crowd_demo.compute.jit import Call, call, run
-from crowd_demo.compute.simd import LANES
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES, any_set, lane_numbers, select, splat, to_int
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.metres import per_square_metre
-from crowd_demo.render.colours.base import LEVELS, RGB, RISING, ColourMode, Legend, ramp
-from crowd_demo.render.colours.squares import (
-    BATCH,
-    Densities,
-    Squares,
-    Window,
-    add_squares,
-    count_found,
-    count_squares,
-    find_ends,
-    shade_squares,
-)
-from crowd_demo.render.cull import Cull
-from crowd_demo.render.numbering import numbering
+from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
+from crowd_demo.render.cull import CellRange, Cull, FoundSlots
+from crowd_demo.render.inks import RGB
+from crowd_demo.render.numbering import number_of, numbering, registers, sixteen
 from crowd_demo.render.projection import ROUNDING, Bounds, moving
 from crowd_demo.sim.simulation import Simulation
 
@@ -48,13 +41,153 @@ LEAST, MOST = 0.25, 100.0  # times the mean, where the ramp begins and ends; bet
 MOST_SQUARES = 1 << 20
 AROUND, FAR = 1.1, 1e9  # squares around the window that count too, and some more for rounding; units beyond the world
 SHARE = 4  # where more than one in so many agents is drawn, all of them are counted
+BATCH, STREAMS = 512, 4  # agents that are counted at a time, in so many streams
 
+
+class CountedSquares(NamedTuple):
+    """`counts` has a row for each worker, and a frame of empty squares around the world."""
+
+    inv_side: np.float32
+    columns: int
+    rows: int
+    counts: Ints  # [workers, padded squares]
+    shade: Ints  # [padded squares]
+    batch: Ints  # [workers, BATCH]: squares of agents that are being counted
+    ends: Floats  # [workers, 4, LANES]: of the agents that are drawn
+
+
+class DensityMode(NamedTuple):
+    """What numbers agents: columns by slot, and the shade of each square."""
+
+    x: Floats
+    y: Floats
+    squares: CountedSquares
+
+
+@device
+def _cell(position: Float, count: int) -> Int:
+    """The row or column, of so many, that a position in rows or columns lies in."""
+    least, most = splat(np.float32(0), position), splat(np.float32(count - 1), position)
+    position = select(position > least, position, least)
+    return to_int(select(position < most, position, most))
+
+
+@device
+def _square(row: Int, column: Int, squares: CountedSquares) -> Int:
+    return (row + 1) * (squares.columns + 2) + column + 1
+
+
+@device
+def _square_at(x: Float, y: Float, squares: CountedSquares) -> Int:
+    row, column = _cell(y * squares.inv_side, squares.rows), _cell(x * squares.inv_side, squares.columns)
+    return _square(row, column, squares)
+
+
+# --- where agents are ------------------------------------------------------------------------------------------------
+
+@kernel
+def find_ends(worker: int, workers: int, x: Floats, y: Floats, slots: Ints, ends: Floats) -> None:
+    """The least and the greatest y and x of this worker's share of the slots, lane by lane: `ends[worker]`."""
+    first, last = registers(slots.shape[0], worker, workers)
+    left, right = splat(np.float32(np.inf), lane_numbers()), splat(np.float32(-np.inf), lane_numbers())
+    top, bottom = left, right
+    for at in range(first, last, LANES):
+        across, down = take(x, sixteen(slots, at)), take(y, sixteen(slots, at))
+        left, right = select(across < left, across, left), select(across > right, across, right)
+        top, bottom = select(down < top, down, top), select(down > bottom, down, bottom)
+    for side, lanes in enumerate((top, bottom, left, right)):
+        store(ends[worker, side], 0, lanes)
+
+
+# --- counts ----------------------------------------------------------------------------------------------------------
+
+@device
+def _reach(first: int, last: int, count: int) -> tuple[np.float32, np.float32]:
+    """Where the rows [first - 1, last + 1) begin and end, in rows; the outermost ones hold all that lies beyond."""
+    return (np.float32(first - 1 if first > 1 else -np.inf), np.float32(last + 1 if last + 1 < count else np.inf))
+
+
+@kernel
+def count_squares(worker: int, workers: int, x: Floats, y: Floats, agents: int, squares: CountedSquares,
+                  window: CellRange) -> None:
+    """Count the agents of the window and of the squares around it: squares are found in lanes, then counted one by one."""
+    counts, batch, stride = squares.counts[worker], squares.batch[worker], squares.columns + 2
+    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
+    top, bottom = _reach(window.row0, window.row1, squares.rows)
+    left, right = _reach(window.column0, window.column1, squares.columns)
+    nowhere = np.int32(counts.shape[0] - 1)
+    first, last = registers(agents, worker, workers)
+    for begin in range(first, last, BATCH):
+        end, some = min(begin + BATCH, last), False
+        for at in range(begin, end, LANES):
+            down, across = load(y, at) * squares.inv_side, load(x, at) * squares.inv_side
+            inside = (down >= top) & (down < bottom) & (across >= left) & (across < right) & (lane_numbers() < agents - at)
+            square = _square_at(load(x, at), load(y, at), squares)
+            store(batch, at - begin, select(inside, square, splat(nowhere, square)))
+            some |= any_set(inside)
+        if some:
+            apart = (end - begin) // STREAMS
+            for k in range(apart):  # those next to each other in memory often share a square: each would wait for the last
+                for stream in range(STREAMS):
+                    counts[np.uintp(batch[np.uintp(stream * apart + k)])] += 1
+
+
+@kernel
+def count_found(worker: int, workers: int, x: Floats, y: Floats, found: FoundSlots, squares: CountedSquares,
+                window: CellRange) -> None:
+    """The same of the agents that culling has found near the window, which are all that count."""
+    counts, stride = squares.counts[worker], squares.columns + 2
+    counts[window.row0 * stride:(window.row1 + 2) * stride] = 0
+    top, bottom = _reach(window.row0, window.row1, squares.rows)
+    left, right = _reach(window.column0, window.column1, squares.columns)
+    for k in range(found.first[worker], found.first[worker] + found.size[worker]):
+        slot = np.uintp(found.region[np.uintp(k)])
+        down, across = y[slot] * squares.inv_side, x[slot] * squares.inv_side
+        if (down >= top) & (down < bottom) & (across >= left) & (across < right):
+            counts[np.uintp(_square_at(x[slot], y[slot], squares))] += 1
+
+
+@kernel
+def add_squares(worker: int, workers: int, squares: CountedSquares, window: CellRange) -> None:
+    """Add the counts of all workers to those of the first."""
+    stride, counts = squares.columns + 2, squares.counts
+    first, listed = window.row0 * stride, (window.row1 + 2 - window.row0) * stride
+    for other in range(1, workers):
+        for square in range(first + listed * worker // workers, first + listed * (worker + 1) // workers):
+            counts[0, square] += counts[other, square]
+
+
+# --- shades ----------------------------------------------------------------------------------------------------------
+
+@device
+def _three(counts: Ints, square: int) -> Register:
+    return load(counts, square - 1) + load(counts, square) + load(counts, square + 1)
+
+
+@kernel
+def shade_squares(worker: int, workers: int, squares: CountedSquares, window: CellRange, shades: Ints) -> None:
+    """Choose the shade of each square by the agents in nine: `shades[agents]`, or the last one.
+
+    Sixteen squares at a time; those behind the end of a row are shaded like others, and read by nobody or shaded again.
+    """
+    stride, counts = squares.columns + 2, squares.counts[0]
+    rows, most = window.row1 - window.row0, splat(np.int32(shades.shape[0] - 1), lane_numbers())
+    for row in range(window.row0 + rows * worker // workers, window.row0 + rows * (worker + 1) // workers):
+        for square in range(_square(row, window.column0, squares), _square(row, window.column1, squares), LANES):
+            around = _three(counts, square - stride) + _three(counts, square) + _three(counts, square + stride)
+            store(squares.shade, square, take(shades, select(around < most, around, most)))
+
+
+@implements(number_of, DensityMode)
+def number_squares(mode: DensityMode, slots: Int, register: Register) -> Register:
+    return take(mode.squares.shade, _square_at(take(mode.x, slots), take(mode.y, slots), mode.squares))
+
+
+# --- the mode --------------------------------------------------------------------------------------------------------
 
 class DensityColours(ColourMode):
     def __init__(self) -> None:
-        self._made_for: tuple[int, float, float, float] | None = None
-        self._squares: Squares
-        self._ends: Floats  # of the agents that are drawn
+        self._squares_for = lru_cache(1)(squares_for)
         self._cull = Cull()
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
@@ -64,28 +197,28 @@ class DensityColours(ColourMode):
         if len(slots) == 0:
             return ()
         squares, are_few = self._fit(sim), len(slots) * SHARE <= sim.agents.count
-        window = self._window_of(sim, squares, slots) if are_few else Window(0, squares.rows, 0, squares.columns)
+        window = self._window_of(sim, squares, slots) if are_few else CellRange(0, squares.rows, 0, squares.columns)
         count = self._count_near if are_few and _has_cells(sim) else self._count_all
         return (*count(sim, squares, window), *self._shading(sim, squares, window, slots, number))
 
     def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
-        squares, window, none = self._fit(sim), Window(0, 0, 0, 0), np.zeros(0, np.int32)
-        return (self._finding_ends(sim, none), *(self._count_near(sim, squares, window) if _has_cells(sim) else ()),
+        squares, window, none = self._fit(sim), CellRange(0, 0, 0, 0), np.zeros(0, np.int32)
+        return (self._find_ends(sim, squares, none), *(self._count_near(sim, squares, window) if _has_cells(sim) else ()),
                 *self._count_all(sim, squares, window), *self._shading(sim, squares, window, none, number))
 
-    def _finding_ends(self, sim: Simulation, slots: Ints) -> Call:
+    def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Call:
         columns = sim.agents.columns
-        return call(find_ends, sim.world.workers, columns.x, columns.y, slots, self._ends)
+        return call(find_ends, sim.world.workers, columns.x, columns.y, slots, squares.ends)
 
-    def _window_of(self, sim: Simulation, squares: Squares, slots: Ints) -> Window:
+    def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         """The squares that those slots lie in."""
-        run((self._finding_ends(sim, slots),))
-        least, most = self._ends.min(axis=(0, 2)), self._ends.max(axis=(0, 2))
-        return Window(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
-                        for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
-                                                   (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
+        self._find_ends(sim, squares, slots).run()
+        least, most = squares.ends.min(axis=(0, 2)), squares.ends.max(axis=(0, 2))
+        return CellRange(*(int(min(max(end * squares.inv_side, 0), count - 1)) + beyond
+                           for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
+                                                      (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
 
-    def _count_near(self, sim: Simulation, squares: Squares, window: Window) -> tuple[Call, ...]:
+    def _count_near(self, sim: Simulation, squares: CountedSquares, window: CellRange) -> tuple[Call, ...]:
         """Count the agents in the cells around the window."""
         world, columns = sim.world, sim.agents.columns
         slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
@@ -93,36 +226,38 @@ class DensityColours(ColourMode):
                                     near(window, squares, side_of(sim)), world.grid, slack)
         return visit, call(count_found, world.workers, columns.x, columns.y, self._cull.found, squares, window)
 
-    def _count_all(self, sim: Simulation, squares: Squares, window: Window) -> tuple[Call, ...]:
+    def _count_all(self, sim: Simulation, squares: CountedSquares, window: CellRange) -> tuple[Call, ...]:
         columns = sim.agents.columns
         return (call(count_squares, sim.world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
 
-    def _shading(self, sim: Simulation, squares: Squares, window: Window, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+    def _shading(self, sim: Simulation, squares: CountedSquares, window: CellRange, slots: Ints,
+                 number: Bytes) -> tuple[Call, ...]:
         """Once agents are counted: find the shade of each square, and give it to the agents that are drawn."""
         columns, workers = sim.agents.columns, sim.world.workers
         shade_by_count = shades(_is_people(sim), side_of(sim), _mean(sim))
         return (call(add_squares, workers, squares, window), call(shade_squares, workers, squares, window, shade_by_count),
-                numbering(workers, slots, Densities(columns.x, columns.y, squares), number))
+                numbering(workers, slots, DensityMode(columns.x, columns.y, squares), number))
 
     def legend(self, sim: Simulation) -> Legend:
         if _is_people(sim):
             return Legend("people a square metre", SERVICE_COLOURS, NAMES)
         return Legend("density", ramp(RISING, 24), (f"{LEAST:g}", f"{MOST:g} times the mean"))
 
-    def _fit(self, sim: Simulation) -> Squares:
-        walls, workers, side = sim.terrain.walls, sim.world.workers, side_of(sim)
-        made_for = workers, side, float(walls.width), float(walls.height)
-        if made_for != self._made_for:
-            self._made_for = made_for
-            columns, rows = (max(1, math.ceil(length / side)) for length in made_for[2:])
-            padded = (rows + 2) * (columns + 2) + LANES
-            self._squares = Squares(np.float32(1 / side), columns, rows, np.zeros((workers, padded), np.int32),
-                                    np.zeros(padded, np.int32), np.zeros((workers, BATCH), np.int32))
-            self._ends = np.zeros((workers, 4, LANES), np.float32)
-        return self._squares
+    def _fit(self, sim: Simulation) -> CountedSquares:
+        walls = sim.terrain.walls
+        return self._squares_for(sim.world.workers, side_of(sim), float(walls.width), float(walls.height))
 
 
-def near(window: Window, squares: Squares, side: float) -> Bounds:
+def squares_for(workers: int, side: float, width: float, height: float) -> CountedSquares:
+    """Memory for the squares of a world of that size."""
+    columns, rows = (max(1, math.ceil(length / side)) for length in (width, height))
+    padded = (rows + 2) * (columns + 2) + LANES
+    return CountedSquares(np.float32(1 / side), columns, rows, np.zeros((workers, padded), np.int32),
+                          np.zeros(padded, np.int32), np.zeros((workers, BATCH), np.int32),
+                          np.zeros((workers, 4, LANES), np.float32))
+
+
+def near(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
     """Where agents are that may count: in the window and a square around it, or beyond the world beside it."""
     top, bottom = (FAR if end in (0, squares.rows) else 0.0 for end in (window.row0, window.row1))
     left, right = (FAR if end in (0, squares.columns) else 0.0 for end in (window.column0, window.column1))
@@ -138,8 +273,7 @@ def shades(people: bool, side: float, mean: float) -> Ints:
         return np.searchsorted(SERVICE, per_metre, "right").astype(np.int32)
     times = np.arange(max(2, math.ceil(MOST * mean)) + 1) / mean
     share = np.log(np.clip(times, LEAST, MOST) / LEAST) / np.log(MOST / LEAST)
-    shade: Ints = (share * (LEVELS - 1)).round().astype(np.int32)
-    return shade
+    return (share * (LEVELS - 1)).round().astype(np.int32)
 
 
 def side_of(sim: Simulation) -> float:

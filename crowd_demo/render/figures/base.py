@@ -1,15 +1,18 @@
-"""The interface of figures, which stand for agents in the picture; each behaviour names its own in the registry."""
+"""The interface of figures, which stand for agents in the picture; each behaviour names its own in the registry.
+
+`FrameInput` is what they are given in each frame, and `ReusedColumns` their memory for it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Ints
+from crowd_demo.compute.arrays import Ints, with_room
 from crowd_demo.compute.jit import Call
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -21,11 +24,12 @@ from crowd_demo.render.projection import Bounds, Moving
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.store.handles import Handles
 
+C = TypeVar("C")
 MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 
 
-class Shot(NamedTuple):
-    """What is the same for all stages of a frame."""
+class FrameInput(NamedTuple):
+    """What all stages of a frame draw from."""
 
     workers: int
     options: Optimizations  # the techniques as they are now
@@ -40,8 +44,22 @@ class Shot(NamedTuple):
     handles: Handles  # of the crowd, for figures that remember how they drew somebody
 
 
+class ReusedColumns(Generic[C]):
+    """Memory for a record of columns, int32 each, or of those types; it grows with room to spare."""
+
+    def __init__(self, record: Any, **types: type[np.generic]) -> None:
+        self._record, self._types = record, [types.get(name, np.int32) for name in record._fields]
+        self._columns = [np.empty(0, kind) for kind in self._types]
+
+    def first(self, count: int) -> C:
+        """So many entries of each column, overwritten by whoever asks next."""
+        if count > len(self._columns[0]):
+            self._columns = [np.empty(with_room(count), kind) for kind in self._types]
+        return self._record(*(column[:count] for column in self._columns))
+
+
 class Figures(Protocol):
-    """The figures of one behaviour. They own the memory that they need for a frame, and read the agents from the shot."""
+    """The figures of one behaviour. They own the memory that they need for a frame, and read the agents from the input."""
 
     MARKS: bool  # whether the ground shows the agents' destinations
 
@@ -54,11 +72,11 @@ class Figures(Protocol):
     def ordered(self, zoom: float) -> bool:
         """Does the order in which they are drawn change the picture?"""
 
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None = None) -> int:
-        """Draw all of `slots`, in that order, with the blitter of the shot's options; return how many touch the screen.
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        """Draw all of `slots`, in that order, with the blitter of the input's options; return how many touch the screen.
 
         They have the colours of `shades`, or their own.
         """
 
-    def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
-        """Every kernel that `draw` may run with the shot's options at any zoom, for compiling ahead."""
+    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+        """Every kernel that `draw` may run with the input's options at any zoom, for compiling ahead."""

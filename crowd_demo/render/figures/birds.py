@@ -1,23 +1,37 @@
-"""Birds beat their wings for a while and then glide with spread wings. Sprites are numbered (look, flap, heading)."""
+"""Birds, which beat their wings for a while and then glide with spread wings; and predators among them, larger and red.
+
+Sprites are numbered (look, flap, heading). Predators, which are those with the lowest ids, are always visible: where their
+sprites would be smaller than a quarter of those on the sheet, each is drawn once more in that size, over all others, with a
+dark and a light outline, so it stands out from any ground, in its own colour and in any other. They lie in the order of their
+ids, so neither memory nor culling matters. O(drawn), one comparison each.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Register
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
 from crowd_demo.render import numbering
-from crowd_demo.render.figures import pose
-from crowd_demo.render.figures.base import Shot
-from crowd_demo.render.figures.pose import Cell, sector, slopes
-from crowd_demo.render.figures.sprited import Sprited
-from crowd_demo.render.figures.sprites import Manifest, load_sheet
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.figures import sprited
+from crowd_demo.render.figures.base import MARGIN_PX, FrameInput
+from crowd_demo.render.figures.blit import DrawList, draw_list
+from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.figures.sprited import Poses, Sprited, sector, slopes
+from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
+from crowd_demo.render.inks import BLACK, WHITE, ink
+from crowd_demo.render.numbering import Mode
+from crowd_demo.render.pixels import Frame
 from crowd_demo.render.projection import Moving, hash_id, look_of_id
 
 UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
@@ -27,61 +41,135 @@ FLAPS_HZ = 8.0  # frames a second
 GLIDING = 1  # the flap with spread wings
 GLIDING_PART = 0.55  # of a bird's time
 
+SMALLER = 4  # times: predators that are always visible
+NOBODY = -1
+DARK_PX, LIGHT_PX = 1, 2  # how far their outlines reach
 
-class BirdManner(NamedTuple):
-    """The cell, and what chooses its sprites."""
 
-    anchor_x: int
-    anchor_y: int
-    width: int
-    height: int
+class BirdMode(NamedTuple):
+    """What chooses the sprites and looks of birds."""
+
+    id: Ints
     time_s: np.float64
-    looks: int
+    looks: int  # of all but predators
+    predators: int  # those with the lowest ids, who have the next look
 
 
-@device
-def number_of(look: int, time_s: np.float64, agents: Moving, slot: Int) -> int:
-    """The sprite of a bird of that look."""
+@implements(sprited.sprite_of, BirdMode)
+def sprite_of(mode: BirdMode, agents: Moving, slot: Int) -> int:
     seed = hash_id(agents.id[slot])
-    beats = time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
+    look = mode.looks if agents.id[slot] < mode.predators else int(seed) % mode.looks
+    beats = mode.time_s * FLAPS_HZ / FLAPS + float(seed >> np.uint32(16)) / 64.0
     glides = beats / 8.0 - np.floor(beats / 8.0) < GLIDING_PART
     flap = GLIDING if glides else int(beats * FLAPS) % FLAPS
     heading = sector(agents.vx[slot], agents.vy[slot], HEADING_SLOPES)
     return (look * FLAPS + flap) * HEADINGS + heading
 
 
-@implements(pose.sprite_of, BirdManner)
-def sprite_of(manner: BirdManner, agents: Moving, slot: Int) -> int:
-    return number_of(int(hash_id(agents.id[slot])) % manner.looks, manner.time_s, agents, slot)
-
-
-class BirdLooks(NamedTuple):
-    """What numbers birds by their looks."""
-
-    id: Ints
-    looks: int
-
-
-@implements(numbering.number_of, BirdLooks)
-def number_looks(mode: BirdLooks, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks)
+@implements(numbering.number_of, BirdMode)
+def number_looks(mode: BirdMode, slots: Int, register: Register) -> Register:
+    identity = take(mode.id, slots)
+    return select(identity < mode.predators, splat(np.int32(mode.looks), register), look_of_id(identity, mode.looks))
 
 
 class BirdFigures(Sprited):
     """The figures of the sheet "birds"."""
 
     MARKS = False
+    SHEET: Literal["birds", "hunt"] = "birds"
 
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
-        about = manifest["birds"]
-        super().__init__(load_sheet(folder / about["file"], about["cell"], about["centre"]), UNITS, SHEET_PX)
-        self._looks = about["looks"]
+        about = manifest[self.SHEET]
+        looks = np.arange(about["looks"] * FLAPS * HEADINGS, dtype=np.int32) // (FLAPS * HEADINGS)
+        super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, looks)
+        self._common_looks, self._predators = about["looks"], 0
 
-    def manner(self, shot: Shot, cell: Cell) -> BirdManner:
-        return BirdManner(*cell, shot.time_s, self._looks)
+    def mode(self, now: FrameInput) -> BirdMode:
+        return BirdMode(now.agents.id, now.time_s, self._common_looks, self._predators)
 
-    def look_mode(self, shot: Shot) -> BirdLooks:
-        return BirdLooks(shot.agents.id, self._looks)
 
-    def looks(self) -> Ints:
-        return (np.arange(self._looks * FLAPS * HEADINGS) // (FLAPS * HEADINGS)).astype(np.int32)
+class HuntFigures(BirdFigures):
+    """The figures of the sheet "hunt": starlings, and then hawks, who are seen however small starlings are."""
+
+    SHEET = "hunt"
+
+    def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
+        super().__init__(config, folder, manifest)
+        self._common_looks, self._predators = 1, config.hunt.predators
+        self._hawks = AlwaysVisible(self._sheet, self._units_a_pixel, self._predators)
+
+    def margin(self, zoom: float) -> Rect:
+        usual = super().margin(zoom)
+        return Rect(*map(max, usual, self._hawks.margin(zoom))) if self._hawks.needed(zoom) else usual
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        on_screen = super().draw(target, now, slots, shades)
+        if self._hawks.needed(now.camera.zoom):
+            self._hawks.draw(target, now, slots, self.mode(now), shades)
+        return on_screen
+
+    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+        yield from super().calls(now, frame)
+        yield self._hawks.find(now, np.zeros(0, np.int32))
+
+
+# --- those that are always visible --------------------------------------------------------------------------------------
+
+def disc(radius: int) -> Ints:
+    """The offsets by which copies of a shape widen it by so many pixels: int32[n, 2]."""
+    offsets = np.mgrid[-radius:radius + 1, -radius:radius + 1].reshape(2, -1).T.astype(np.int32)
+    return offsets[(offsets**2).sum(axis=1) <= radius**2 + 1]
+
+
+WIDENED = np.concatenate((disc(LIGHT_PX), disc(DARK_PX)))  # the light outline lies under the dark one
+INKS = np.repeat(np.array([ink(WHITE), ink(BLACK)], np.uint32), (len(disc(LIGHT_PX)), len(disc(DARK_PX))))
+
+
+def outlines(draws: DrawList) -> DrawList:
+    """What is drawn, of white shapes, to outline those of the list."""
+    offset = np.repeat(WIDENED, len(draws.sprite), axis=0)
+    sprite, left, top = (np.tile(part, len(WIDENED)) for part in (draws.sprite, draws.left, draws.top))
+    return DrawList(sprite, left + offset[:, 0], top + offset[:, 1], np.repeat(INKS, len(draws.sprite)))
+
+
+@kernel
+def find_few(worker: int, workers: int, slots: Ints, ids: Ints, found: Ints) -> None:
+    """found[id] becomes the place in `slots` of the agent with that id."""
+    listed = slots.shape[0]
+    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
+        identity = ids[np.uintp(slots[np.uintp(k)])]
+        if identity < found.shape[0]:
+            found[np.uintp(identity)] = k
+
+
+class AlwaysVisible:
+    """Draws the first `few` agents with sprites of `sheet`, over all others."""
+
+    def __init__(self, sheet: Sheet, units_a_pixel: float, few: int) -> None:
+        small = sheet.shrunk(SMALLER)
+        self._coloured, self._grey, self._shapes = (Atlas(each, 1.0) for each in (small, small.grey(), small.white()))
+        self._farthest = 1 / SMALLER / units_a_pixel  # zoom from which on their sprites are large enough
+        self._found, self._poses = np.full(few, NOBODY, np.int32), Poses()
+
+    def needed(self, zoom: float) -> bool:
+        return zoom < self._farthest and len(self._found) > 0
+
+    def margin(self, zoom: float) -> Rect:
+        """How far one reaches beyond its position, in world units."""
+        (width, height), (x, y) = self._coloured.size, self._coloured.anchor
+        return Rect(*((pixels + LIGHT_PX + MARGIN_PX) / zoom for pixels in (x, y, width - x, height - y)))
+
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, mode: Mode, shades: Shades | None) -> None:
+        """Draw those of `slots`; they have the colours of `shades`, or their own."""
+        self._found[:] = NOBODY
+        self.find(now, slots).run()
+        at = self._found[self._found != NOBODY]
+        some_shades = shades._replace(number=shades.number[at]) if shades else None
+        self._poses.call(now, slots[at], mode, self._coloured, some_shades).run()
+        draws = self._poses.draws(len(at))
+        draw_list(target, self._shapes, outlines(draws), now)
+        draw_list(target, self._grey if shades else self._coloured, draws, now)
+
+    def find(self, now: FrameInput, slots: Ints) -> Call:
+        """The kernel that finds those of `slots`."""
+        return call(find_few, now.workers, slots, now.agents.id, self._found)

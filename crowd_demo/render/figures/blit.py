@@ -1,4 +1,4 @@
-"""Blitting: a draw list (sprite, left, top, tint), from back to front, onto the picture.
+"""Blitting: a draw list (sprite, left, top, tint), from back to front, onto the picture; and cross-fading two pictures.
 
 `draw_fblits` uses pygame. `draw_calls` is compiled and writes rows of sixteen pixels straight into the surface. Both
 give the same pixels. The screen is cut into slices; a worker draws what touches its slices, in the order of the list,
@@ -14,8 +14,8 @@ import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Int, Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel, run
-from crowd_demo.render.figures.base import Shot
+from crowd_demo.compute.jit import call, device, kernel
+from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import Atlas, Pixels
 from crowd_demo.render.pixels import (
     HALF_ROW,
@@ -30,7 +30,9 @@ from crowd_demo.render.pixels import (
     over_row_tinted,
     tinted_pixel,
 )
-from crowd_demo.render.slices import SLICES_PER_WORKER, first_at
+from crowd_demo.render.projection import SLICES_PER_WORKER, first_at
+
+ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
 
 
 class DrawList(NamedTuple):
@@ -42,13 +44,13 @@ class DrawList(NamedTuple):
     tint: Words  # 0xAARRGGBB
 
 
-def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, shot: Shot, ordered: bool = False) -> None:
-    """Draw the list with the blitter of the shot's options. `ordered`: it ascends in `top`."""
+def draw_list(target: pygame.Surface, atlas: Atlas, draws: DrawList, now: FrameInput, ordered: bool = False) -> None:
+    """Draw the list with the blitter of the input's options. `ordered`: it ascends in `top`."""
     atlas.ensure(draws.sprite)
-    if shot.options.blitter == "pygame":
+    if now.options.blitter == "pygame":
         draw_fblits(target, atlas, draws)
     else:
-        run(draw_calls(shot.workers, frame_of(target), atlas.view, draws, ordered))
+        call(draw_sprites, now.workers, frame_of(target), atlas.view, draws, ordered).run()
 
 
 def draw_fblits(surface: pygame.Surface, atlas: Atlas, draws: DrawList) -> None:
@@ -105,7 +107,7 @@ def _draw_slice(frame: Frame, top: int, bottom: int, sprites: Pixels, draws: Dra
 
 @kernel
 def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> None:
-    """Every `workers`-th slice."""
+    """Draw the list on every `workers`-th slice. `ordered`: it ascends in `top`."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
         top, bottom = height * part // slices, height * (part + 1) // slices
@@ -114,6 +116,30 @@ def draw_sprites(worker: int, workers: int, frame: Frame, sprites: Pixels, draws
         _draw_slice(frame, top, bottom, sprites, draws, first, last)
 
 
-def draw_calls(workers: int, frame: Frame, sprites: Pixels, draws: DrawList, ordered: bool) -> tuple[Call, ...]:
-    """The kernel that draws the list. `ordered`: the list ascends in `top`."""
-    return (call(draw_sprites, workers, frame, sprites, draws, ordered),)
+# --- cross-fading -------------------------------------------------------------------------------------------------------
+
+@device
+def _mixed(a: Int, b: Int, share: Int) -> Int:
+    """Two channels at a time; what a sum carries over does not reach the next one."""
+    odd = (a & np.uint32(ODD)) * share + (b & np.uint32(ODD)) * (np.uint32(256) - share) + np.uint32(0x800080)
+    even = (a >> np.uint32(8) & np.uint32(255)) * share + (b >> np.uint32(8) & np.uint32(255)) * (np.uint32(256) - share)
+    return (odd >> np.uint32(8) & np.uint32(ODD)) | (even + np.uint32(128) & np.uint32(EVEN))
+
+
+@kernel
+def fade(worker: int, workers: int, frame: Frame, other: Frame, share: int) -> None:
+    """Make the picture `share`/256 of itself and the rest of the other: `(a * share + b * (256 - share) + 128) >> 8`."""
+    height, width = frame.shape
+    part = np.uint32(share)
+    for row in range(height * worker // workers, height * (worker + 1) // workers):
+        for column in range(width):
+            frame[row, column] = _mixed(frame[row, column], other[row, column], part)
+
+
+def fade_plain(frame: Frame, other: Frame, share: int) -> None:
+    """The same in NumPy."""
+    out = np.zeros_like(frame)
+    for shift in (np.uint32(0), np.uint32(8), np.uint32(16)):
+        a, b = (picture >> shift & np.uint32(255) for picture in (frame, other))
+        out |= (a * np.uint32(share) + b * np.uint32(256 - share) + np.uint32(128) >> np.uint32(8)) << shift
+    frame[:] = out

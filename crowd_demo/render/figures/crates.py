@@ -1,31 +1,38 @@
-"""Crates: squares with a dark edge, a bevel and planks, as many rectangles as there is room for.
+"""Crates: squares with a dark edge, a bevel and planks, as many rectangles of plain colour as there is room for.
 
 A crate keeps its size in pixels while it moves, so it does not flicker; it has at least one pixel. Eight tones of wood
-and paint and four arrangements of planks are chosen by a hash of the id. A kernel or pygame fills the rectangles
-(`boxes`); both get the list of squares that `place_crates` makes in the order of drawing. O(visible).
+and paint and four arrangements of planks are chosen by a hash of the id.
+
+A table says which rectangles a square of some side consists of; its row is made when the side is first needed. A kernel or
+pygame's `fill` paints these rectangles, in the order of the list of squares that `place_crates` makes. The screen is cut into
+slices; when the list is ordered by `middle`, a slice finds its part of it by bisection. O(visible), and the pixels of the
+rectangles in view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, cast
 
 import numpy as np
 import pygame
+from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Floats, Ints, Longs, Mask, with_room
-from crowd_demo.compute.jit import Call, call, kernel, run
+from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Mask, Occurring, Words
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.config.model import Config
 from crowd_demo.render.camera import Rect, View
-from crowd_demo.render.figures.base import MARGIN_PX, Shot
-from crowd_demo.render.figures.boxes import Boxes, Inks, Part, Patterns, fill_calls, fill_plain
-from crowd_demo.render.figures.light import Shades, channels_of
+from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
+from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import Manifest
+from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import Moving, drawn, hash_id, pixel
-from crowd_demo.render.told import RGB
+from crowd_demo.render.projection import SLICES_PER_WORKER, Moving, drawn, first_at, hash_id, pixel
 from crowd_demo.sim.behaviours.crates import CrateColumns
+
+Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink
+Inks = Words  # [tones, inks]: colours
 
 TONES: tuple[RGB, ...] = (
     (190, 150, 104), (152, 112, 78), (164, 92, 72), (204, 166, 92), (104, 134, 158), (112, 150, 128), (216, 206, 184),
@@ -38,16 +45,13 @@ STYLES = 4  # bit 0: upright planks; bit 1: a board across them
 EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sides that have room for it
 ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
-
-def inks(colours: Sequence[RGB] = TONES) -> Inks:
+def inks(colours: ArrayLike = TONES) -> Inks:
     """uint32[tones, inks]: colours."""
-    tones = np.array(colours, float)[:, None]
+    tones = np.asarray(colours, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
-    red, green, blue = np.moveaxis((tones + (others - tones) * shares[:, None]).round().astype(np.uint32), 2, 0)
-    return red << np.uint32(16) | green << np.uint32(8) | blue
+    return packed((tones + (others - tones) * shares[:, None]).round())
 
-
-# --- the parts of a crate --------------------------------------------------------------------------------------------
+# --- the parts of a crate -----------------------------------------------------------------------------------------------
 
 def design(side: int, style: int) -> list[Part]:
     """The rectangles of a crate of `side` pixels, from back to front."""
@@ -102,19 +106,116 @@ def _upright(part: Part) -> Part:
     return top, left, bottom, right, ink
 
 
-# --- positions on the screen -----------------------------------------------------------------------------------------
+# --- squares that consist of parts --------------------------------------------------------------------------------------
 
-class Tally(NamedTuple):
-    """int64[workers] each: how many crates touch the screen, and the largest side of one of them, in pixels."""
+class Boxes(NamedTuple):
+    """int32[n] each, in pixels; the square of an agent outside the screen has side 0."""
 
-    on_screen: Longs
-    largest: Longs
+    left: Ints
+    top: Ints
+    side: Ints
+    middle: Ints  # pixel row of the centre
+    style: Ints
+    tone: Ints
+
+
+class PartTable(NamedTuple):
+    """A square consists of the parts [first[side, style], last[side, style])."""
+
+    first: Ints
+    last: Ints
+    parts: Ints  # [n, 5], as `Part`
+
+
+class Patterns:
+    """Owns the table of the parts that `design(side, style)` gives, from back to front."""
+
+    def __init__(self, design: Callable[[int, int], Iterable[Part]], styles: int) -> None:
+        self._design, self._styles = design, styles
+        self._known = np.ones(1, bool)  # by side
+        self._occurring = Occurring()
+        nothing = np.zeros((1, styles), np.int32)
+        self.table = PartTable(nothing, nothing, np.zeros((0, 5), np.int32))
+
+    def ensure(self, sides: Ints) -> None:
+        """Add the parts of those sides that are not known yet."""
+        asked = self._occurring.among(sides, max(len(self._known), int(sides.max(initial=0)) + 1))
+        if len(asked) > len(self._known):
+            self._known.resize(len(asked), refcheck=False)
+        new = np.flatnonzero(np.greater(asked, self._known, out=asked))
+        if len(new):
+            self._add(new.tolist())
+            self._known[new] = True
+
+    def _add(self, sides: list[int]) -> None:
+        first, last = (np.resize(column, (len(self._known), self._styles)) for column in self.table[:2])
+        parts: list[Part] = []
+        for side in sides:
+            for style in range(self._styles):
+                first[side, style] = len(self.table.parts) + len(parts)
+                parts.extend(self._design(side, style))
+                last[side, style] = len(self.table.parts) + len(parts)
+        self.table = PartTable(first, last, np.concatenate([self.table.parts, np.array(parts, np.int32)]))
+
+
+def fill_plain(surface: pygame.Surface, boxes: Boxes, table: PartTable, inks: Inks) -> None:
+    """Draw the list with pygame's `fill`."""
+    first, last = (column[boxes.side, boxes.style] for column in table[:2])
+    count = last - first
+    box = np.repeat(np.arange(len(count)), count)
+    part = table.parts[np.arange(len(box)) + np.repeat(first - (np.cumsum(count) - count), count)]
+    left, top = boxes.left[box] + part[:, 0], boxes.top[box] + part[:, 1]
+    rects = zip(*(column.tolist() for column in (left, top, part[:, 2] - part[:, 0], part[:, 3] - part[:, 1])), strict=True)
+    for rect, colour in zip(rects, inks[boxes.tone[box], part[:, 4]].tolist(), strict=True):
+        surface.fill(colour, rect)
+
+
+@device
+def _fill(target: Words, width: int, left: int, top: int, right: int, bottom: int, colour: Int) -> None:
+    for row in range(top, bottom):
+        at = np.uintp(row * width)
+        for column in range(left, right):
+            target[at + np.uintp(column)] = colour
+
+
+@device
+def _fill_slice(frame: Frame, top: int, bottom: int, boxes: Boxes, table: PartTable, inks: Inks, first: int,
+                last: int) -> None:
+    target, width = frame.reshape(-1), frame.shape[1]
+    for k in range(np.uintp(first), np.uintp(last)):
+        x, y, side = np.int64(boxes.left[k]), np.int64(boxes.top[k]), np.int64(boxes.side[k])
+        if x < width and x + side > 0 and y < bottom and y + side > top:
+            style, tone = np.uintp(boxes.style[k]), np.uintp(boxes.tone[k])
+            for p in range(np.uintp(table.first[side, style]), np.uintp(table.last[side, style])):
+                part = table.parts[p]
+                _fill(target, width, max(x + part[0], 0), max(y + part[1], top), min(x + part[2], width),
+                      min(y + part[3], bottom), inks[tone, np.uintp(part[4])])
 
 
 @kernel
+def fill_boxes(worker: int, workers: int, frame: Frame, boxes: Boxes, table: PartTable, inks: Inks, reach: int,
+               ordered: bool) -> None:
+    """Draw the list on every `workers`-th slice. `ordered`: it ascends in `middle`.
+
+    No pixel lies more than `reach` rows from the middle of its square.
+    """
+    height, slices = frame.shape[0], SLICES_PER_WORKER * workers
+    for part in range(worker, slices, workers):
+        top, bottom = height * part // slices, height * (part + 1) // slices
+        first = first_at(boxes.middle, top - reach) if ordered else 0
+        last = first_at(boxes.middle, bottom + reach) if ordered else boxes.middle.shape[0]
+        _fill_slice(frame, top, bottom, boxes, table, inks, first, last)
+
+
+# --- positions on the screen --------------------------------------------------------------------------------------------
+
+@kernel
 def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: Floats, ahead: np.float32, view: View,
-                 boxes: Boxes, tally: Tally) -> None:
-    """Write the square of each crate in the list; count those on the screen, and note the largest."""
+                 boxes: Boxes, on_screen: Longs) -> None:
+    """Write the square of each crate in the list.
+
+    on_screen int64[2, workers]: how many touch the screen, and the largest side of one of them, in pixels.
+    """
     listed, seen, largest = slots.shape[0], 0, 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
@@ -130,7 +231,7 @@ def place_crates(worker: int, workers: int, slots: Ints, agents: Moving, half: F
         boxes.style[k], boxes.tone[k] = (seed >> np.uint32(8)) % STYLES, seed % len(TONES)
         seen += shown
         largest = max(largest, side)
-    tally.on_screen[worker], tally.largest[worker] = seen, largest
+    on_screen[0, worker], on_screen[1, worker] = seen, largest
 
 
 class CrateFigures:
@@ -141,8 +242,8 @@ class CrateFigures:
     def __init__(self, config: Config, folder: Path, manifest: Manifest) -> None:
         self._half_max = config.crates.half_max
         self._patterns, self._inks = Patterns(design, STYLES), inks()
-        self._boxes = self._room(0)
-        self._tally = Tally(np.zeros(1, np.int64), np.zeros(1, np.int64))
+        self._boxes = ReusedColumns[Boxes](Boxes)
+        self._on_screen = np.zeros((2, 1), np.int64)
 
     def margin(self, zoom: float) -> Rect:
         reach = self._half_max + MARGIN_PX / zoom
@@ -151,42 +252,31 @@ class CrateFigures:
     def ordered(self, zoom: float) -> bool:
         return True
 
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None = None) -> int:
-        self._place_call(shot, slots).run()
-        boxes = self._list(len(slots))
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        self._place(now, slots).run()
+        boxes, used = self._boxes.first(len(slots)), self._inks
         self._patterns.ensure(boxes.side)
-        used = self._inks
         if shades:
             boxes.tone[:] = shades.number
-            used = inks([(int(red), int(green), int(blue)) for red, green, blue in channels_of(shades.palette)])
-        if shot.options.blitter == "pygame":
+            used = inks(channels_of(shades.palette))
+        if now.options.blitter == "pygame":
             fill_plain(target, boxes, self._patterns.table, used)
         else:
-            run(self._fill_calls(shot, boxes, used, frame_of(target)))
-        return int(self._tally.on_screen.sum())
+            self._fill(now, boxes, used, frame_of(target)).run()
+        return int(self._on_screen[0].sum())
 
-    def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
-        yield self._place_call(shot, np.zeros(0, np.int32))
-        if shot.options.blitter == "compiled":
-            yield from self._fill_calls(shot, self._list(0), self._inks, frame)
+    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+        yield self._place(now, np.zeros(0, np.int32))
+        if now.options.blitter == "compiled":
+            yield self._fill(now, self._boxes.first(0), self._inks, frame)
 
-    def _place_call(self, shot: Shot, slots: Ints) -> Call:
-        if len(self._tally.largest) != shot.workers:
-            self._tally = Tally(np.zeros(shot.workers, np.int64), np.zeros(shot.workers, np.int64))
-        half = cast(CrateColumns, shot.columns).half
-        return call(place_crates, shot.workers, slots, shot.agents, half, shot.ahead, shot.view, self._list(len(slots)),
-                    self._tally)
+    def _place(self, now: FrameInput, slots: Ints) -> Call:
+        if self._on_screen.shape[1] != now.workers:
+            self._on_screen = np.zeros((2, now.workers), np.int64)
+        half = cast(CrateColumns, now.columns).half
+        return call(place_crates, now.workers, slots, now.agents, half, now.ahead, now.view, self._boxes.first(len(slots)),
+                    self._on_screen)
 
-    def _fill_calls(self, shot: Shot, boxes: Boxes, used: Inks, frame: Frame) -> tuple[Call, ...]:
-        reach = int(self._tally.largest.max()) // 2 + ROUNDING_PX
-        return fill_calls(shot.workers, frame, boxes, self._patterns.table, used, reach, shot.options.depth != "off")
-
-    def _list(self, count: int) -> Boxes:
-        """Memory for the squares of a frame: int32[count] each, overwritten by the next frame."""
-        if count > len(self._boxes.side):
-            self._boxes = self._room(with_room(count))
-        return Boxes(*(column[:count] for column in self._boxes))
-
-    @staticmethod
-    def _room(count: int) -> Boxes:
-        return Boxes(*(np.empty(count, np.int32) for _ in Boxes._fields))
+    def _fill(self, now: FrameInput, boxes: Boxes, used: Inks, frame: Frame) -> Call:
+        reach = int(self._on_screen[1].max()) // 2 + ROUNDING_PX
+        return call(fill_boxes, now.workers, frame, boxes, self._patterns.table, used, reach, now.options.depth != "off")

@@ -14,11 +14,11 @@ from typing import NamedTuple, cast
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, with_room
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.render.camera import View
-from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.base import FrameInput, ReusedColumns
 from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
@@ -48,7 +48,7 @@ class Spots(NamedTuple):
     rows: int
 
 
-class Chosen(NamedTuple):
+class SpotIcons(NamedTuple):
     """By spot: the key of the strongest icon (weakness in the high half, id in the low one), and whose slot that is."""
 
     key: Longs
@@ -66,7 +66,7 @@ def strength(state: Int, timer: Float, fading: Fading) -> int:
 
 @device
 def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: Spots,
-                 chosen: Chosen) -> None:
+                 chosen: SpotIcons) -> None:
     """Choose for each spot the strongest icon of the agents in it."""
     for spot in range(spots.columns * spots.rows):
         chosen.key[spot] = NOBODY
@@ -83,7 +83,7 @@ def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead:
 
 
 @device
-def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: Chosen,
+def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: SpotIcons,
                draws: DrawList, listed: Longs) -> None:
     """An icon fades by its tint, which multiplies all its channels, opacity too. listed[0] becomes how many there are."""
     k = 0
@@ -102,42 +102,31 @@ class Icons:
     """The icons of people, from the sheet "icons", `units_a_pixel` of which are a pixel. Owns the memory of their list."""
 
     def __init__(self, settings: PeopleSettings, folder: Path, manifest: Manifest, units_a_pixel: float) -> None:
-        about = manifest["icons"]
-        self._sprites = Sprites(load_sheet(folder / about["file"], about["cell"], about["foot"]))
+        self._sprites = Sprites(load_sheet(folder, manifest["icons"]))
         self._fading, self._units_a_pixel = fading(settings), units_a_pixel
         self._listed = np.zeros(1, np.int64)
-        self._reserve(0)
+        self._chosen = ReusedColumns[SpotIcons](SpotIcons, key=np.int64)
+        self._draws = ReusedColumns[DrawList](DrawList, tint=np.uint32)
 
-    def _reserve(self, spots: int) -> None:
-        self._chosen = Chosen(np.empty(spots, np.int64), np.empty(spots, np.int32))
-        sprite, left, top = np.empty((3, spots), np.int32)
-        self._draws = DrawList(sprite, left, top, np.empty(spots, np.uint32))
-
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints) -> None:
-        """Draw the icons of those of `slots` that have one, with the blitter of the shot's options."""
-        run(self.calls(shot, slots))
-        draw_list(target, self._sprites.at(shot.camera.zoom * self._units_a_pixel), self.draws, shot)
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
+        """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
+        run(self.calls(now, slots))
+        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), self.draws, now)
 
     @property
     def draws(self) -> DrawList:
         """The list that `calls` have made."""
-        return self._first(int(self._listed[0]))
+        return self._draws.first(int(self._listed[0]))
 
-    def calls(self, shot: Shot, slots: Ints) -> tuple[Call, ...]:
+    def calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
         """Find the icons of those of `slots` that have one."""
-        columns, agents, spots = cast(PeopleColumns, shot.columns), shot.agents, spots_in(shot.bounds)
+        columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
         count = spots.columns * spots.rows
-        if count > len(self._chosen.key):
-            self._reserve(with_room(count))
-        anchor = self._sprites.at(shot.camera.zoom * self._units_a_pixel).anchor
+        chosen, draws = self._chosen.first(count), self._draws.first(count)
+        anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
         return (
-            call(choose_icons, slots, agents, columns.state, columns.timer, shot.ahead, self._fading, spots, self._chosen),
-            call(list_icons, agents, columns.state, shot.ahead, shot.view, *anchor, self._chosen,
-                 self._first(count), self._listed))
-
-    def _first(self, count: int) -> DrawList:
-        sprite, left, top, tint = self._draws
-        return DrawList(sprite[:count], left[:count], top[:count], tint[:count])
+            call(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
+            call(list_icons, agents, columns.state, now.ahead, now.view, *anchor, chosen, draws, self._listed))
 
 
 def fading(settings: PeopleSettings) -> Fading:

@@ -25,6 +25,7 @@ from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, spla
 from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
+from crowd_demo.render.inks import channels_of, packed
 from crowd_demo.render.numbering import is_run, registers, sixteen
 from crowd_demo.render.pixels import Frame, add_saturated
 from crowd_demo.render.projection import Moving, pixel
@@ -42,21 +43,9 @@ class Shades(NamedTuple):
 NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
-@lru_cache(16)
-def _dimmed(palette: bytes, light: int) -> Words:
-    red, green, blue = (channels_of(np.frombuffer(palette, np.uint32)) * np.uint32(light) // np.uint32(255)).T
-    dimmed: Words = red << np.uint32(16) | green << np.uint32(8) | blue
-    return dimmed
-
-
 def dimmed(palette: Words, light: int) -> Words:
-    """The colours with `light`/255 of their light; not to be written into."""
-    return _dimmed(palette.tobytes(), light)
-
-
-def channels_of(palette: Words) -> Words:
-    """Red, green and blue of each colour: uint32[n, 3]."""
-    return palette[:, None] >> np.array([16, 8, 0], np.uint32) & np.uint32(255)
+    """The colours with `light`/255 of their light."""
+    return packed(channels_of(palette) * np.uint32(light) // np.uint32(255))
 
 
 def light_of(palette: Words) -> Keys:

@@ -1,30 +1,33 @@
 """Figures that are sprites, or light where a sprite would be smaller than four pixels; in between the two cross-fade.
 
-A behaviour gives its sheet and two records, by whose types the kernels choose the functions that choose an agent's sprite and
-its look. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps.
-In a colour mode sprites are grey and multiplied by the agent's shade, and light has that colour. Light needs no order.
+A behaviour gives its sheet, and a record (mode) by whose type the kernels choose the functions that choose an agent's sprite
+and number its look. Differences between agents come from a hash of the id, so reordering cannot change a picture. In light an
+agent has the mean colour of the sprites of its look and their mean area, so nothing jumps. In a colour mode sprites are grey
+and multiplied by the agent's shade, and light has that colour. Light needs no order. O(visible).
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bytes, Ints
-from crowd_demo.compute.jit import Call, call, run
-from crowd_demo.render.camera import Rect
-from crowd_demo.render.figures.base import MARGIN_PX, Shot
-from crowd_demo.render.figures.blit import draw_calls, draw_list
-from crowd_demo.render.figures.fade import fade, fade_plain
-from crowd_demo.render.figures.light import Light, Shades, dimmed, draw_plain
-from crowd_demo.render.figures.pose import Cell, Manner, Poses
+from crowd_demo.compute.arrays import Bytes, Float, Floats, Int, Ints, Longs, Mask, Words
+from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.jit import Call, call, device, kernel, run
+from crowd_demo.render.camera import Rect, View
+from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
+from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
+from crowd_demo.render.figures.light import NO_SHADES, Light, Shades, dimmed, draw_plain
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
 from crowd_demo.render.numbering import Mode, numbering
-from crowd_demo.render.pixels import Frame, frame_of
+from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
+from crowd_demo.render.projection import Moving, pixel
 
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
 FADE = 1.15**2
@@ -32,26 +35,95 @@ LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MOST_EXPOSURE = 4.0
 
 
-class Sprited(ABC):
-    """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet."""
+class SpriteCell(NamedTuple):
+    """A cell of the sheet, in pixels of the screen; its anchor is drawn at the agent's position."""
 
-    def __init__(self, sheet: Sheet, units: float, pixels: float) -> None:
+    anchor_x: int
+    anchor_y: int
+    width: int
+    height: int
+
+
+@generic
+def sprite_of(mode: Mode, agents: Moving, slot: Int) -> int:  # type: ignore[empty-body]
+    """The number of the sprite that shows this agent."""
+
+
+def slopes(sectors: int) -> Floats:
+    """Tangents of the borders between sectors, within the first eighth of a turn."""
+    borders = (np.arange(sectors // 8) + 0.5) * math.tau / sectors
+    return np.tan(borders).astype(np.float32)
+
+
+@device
+def sector(vx: Float, vy: Float, slopes: Floats) -> int:
+    """The nearest of 8 * len(slopes) directions, counted clockwise from 0, the east; an agent that stands has 0.
+
+    Slopes are compared with the tangents of the borders: without an arc tangent the same on every machine.
+    """
+    quarter = 2 * slopes.shape[0]
+    across, down = abs(vx), abs(vy)
+    low, high = min(across, down), max(across, down)
+    turn = 0
+    for slope in slopes:
+        turn += low > slope * high
+    turn = quarter - turn if down > across else turn
+    turn = 2 * quarter - turn if vx < 0 else turn
+    return (4 * quarter - turn) % (4 * quarter) if vy < 0 else turn
+
+
+@kernel
+def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, mode: Mode, cell: SpriteCell,
+         number: Bytes, tints: Words, draws: DrawList, on_screen: Longs) -> None:
+    """Fill this worker's share of the draw list, and count the sprites that touch the screen: on_screen int64[workers]."""
+    listed, seen, tinted = slots.shape[0], 0, number.shape[0] > 0
+    for k in range(listed * worker // workers, listed * (worker + 1) // workers):
+        slot = np.uintp(slots[k])
+        left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - cell.anchor_x
+        top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - cell.anchor_y
+        draws.sprite[k], draws.left[k], draws.top[k] = sprite_of(mode, agents, slot), left, top
+        draws.tint[k] = tints[np.uintp(number[k])] if tinted else np.uint32(NO_TINT)
+        shown: Mask = left < view.width and left + cell.width > 0 and top < view.height and top + cell.height > 0
+        seen += shown
+    on_screen[worker] = seen
+
+
+class Poses:
+    """Owns the draw list. After the call has run, `on_screen` is how many of the sprites touch the screen."""
+
+    def __init__(self) -> None:
+        self.draws = ReusedColumns[DrawList](DrawList, tint=np.uint32).first  # by their number
+        self._on_screen = np.zeros(1, np.int64)
+
+    @property
+    def on_screen(self) -> int:
+        return int(self._on_screen.sum())
+
+    def call(self, now: FrameInput, slots: Ints, mode: Mode, atlas: Atlas, shades: Shades | None = None) -> Call:
+        """The kernel that fills the draw list of the slots, tinted by their shades if there are any."""
+        if len(self._on_screen) != now.workers:
+            self._on_screen = np.zeros(now.workers, np.int64)
+        number, palette = shades or NO_SHADES
+        return call(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, SpriteCell(*atlas.anchor, *atlas.size),
+                    number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
+
+
+class Sprited(ABC):
+    """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet.
+
+    `looks` is the look of each sprite: sprites of one look have one mean colour.
+    """
+
+    def __init__(self, sheet: Sheet, units: float, pixels: float, looks: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
+        self._looks = looks
         self._sprites, self._poses, self._light = Sprites(sheet), Poses(), Light()
         self._number: Bytes = np.zeros(0, np.uint8)
         self._lit: Frame = np.zeros((1, 1), np.uint32)  # the ground with light, for cross-fading
 
     @abstractmethod
-    def manner(self, shot: Shot, cell: Cell) -> Manner:
-        """What chooses and places the sprites of a frame."""
-
-    @abstractmethod
-    def looks(self) -> Ints:
-        """The look of each sprite of the sheet: sprites of one look have one mean colour."""
-
-    @abstractmethod
-    def look_mode(self, shot: Shot) -> Mode:
-        """What numbers agents by their looks."""
+    def mode(self, now: FrameInput) -> Mode:
+        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their looks (`numbering.number_of`)."""
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
@@ -70,53 +142,57 @@ class Sprited(ABC):
 
     # --- drawing -----------------------------------------------------------------------------------------------------
 
-    def draw(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None = None) -> int:
-        zoom = shot.camera.zoom
+    def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
+        zoom = now.camera.zoom
         if not self.ordered(zoom):
-            return self._draw_light(frame_of(target), shot, slots, shades)
+            return self._draw_light(frame_of(target), now, slots, shades)
         sharpness = self._sharpness(zoom)
         if sharpness == 256:
-            return self._draw_sprites(target, shot, slots, shades)
+            return self._draw_sprites(target, now, slots, shades)
         if self._lit.shape[::-1] != target.get_size():
             self._lit = np.empty(target.get_size()[::-1], np.uint32)
         self._lit[:] = frame_of(target)
-        self._draw_light(self._lit, shot, slots, shades)
-        on_screen = self._draw_sprites(target, shot, slots, shades)
-        if shot.options.blitter == "pygame":
+        self._draw_light(self._lit, now, slots, shades)
+        on_screen = self._draw_sprites(target, now, slots, shades)
+        if now.options.blitter == "pygame":
             fade_plain(frame_of(target), self._lit, sharpness)
         else:
-            call(fade, shot.workers, frame_of(target), self._lit, sharpness).run()
+            call(fade, now.workers, frame_of(target), self._lit, sharpness).run()
         return on_screen
 
-    def calls(self, shot: Shot, frame: Frame) -> Iterator[Call]:
-        no_slots, atlas = np.zeros(0, np.int32), self._sprites.at(shot.camera.zoom * self._units_a_pixel)
-        yield self._pose(shot, no_slots, atlas, None)
+    def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
+        no_slots, atlas = np.zeros(0, np.int32), self._sprites.at(now.camera.zoom * self._units_a_pixel)
+        yield self._poses.call(now, no_slots, self.mode(now), atlas)
         yield call(next_missing, no_slots, atlas.ready, 0)
-        yield self._number_call(shot, no_slots)
-        if shot.options.blitter == "compiled":
-            yield from draw_calls(shot.workers, frame, atlas.view, self._poses.draws(0), True)
-            yield from self._light_calls(shot, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
-            yield call(fade, shot.workers, frame, frame, 0)
+        yield self._number_call(now, no_slots)
+        if now.options.blitter == "compiled":
+            yield call(draw_sprites, now.workers, frame, atlas.view, self._poses.draws(0), True)
+            yield from self._light_calls(now, no_slots, Shades(self._number, np.zeros(1, np.uint32)), 1.0, frame)
+            yield call(fade, now.workers, frame, frame, 0)
 
-    def _draw_sprites(self, target: pygame.Surface, shot: Shot, slots: Ints, shades: Shades | None) -> int:
+    def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         sprites = self._grey if shades else self._sprites
-        atlas = sprites.at(shot.camera.zoom * self._units_a_pixel)
-        self._pose(shot, slots, atlas, shades).run()
-        draw_list(target, atlas, self._poses.draws(len(slots)), shot, ordered=shot.options.depth != "off")
+        atlas = sprites.at(now.camera.zoom * self._units_a_pixel)
+        self._poses.call(now, slots, self.mode(now), atlas, shades).run()
+        draw_list(target, atlas, self._poses.draws(len(slots)), now, ordered=now.options.depth != "off")
         return self._poses.on_screen
 
-    def _draw_light(self, frame: Frame, shot: Shot, slots: Ints, shades: Shades | None) -> int:
-        light = self._grey_light(shades) if shades else self._own_light(shot, slots)
-        if shot.options.blitter == "pygame":
-            return draw_plain(slots, shot.agents, shot.ahead, shot.view, light, self._area_px(shot, shades), frame)
-        run(self._light_calls(shot, slots, light, self._area_px(shot, shades), frame))
+    def _draw_light(self, frame: Frame, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
+        if shades:  # the mean colours of grey sprites that are multiplied by them
+            light = shades._replace(palette=dimmed(shades.palette, self._mean_grey))
+        else:
+            self._number_call(now, slots).run()
+            light = Shades(self._number[:len(slots)], self._means.colours)
+        if now.options.blitter == "pygame":
+            return draw_plain(slots, now.agents, now.ahead, now.view, light, self._area_px(now, shades), frame)
+        run(self._light_calls(now, slots, light, self._area_px(now, shades), frame))
         return self._light.on_screen
 
     # --- colours -----------------------------------------------------------------------------------------------------
 
     @cached_property
     def _means(self) -> Means:
-        return self._sheet.means(self.looks())
+        return self._sheet.means(self._looks)
 
     @cached_property
     def _grey(self) -> Sprites:
@@ -127,29 +203,17 @@ class Sprited(ABC):
         """0 to 255."""
         return int(self._grey.sheet.means(np.zeros(self._sheet.sprites, np.int32)).colours[0] & 255)
 
-    def _own_light(self, shot: Shot, slots: Ints) -> Shades:
-        self._number_call(shot, slots).run()
-        return Shades(self._number[:len(slots)], self._means.colours)
-
-    def _grey_light(self, shades: Shades) -> Shades:
-        """The mean colours of grey sprites that are multiplied by the shades."""
-        return shades._replace(palette=dimmed(shades.palette, self._mean_grey))
-
-    def _area_px(self, shot: Shot, shades: Shades | None) -> float:
+    def _area_px(self, now: FrameInput, shades: Shades | None) -> float:
         """The mean area of a figure; in a colour mode, which is to be read, light is exposed longer the smaller agents are."""
-        exposure = max(1.0, min(MOST_EXPOSURE, LEAST_PX / (self._units * shot.camera.zoom))) if shades else 1.0
-        return exposure * self._means.area * (self._units_a_pixel * shot.camera.zoom) ** 2
+        exposure = max(1.0, min(MOST_EXPOSURE, LEAST_PX / (self._units * now.camera.zoom))) if shades else 1.0
+        return exposure * self._means.area * (self._units_a_pixel * now.camera.zoom) ** 2
 
     # --- calls -------------------------------------------------------------------------------------------------------
 
-    def _pose(self, shot: Shot, slots: Ints, atlas: Atlas, shades: Shades | None) -> Call:
-        manner = self.manner(shot, Cell(*atlas.anchor, *atlas.size))
-        return self._poses.call(shot.workers, slots, shot.agents, shot.ahead, shot.view, manner, shades)
-
-    def _number_call(self, shot: Shot, slots: Ints) -> Call:
+    def _number_call(self, now: FrameInput, slots: Ints) -> Call:
         if len(slots) > len(self._number):
             self._number = np.zeros(len(slots), np.uint8)
-        return numbering(shot.workers, slots, self.look_mode(shot), self._number)
+        return numbering(now.workers, slots, self.mode(now), self._number)
 
-    def _light_calls(self, shot: Shot, slots: Ints, shades: Shades, area_px: float, frame: Frame) -> tuple[Call, ...]:
-        return self._light.calls(shot.workers, slots, shot.agents, shot.ahead, shot.view, shades, area_px, frame)
+    def _light_calls(self, now: FrameInput, slots: Ints, shades: Shades, area_px: float, frame: Frame) -> tuple[Call, ...]:
+        return self._light.calls(now.workers, slots, now.agents, now.ahead, now.view, shades, area_px, frame)

@@ -10,52 +10,33 @@ from __future__ import annotations
 
 import json
 import math
-from collections import OrderedDict
-from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Bools, Ints, Longs, Words
 from crowd_demo.compute.jit import device
+from crowd_demo.render.inks import packed
 from crowd_demo.render.pixels import HALF_ROW, MASKS, frame_of, tinted
 
 STEPS_PER_OCTAVE = 4
-KEPT = 4
+KEPT = 4  # atlases
 MOST_SURFACES = 20_000  # of an atlas for pygame: each sprite in each tint is one
 GREY = 0.8  # mean of the sheet in grey, which is multiplied by the colours of a colour mode
 ALPHA = 0xFF000000
 STATES = "walking", "waiting", "stuck", "queuing"  # of people
 
 
-class PeopleSheet(TypedDict):
-    """The sheet of people in the manifest; lengths in pixels."""
+class SpritesSheet(TypedDict):
+    """A sheet of sprites in the manifest; lengths in pixels."""
 
     file: str
     cell: list[int]  # width and height
-    foot: list[int]  # x and y
-    looks: int
-
-
-class IconsSheet(TypedDict):
-    """The sheet of icons of people's states; cells like those of people."""
-
-    file: str
-    cell: list[int]
-    foot: list[int]
-    states: list[str]
-
-
-class BirdsSheet(TypedDict):
-    """The sheet of birds."""
-
-    file: str
-    cell: list[int]
-    centre: list[int]
-    looks: int
+    anchor: list[int]  # x and y
+    looks: NotRequired[int]  # of people and birds: how many there are to choose from
 
 
 class TilesSheet(TypedDict):
@@ -71,10 +52,10 @@ class TilesSheet(TypedDict):
 class Manifest(TypedDict):
     """`sprites.json`: what is on which sheet, and the colours [r, g, b] of the states of people."""
 
-    people: PeopleSheet
-    icons: IconsSheet
-    birds: BirdsSheet
-    hunt: BirdsSheet
+    people: SpritesSheet
+    icons: SpritesSheet
+    birds: SpritesSheet
+    hunt: SpritesSheet
     tiles: TilesSheet
     colours: dict[str, list[int]]
 
@@ -130,8 +111,8 @@ class Sheet(NamedTuple):
         sums = np.stack([(cells >> np.uint32(shift) & np.uint32(255)).sum(axis=(1, 3), dtype=np.int64).ravel()
                          for shift in (24, 16, 8, 0)])
         totals = np.stack([np.bincount(group, channel) for channel in sums])
-        red, green, blue = (255 * totals[1:] / np.maximum(totals[0], 1)).round().astype(np.uint32)
-        return Means(red << np.uint32(16) | green << np.uint32(8) | blue, float(sums[0].mean()) / 255)
+        colours = (255 * totals[1:] / np.maximum(totals[0], 1)).round()
+        return Means(packed(colours.T), float(sums[0].mean()) / 255)
 
 
 class Means(NamedTuple):
@@ -159,17 +140,15 @@ def load_surface(path: Path) -> pygame.Surface:
     return pygame.image.load(path).convert(argb((1, 1)))
 
 
-def load_sheet(path: Path, cell: Sequence[int], anchor: Sequence[int]) -> Sheet:
-    """The sheet in a picture; `cell` and `anchor` are pairs of pixels."""
-    width, height = cell
-    x, y = anchor
-    return Sheet(load_surface(path).premul_alpha(), (width, height), (x, y))
+def load_sheet(folder: Path, about: SpritesSheet) -> Sheet:
+    """The sheet that the manifest says so much about."""
+    (width, height), (x, y) = about["cell"], about["anchor"]
+    return Sheet(load_surface(folder / about["file"]).premul_alpha(), (width, height), (x, y))
 
 
 def load_manifest(folder: Path) -> Manifest:
     """Read `sprites.json`."""
-    manifest: Manifest = json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
-    return manifest
+    return json.loads((folder / "sprites.json").read_text(encoding="utf-8"))
 
 
 def state_colours(manifest: Manifest) -> dict[str, tuple[int, int, int]]:
@@ -254,14 +233,8 @@ class Sprites:
 
     def __init__(self, sheet: Sheet) -> None:
         self.sheet = sheet
-        self._atlases: OrderedDict[int, Atlas] = OrderedDict()
+        self._atlas = lru_cache(KEPT)(lambda step: Atlas(sheet, 2 ** (step / STEPS_PER_OCTAVE)))
 
     def at(self, scale: float) -> Atlas:
         """The atlas of the nearest step of scale that is not above `scale`."""
-        step = math.floor(math.log2(scale) * STEPS_PER_OCTAVE + 1e-6)
-        if step not in self._atlases:
-            self._atlases[step] = Atlas(self.sheet, 2 ** (step / STEPS_PER_OCTAVE))
-            if len(self._atlases) > KEPT:
-                self._atlases.popitem(last=False)
-        self._atlases.move_to_end(step)
-        return self._atlases[step]
+        return self._atlas(math.floor(math.log2(scale) * STEPS_PER_OCTAVE + 1e-6))

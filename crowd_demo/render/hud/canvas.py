@@ -1,22 +1,88 @@
-"""A surface that is drawn on in units, sharp at every scale; and what its parts mean to the mouse.
+"""What the HUD is drawn with: a `Pen` that writes, in pixels, and a `Canvas` that is drawn on in units, sharp at every scale.
 
-A `Canvas` is a sheet of its own, which is rendered now and then, kept, and blitted in every frame. While it is drawn, its
-parts are registered as targets: what a click there, or a cursor that rests there, is about.
+A canvas is a sheet of its own, which is rendered now and then, kept (`Renderings`), and blitted in every frame. While it is
+drawn, its parts are registered as targets: what a click there, or a cursor that rests there, is about.
+
+The font is the system's monospaced one if it is at a usual path, else the one that comes with pygame; asking the system
+for its list of fonts can take seconds. All digits get the same width, so numbers do not jitter. Rendered text is kept:
+drawing the same text again costs one blit.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from bisect import bisect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from itertools import accumulate
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.theme import EDGE, KEY, NORMAL, PANEL, SMALL, TEXT, Colour
+from crowd_demo.registry.texts import printable
+from crowd_demo.render.hud.theme import DARK, EDGE, KEY, NORMAL, PANEL, RGBA, SMALL, TEXT, Colour, Theme
 
+KEPT = 2048  # rendered texts, about 2 KB each
+MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
+FACES = (
+    "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
+    "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf", "/System/Library/Fonts/Menlo.ttc",
+    "C:/Windows/Fonts/consola.ttf",
+)
+
+
+class Pen:
+    """Writes in one font at any size, in the colours of a theme. Call `pygame.font.init` before."""
+
+    def __init__(self, face: str | None = None, theme: Theme = DARK) -> None:
+        self.face = face or next((path for path in FACES if Path(path).is_file()), pygame.font.get_default_font())
+        self.theme = theme
+        self._font = lru_cache(None)(partial(pygame.font.Font, self.face))
+        self._rendered = lru_cache(KEPT)(self._render)
+        self._measured = lru_cache(MEASURED)(self._measure)
+
+    def colour(self, colour: Colour) -> RGBA:
+        """The colour that a name stands for in the present theme."""
+        return self.theme[colour] if isinstance(colour, str) else colour
+
+    def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
+        """The text on a transparent surface, which must not be changed."""
+        return self._rendered(printable(text), size, self.colour(colour))
+
+    def width(self, text: str, size: int = NORMAL) -> int:
+        """Pixels that the text takes."""
+        return self._measured(printable(text), size)
+
+    def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
+        """Write from x on, with the middle of the line at `middle`; return where the text ends."""
+        image = self.image(text, size, colour)
+        on.blit(image, (x, middle - image.get_height() // 2))
+        return x + image.get_width()
+
+    def _measure(self, text: str, size: int) -> int:
+        font, parts = self._font(size), re.split(r"\d", text)
+        return (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
+
+    def _render(self, text: str, size: int, colour: RGBA) -> pygame.Surface:
+        """Draw digits one by one in boxes of equal width: kerning would make "11" narrower than "00"."""
+        font, digit = self._font(size), self._font(size).size("0")[0]
+        # size() can be a pixel higher than get_height(), which would cut the tails of letters
+        image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
+        x = 0
+        for words in re.findall(r"\d|\D+", text):
+            if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+                continue
+            part = font.render(words, True, colour)
+            width = digit if words.isdigit() else part.get_width()
+            image.blit(part, (x + (width - part.get_width()) // 2, 0))
+            x += width
+        return image
+
+
+T = TypeVar("T")
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, width, height
 LEAST_PX = 6  # of text, however small the scale is
@@ -98,6 +164,14 @@ class Canvas:
             begin = end
         return [*lines, self.fitted(" ".join(words[begin:]), width, size)] if begin < len(words) else lines
 
+    def paragraph(self, lines: Sequence[str], x: float, top: float, height: float, size: float = NORMAL,
+                  colour: Colour = TEXT) -> float:
+        """Write lines below each other, each so high; return where they end."""
+        for line in lines:
+            self.left(line, x, top + height / 2, size, colour)
+            top += height
+        return top
+
     def _font_px(self, size: float) -> int:
         return max(self.px(size), LEAST_PX)
 
@@ -144,3 +218,17 @@ class Canvas:
 
     def _line_px(self, width: float) -> int:
         return max(self.px(width), 1)
+
+
+class Renderings:
+    """What was rendered last under each name. It is rendered again when it has to look different, or when it is too old."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, tuple[object, float, Any]] = {}
+
+    def get(self, name: str, drawn_as: object, render: Callable[[], T], now_s: float = 0.0, period_s: float = math.inf) -> T:
+        """What was rendered for an equal `drawn_as` less than `period_s` ago, or what `render` makes now."""
+        kept = self._kept.get(name)
+        if kept is None or kept[0] != drawn_as or now_s - kept[1] >= period_s:
+            kept = self._kept[name] = drawn_as, now_s, render()
+        return kept[2]

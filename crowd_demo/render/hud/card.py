@@ -10,8 +10,7 @@ import math
 from typing import Literal, NamedTuple
 
 from crowd_demo.registry.kinds import Kind
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
 from crowd_demo.render.hud.theme import (
     ACCENT,
     BAD,
@@ -63,7 +62,7 @@ class Count(NamedTuple):
     after: str
 
 
-class Proof(NamedTuple):
+class ProofLine(NamedTuple):
     """Whether it is the same crowd; the kinds are those of `measure.proof.Finding`."""
 
     kind: ProofKind
@@ -78,7 +77,7 @@ class Card(NamedTuple):
     kind: Kind
     spans: tuple[Span, ...]
     counts: tuple[Count, ...]
-    proof: Proof
+    proof: ProofLine
     state: str  # how much was measured, and why no more
     left: float  # share of its time
     frame: int  # number of the frame in which it took effect
@@ -143,10 +142,7 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
     if card.spans:
         _draw_factor(on, card.spans[0], top)
         top += BIG
-    for line in proof:
-        on.left(line, PAD, top + PROOF_LINE / 2, PROVED, PROOF_COLOURS[card.proof.kind])
-        top += PROOF_LINE
-    top += 10
+    top = on.paragraph(proof, PAD, top, PROOF_LINE, PROVED, PROOF_COLOURS[card.proof.kind]) + 10
     for span in card.spans[1:]:
         _draw_row(on, top, span.name, ms_text(span.before_ms), ms_text(span.after_ms), TIMES, TEXT)
         on.right(outcome_text(span), wide - PAD, top + ROW / 2, LARGE, OUTCOME_COLOURS[span.outcome])
@@ -154,9 +150,7 @@ def draw_card(card: Card, room: float, pen: Pen, scale: float, hint: str = "") -
     for count in card.counts:
         _draw_row(on, top, count.name, count.before, count.after, COUNTS, DIM)
         top += ROW
-    for line in note:
-        on.left(line, PAD, top + NOTE_LINE / 2, NORMAL, WARM)
-        top += NOTE_LINE
+    on.paragraph(note, PAD, top, NOTE_LINE, NORMAL, WARM)
     _draw_foot(on, card, hint)
     return on
 

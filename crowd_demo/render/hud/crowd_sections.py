@@ -1,4 +1,4 @@
-"""The HUD's sections on the crowd: how many there are, the work they make, and the errors of approximate techniques."""
+"""The left panel's sections on the crowd: how many there are, the work they make, and the errors of approximate techniques."""
 
 from __future__ import annotations
 
@@ -6,32 +6,17 @@ import math
 from collections.abc import Mapping, Sequence, Set
 from functools import partial
 
-from crowd_demo.compute.arrays import Longs
+from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.render.hud.canvas import Box, Canvas, Point
-from crowd_demo.render.hud.graph import draw_curve
-from crowd_demo.render.hud.sections import Section
-from crowd_demo.render.hud.theme import (
-    ACCENT,
-    DIM,
-    EDGE,
-    FAINT,
-    GROUND,
-    MUTED,
-    NORMAL,
-    PAD,
-    SMALL,
-    TEXT,
-    WARM,
-    Colour,
-)
+from crowd_demo.render.hud.layout import INNER, PanelSection
+from crowd_demo.render.hud.status import short_ms
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, GROUND, MUTED, NORMAL, PAD, SMALL, TEXT, WARM, Colour
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
 from crowd_demo.sim.simulation import Simulation
 
-WIDTH = 272.0  # of the left panel
-INNER = WIDTH - 2 * PAD
 FACTS_HEIGHT, AGES_HEIGHT, BIAS_HEIGHT, CURVE_HEIGHT = 35.0, 54.0, 44.0, 32.0
 BARS: Box = (PAD, 16, INNER * 2 / 3 - 14, 22)  # of the histogram, from the top of its section
 DIAL_RADIUS, DIAL_FULL = 15.0, 0.5  # units; the length of the bias that reaches the rim
@@ -64,11 +49,6 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
             "since sort": f"{counters['steps_since_sort']:,.0f}", "drift": f"{counters['drift'] / cell:.2f} cells"}
 
 
-def short_ms(ms: float) -> str:
-    """Milliseconds with two digits or so: 0.52, 3.1, 140."""
-    return f"{ms:,.{2 if ms < 0.995 else 1 if ms < 9.95 else 0}f}"
-
-
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
     """What the busiest worker of the last step did against the mean, and how near to each other neighbours are in memory.
 
@@ -88,7 +68,7 @@ def mean_error(error: PushError | None) -> str:
 
 # --- the sections ----------------------------------------------------------------------------------------------------
 
-def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Colour]) -> list[Section]:
+def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Colour]) -> list[PanelSection]:
     """Those for the present techniques; `colours` are those of the agents' states."""
     counters, states = sim.profile.counters, sim.states()
     crowd = {"agents": sim.agents.count, "visible": counters.get("visible", 0), "drawn": counters.get("drawn", 0)}
@@ -96,39 +76,44 @@ def crowd_sections(sim: Simulation, readings: Readings, colours: Mapping[str, Co
     return [
         _row("crowd", {name: f"{count:,.0f}" for name, count in crowd.items()}, 1),
         _row("neighbours", work_facts(counters), 4),
-        *([Section("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
+        *([PanelSection("states", FACTS_HEIGHT, 1, partial(draw_states, states=states, colours=colours))] if states else []),
         *_errors(sim, readings),
-        *([Section("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim))] if sim.life.active else []),
+        *([PanelSection("births and deaths", CURVE_HEIGHT + 39, 7, partial(draw_life, sim=sim))] if sim.life.active else []),
         *(_row(name, facts, 8) for name, facts in rows.items() if facts),
     ]
 
 
-def _errors(sim: Simulation, readings: Readings) -> list[Section]:
+def _errors(sim: Simulation, readings: Readings) -> list[PanelSection]:
     """A section for each approximate technique that is on."""
     sections = []
     if is_capped(sim):
-        sections.append(Section("cap", BIAS_HEIGHT, 5, partial(draw_cap, error=readings.cap, bias=readings.bias)))
+        sections.append(PanelSection("cap", BIAS_HEIGHT, 5, partial(draw_cap, error=readings.cap, bias=readings.bias)))
     if has_field(sim):
         worst = percent(readings.field.most) if readings.field else UNREAD
         sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))
     if is_staggered(sim):
         period = sim.optimizations.stagger.avoidance
         ages = readings.ages[:period] if readings.ages is not None else [0] * period
-        sections.append(Section("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger)))
+        sections.append(PanelSection("stagger", AGES_HEIGHT, 5, partial(draw_ages, ages=ages, error=readings.stagger)))
     return sections
 
 
-def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> Section:
-    return Section(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts, colour=colour))
+def _row(name: str, facts: Mapping[str, str], rank: int, colour: Colour = TEXT) -> PanelSection:
+    return PanelSection(name, FACTS_HEIGHT, rank, partial(draw_facts, facts=facts, colour=colour))
+
+
+def draw_fact(on: Canvas, x: float, top: float, name: str, value: str, colour: Colour = TEXT,
+              height: float = FACTS_HEIGHT) -> None:
+    """Draw a number under its name, a third of the panel wide."""
+    on.left(name, x, top + 8, SMALL, FAINT)
+    on.left(value, x, top + 22, NORMAL, colour)
+    on.target((x, top, INNER / 3, height), "fact", name)
 
 
 def draw_facts(on: Canvas, top: float, facts: Mapping[str, str], colour: Colour = TEXT) -> None:
-    """Draw numbers side by side, each under its name."""
+    """Draw numbers side by side."""
     for number, (name, value) in enumerate(facts.items()):
-        x = PAD + number * INNER / 3
-        on.left(name, x, top + 8, SMALL, FAINT)
-        on.left(value, x, top + 22, NORMAL, colour)
-        on.target((x, top, INNER / 3, FACTS_HEIGHT), "fact", name)
+        draw_fact(on, PAD + number * INNER / 3, top, name, value, colour)
 
 
 def draw_states(on: Canvas, top: float, states: Mapping[str, int], colours: Mapping[str, Colour]) -> None:
@@ -158,17 +143,12 @@ def draw_ages(on: Canvas, top: float, ages: Sequence[int] | Longs, error: PushEr
     on.left("0", box[0], box[1] + box[3] + 7, SMALL, FAINT)
     on.right(f"{len(ages) - 1}", box[0] + box[2], box[1] + box[3] + 7, SMALL, FAINT)
     on.target((PAD, top, box[2], AGES_HEIGHT), "fact", "steps since update")
-    x = PAD + 2 * INNER / 3
-    on.left("stagger error", x, top + 8, SMALL, FAINT)
-    on.left(mean_error(error), x, top + 22, NORMAL, WARM)
-    on.target((x, top, INNER / 3, AGES_HEIGHT), "fact", "stagger error")
+    draw_fact(on, PAD + 2 * INNER / 3, top, "stagger error", mean_error(error), WARM, AGES_HEIGHT)
 
 
 def draw_cap(on: Canvas, top: float, error: PushError | None, bias: Bias | None) -> None:
     """Draw the error of the cap, and the mean direction to the neighbours that it keeps."""
-    on.left("cap error", PAD, top + 8, SMALL, FAINT)
-    on.left(mean_error(error), PAD, top + 22, NORMAL, WARM)
-    on.target((PAD, top, INNER / 3, BIAS_HEIGHT), "fact", "cap error")
+    draw_fact(on, PAD, top, "cap error", mean_error(error), WARM, BIAS_HEIGHT)
     middle = PAD + INNER / 3 + DIAL_RADIUS, top + 20
     on.circle(GROUND, middle, DIAL_RADIUS)
     on.circle(EDGE, middle, DIAL_RADIUS, width=1)
@@ -196,6 +176,18 @@ def draw_bars(on: Canvas, box: Box, values: Sequence[int] | Longs, colour: Colou
             on.rect(colour, (left + wide * number + 1, top + height - tall, wide - 2, tall))
 
 
+def draw_curve(on: Canvas, box: Box, values: Ints, colour: Colour) -> None:
+    """Draw the last values, newest at the right, scaled to their least and greatest."""
+    on.rect(GROUND, box)
+    left, top, width, height = box
+    counts = values[-int(width):].tolist()
+    if len(counts) > 1:
+        least = min(counts)
+        tall = (height - 3) / max(max(counts) - least, 1)
+        first = left + width - len(counts)
+        on.lines(colour, [(first + x, top + height - 2 - (count - least) * tall) for x, count in enumerate(counts)])
+
+
 def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour: Colour) -> None:
     """Draw a hand from the middle of the dial, with a dot at its tip, at most to the rim."""
     length = math.hypot(*direction)
@@ -208,15 +200,12 @@ def draw_hand(on: Canvas, middle: Point, direction: tuple[float, float], colour:
 def draw_chip(on: Canvas, shape: int, colour: Colour, middle: Point) -> None:
     """Draw a disc, a square, a triangle or a diamond with a rim, 9 units wide."""
     x, y = middle
-    if shape % 4 == 0:
-        on.circle(TEXT, middle, 5)
-        on.circle(colour, middle, 4)
-    elif shape % 4 == 1:
-        on.rect(TEXT, (x - 5, y - 5, 10, 10))
-        on.rect(colour, (x - 4, y - 4, 8, 8))
-    elif shape % 4 == 3:
-        on.polygon(TEXT, ((x, y - 6), (x - 6, y), (x, y + 6), (x + 6, y)))
-        on.polygon(colour, ((x, y - 4), (x - 4, y), (x, y + 4), (x + 4, y)))
-    else:
-        on.polygon(TEXT, ((x, y - 6), (x - 6, y + 5), (x + 6, y + 5)))
-        on.polygon(colour, ((x, y - 4), (x - 4, y + 4), (x + 4, y + 4)))
+    for ink, half, wide in ((TEXT, 5, 6), (colour, 4, 4)):
+        if shape % 4 == 0:
+            on.circle(ink, middle, half)
+        elif shape % 4 == 1:
+            on.rect(ink, (x - half, y - half, 2 * half, 2 * half))
+        elif shape % 4 == 3:
+            on.polygon(ink, ((x, y - wide), (x - wide, y), (x, y + wide), (x + wide, y)))
+        else:
+            on.polygon(ink, ((x, y - wide), (x - wide, y + half), (x + wide, y + half)))

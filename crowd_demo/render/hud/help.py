@@ -19,8 +19,7 @@ from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.registry.actions import TOLD_BY_OTHERS
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import LEAST_PX, Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
 
 Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown

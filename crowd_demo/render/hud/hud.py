@@ -9,39 +9,39 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.canvas import Canvas, Region, Target
+from crowd_demo.render.hud.canvas import Canvas, Pen, Region, Renderings, Target
 from crowd_demo.render.hud.card import Card, draw_card
-from crowd_demo.render.hud.colour_legend import draw_colour_legend
-from crowd_demo.render.hud.compact import draw_compact
-from crowd_demo.render.hud.crowd_sections import WIDTH, crowd_sections
-from crowd_demo.render.hud.docking import has_both, margin_of
-from crowd_demo.render.hud.frame_sections import frame_sections
-from crowd_demo.render.hud.graph import Graph
-from crowd_demo.render.hud.inspection import draw_inspection
-from crowd_demo.render.hud.legend import draw_legend
+from crowd_demo.render.hud.crowd_sections import crowd_sections
+from crowd_demo.render.hud.frame_sections import Graph, frame_sections
+from crowd_demo.render.hud.layout import (
+    LEFT_WIDTH,
+    RIGHT_WIDTH,
+    PanelSection,
+    PlacedCanvas,
+    bar_of,
+    between,
+    common_px,
+    draw_panel,
+    has_both,
+    margin_of,
+    timeline_px,
+)
+from crowd_demo.render.hud.legends import draw_colour_legend, draw_legend
 from crowd_demo.render.hud.minimap import Minimap, MinimapView
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.placing import Placed, between, common_px
-from crowd_demo.render.hud.sections import draw_panel
-from crowd_demo.render.hud.status import Status
-from crowd_demo.render.hud.switchboard import WIDTH as RIGHT_WIDTH
+from crowd_demo.render.hud.panels import draw_compact, draw_inspection, draw_notice, draw_tip, draw_tour, tip_of
+from crowd_demo.render.hud.status import Inspection, Status
 from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
-from crowd_demo.render.hud.text_panel import text_panel
 from crowd_demo.render.hud.theme import SHADE, THEMES, Colour, scale_for
-from crowd_demo.render.hud.timeline import TimelineBar, bar_of, height_of
-from crowd_demo.render.hud.tips import draw_tip, tip_of
-from crowd_demo.render.hud.tour_panel import TourView, draw_tour
+from crowd_demo.render.hud.timeline_bar import TimelineBar
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
-from crowd_demo.render.told import Inspection
 from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 8.0
-ON_DIALOG = Target("dialog")  # a place there that means nothing in particular
+ON_DIALOG = Target("dialog")  # a point there that means nothing in particular
 TIMELINE = Target("timeline")
 LEGEND_NEEDS, NOTICE_NEEDS, CARD_NEEDS = 300, 150, 390  # units
 ON_CARD = {"card": "again", "measure": "measure properly"}  # what is said of keys
@@ -52,14 +52,6 @@ COLOUR_LEGEND_ROOM = 520  # units
 LOW = 0.6  # of the window's height: what reaches down to there is in the way of what lies at the lower edge
 
 
-class Kept(NamedTuple):
-    """What was rendered, what it depends on, and when that was."""
-
-    drawn_as: object
-    at_s: float
-    canvas: Canvas
-
-
 class Hud:
     """Draws over a finished picture; `keys` are those of each action, `colours` those of the agents' states."""
 
@@ -68,14 +60,15 @@ class Hud:
         self.pen = pen or Pen()
         self.graph = Graph()
         self.scale = 1.0
+        self.panels: tuple[Canvas, ...] = ()  # the left and the right one as they were rendered last
         self._bar = TimelineBar(self.pen)
-        self._panels: list[Canvas] = []
-        self._drawn_at: list[float] = []
+        self._drawn_at: list[float] = []  # when each panel was
         self._drawn_as: object = None  # what the panels depend on beside numbers
-        self._kept: dict[str, Kept] = {}  # what is rendered again only if it has to look different, by name
+        self._renderings = Renderings()  # of what is rendered again only if it has to look different
+        self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
         self._minimap, self._minimap_at = Minimap(), (0, 0)
-        self._placed: list[Placed] = []
+        self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
         self._inspected_in = CORNERS[0]  # the corner of the inspector's panel
@@ -83,28 +76,30 @@ class Hud:
     def draw(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
         """Draw what the user wants to see of the HUD, what is open, and the tooltip."""
         size = on.get_size()
-        self.scale = scale_for(size, status.looks.scale)
+        self.scale = scale_for(size, status.panels.scale)
+        self._on, self._size, self._margin = on, size, margin_of(size, self.scale)
         self._placed, self._timeline, self._taken_px = [], None, 0
-        self.pen.theme = THEMES[status.looks.theme]
-        if status.looks.hud == "full":
-            self._draw_full(on, sim, status, now_s)
-        elif status.looks.hud == "compact":
-            self._place(on, draw_compact(sim, status, self.pen, self.scale), (self._margin(size), self._margin(size)))
-        if status.tour:
-            self._draw_tour(on, status.tour)
+        self.pen.theme = THEMES[status.panels.theme]
+        if status.panels.hud == "full":
+            self._draw_full(sim, status, now_s)
+        elif status.panels.hud == "compact":
+            self._place(draw_compact(sim, status, self.pen, self.scale), (self._margin, self._margin))
+        if tour := status.tour:
+            self._place_low(self._rendered("tour", (tour, size), lambda: draw_tour(tour, size[0], self.pen, self.scale)),
+                            (0, size[0]))
         if status.minimap:  # before what gives way to it
-            self._draw_minimap(on, sim, status.minimap, now_s)
+            self._draw_minimap(sim, status.minimap, now_s)
         lasting, lasting_px = len(self._placed), self._taken_px
-        if status.looks.hud != "off":
-            self._draw_legends(on, status, now_s)
+        if status.panels.hud != "off":
+            self._draw_legends(status, now_s)
         legends = self._placed[lasting:]
-        self._free = self._left_free([placed.rect for placed in self._placed], size)
+        self._free = self._left_free([placed.rect for placed in self._placed])
         if status.inspection:  # it was asked for by itself, and its marks are in the picture
-            self._draw_inspection(on, status.inspection, now_s)
-        if status.card and status.looks.hud != "off":
-            self._draw_card(on, status.card, legends, lasting_px)
+            self._draw_inspection(status.inspection, now_s)
+        if status.card and status.panels.hud != "off":
+            self._draw_card(status.card, legends, lasting_px)
         if status.view:
-            self._draw_view(on, status.view)
+            self._draw_view(status.view)
         beneath = status.view is not None and status.hovered is not None and status.hovered.target.kind != "row"
         if status.hovered and not beneath and (tip := tip_of(status.hovered.target, sim, status)):
             canvas, at = draw_tip(tip, status.hovered.at, size, self.pen, self.scale)
@@ -112,10 +107,10 @@ class Hud:
 
     def draw_notices(self, on: pygame.Surface, notices: Sequence[str]) -> None:
         """Draw the notices above what lies at the lower edge, the newest lowest, whether the rest is shown or not."""
-        left, right = self._free_columns(on, NOTICE_NEEDS)
+        left, right = self._free_columns(NOTICE_NEEDS)
         bottom = on.get_height() - round(14 * self.scale) - self._taken_px
         for notice in reversed(notices):
-            surface = text_panel(notice, (right - left) / self.scale, self.pen, self.scale).surface
+            surface = draw_notice(notice, (right - left) / self.scale, self.pen, self.scale).surface
             bottom -= surface.get_height()
             on.blit(surface, ((left + right - surface.get_width()) // 2, bottom))
             bottom -= round(6 * self.scale)
@@ -134,135 +129,118 @@ class Hud:
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
         return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
 
-    @property
-    def panels(self) -> tuple[Canvas, ...]:
-        """The left and the right one as they were rendered last; empty before the first picture."""
-        return tuple(self._panels)
-
     def sections(self) -> dict[str, bool]:
         """The sections of both panels as they were rendered last, and whether they are folded."""
-        return {placed.target.name: placed.target.kind == "unfold" for panel in self._panels for placed in panel.targets
+        return {placed.target.name: placed.target.kind == "unfold" for panel in self.panels for placed in panel.targets
                 if placed.target.kind in ("fold", "unfold")}
 
     # --- the panels --------------------------------------------------------------------------------------------------
 
-    def _draw_full(self, on: pygame.Surface, sim: Simulation, status: Status, now_s: float) -> None:
-        width, height = on.get_size()
-        margin = self._margin((width, height))
+    def _draw_full(self, sim: Simulation, status: Status, now_s: float) -> None:
         if status.past:
-            self._bar.draw(on, status.past, now_s, self.scale)
-            self._timeline = bar_of((width, height), self.scale)
-            self._taken_px = height_of((width, height), self.scale)
-            height -= self._taken_px
-        self._refresh((width, height), sim, status, now_s)
-        left, right = self._panels
-        self._place(on, left, (margin, margin))
-        if has_both((width, height), self.scale):
-            self._place(on, right, (width - right.surface.get_width() - margin, margin))
+            self._bar.draw(self._on, status.past, now_s, self.scale)
+            self._timeline = bar_of(self._size, self.scale)
+            self._taken_px = timeline_px(self._size, self.scale)
+        self._refresh(sim, status, now_s)
+        left, right = self.panels
+        self._place(left, (self._margin, self._margin))
+        if has_both(self._size, self.scale):
+            self._place(right, (self._size[0] - right.surface.get_width() - self._margin, self._margin))
 
-    def _refresh(self, size: tuple[int, int], sim: Simulation, status: Status, now_s: float) -> None:
+    def _refresh(self, sim: Simulation, status: Status, now_s: float) -> None:
         """Render the older panel if it is due, or both if they have to look different."""
-        period, panels = 1 / REFRESH_HZ, (self._left_panel, self._right_panel)
-        drawn_as = size, self.scale, status.looks, status.touched
+        period = 1 / REFRESH_HZ
+        drawn_as = self._size, self._taken_px, self.scale, status.panels, status.touched
         if drawn_as != self._drawn_as:
             self._drawn_as = drawn_as
-            self._panels = [render(size, sim, status) for render in panels]
+            self.panels = self._left_panel(sim, status), self._right_panel(sim, status)
             self._drawn_at = [now_s, now_s - period / 2]
         older = self._drawn_at.index(min(self._drawn_at))
         if now_s - self._drawn_at[older] >= period:
-            self._panels[older], self._drawn_at[older] = panels[older](size, sim, status), now_s
+            left, right = self.panels
+            self.panels = (left, self._right_panel(sim, status)) if older else (self._left_panel(sim, status), right)
+            self._drawn_at[older] = now_s
 
-    def _left_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> Canvas:
+    def _left_panel(self, sim: Simulation, status: Status) -> Canvas:
         sections = [*frame_sections(sim.profile, status, self.graph), *crowd_sections(sim, status.readings, self.colours)]
-        return draw_panel(sections, WIDTH, self._room(size), status.looks.folded, status.looks.opened, self.pen, self.scale)
+        return self._panel(sections, LEFT_WIDTH, status)
 
-    def _right_panel(self, size: tuple[int, int], sim: Simulation, status: Status) -> Canvas:
-        sections = switchboard_sections(sim, status, self.keys)
-        return draw_panel(sections, RIGHT_WIDTH, self._room(size), status.looks.folded, status.looks.opened, self.pen,
-                          self.scale)
+    def _right_panel(self, sim: Simulation, status: Status) -> Canvas:
+        return self._panel(switchboard_sections(sim, status, self.keys), RIGHT_WIDTH, status)
 
-    def _room(self, size: tuple[int, int]) -> float:
-        return (size[1] - 2 * self._margin(size)) / self.scale
-
-    def _margin(self, size: tuple[int, int]) -> int:
-        return margin_of(size, self.scale)
+    def _panel(self, sections: Sequence[PanelSection], width: float, status: Status) -> Canvas:
+        room = (self._size[1] - self._taken_px - 2 * self._margin) / self.scale
+        return draw_panel(sections, width, room, status.panels.folded, status.panels.opened, self.pen, self.scale)
 
     # --- legends, card and tour --------------------------------------------------------------------------------------
 
-    def _draw_legends(self, on: pygame.Surface, status: Status, now_s: float) -> None:
+    def _draw_legends(self, status: Status, now_s: float) -> None:
         """Draw what colours mean above what lies at the lower edge; numbers of overlays change as often as the panels'."""
-        left, right = columns = self._free_columns(on, LEGEND_NEEDS)
+        left, right = columns = self._free_columns(LEGEND_NEEDS)
+        room = (right - left) / self.scale
         if legend := status.legend:
-            room = min(COLOUR_LEGEND_ROOM, (right - left) / self.scale)
-            self._place_low(on, self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
-                legend, room, self.pen, self.scale)), columns)
-        if told := status.told:
-            names = tuple(each.name for each in told)
-            self._place_low(on, self._rendered("overlays", (names, columns), lambda: draw_legend(
-                told, (right - left) / self.scale, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
+            self._place_low(self._rendered("colours", (legend, columns), lambda: draw_colour_legend(
+                legend, min(COLOUR_LEGEND_ROOM, room), self.pen, self.scale)), columns)
+        if items := status.legend_items:
+            names = tuple(each.name for each in items)
+            self._place_low(self._rendered("overlays", (names, columns), lambda: draw_legend(
+                items, room, self.pen, self.scale), now_s, 1 / REFRESH_HZ), columns)
 
-    def _draw_inspection(self, on: pygame.Surface, found: Inspection, now_s: float) -> None:
+    def _draw_inspection(self, found: Inspection, now_s: float) -> None:
         """Draw the inspector's panel in that corner between the others where it covers least of what is inspected."""
         hints = self._hints(INSPECTING_BOX if found.is_box else INSPECTING)
         canvas = self._rendered("inspection", found.title, lambda: draw_inspection(
             found, hints, self.pen, self.scale), now_s, 1 / REFRESH_HZ)
-        margin = self._margin(on.get_size())
-        room = self._left_free([placed.rect for placed in self._placed if placed.at[1] == margin], on.get_size())
-        places = {corner: canvas.surface.get_rect(**{corner: getattr(room, corner)}) for corner in CORNERS}
+        room = self._left_free([placed.rect for placed in self._placed if placed.at[1] == self._margin])
+        rects = {corner: canvas.surface.get_rect(**{corner: getattr(room, corner)}) for corner in CORNERS}
 
         def covered(corner: str) -> tuple[int, int]:
-            common = places[corner].clip(found.seen_at or (0, 0, 0, 0))
-            return common.width * common.height, self._covered(places[corner])
+            common = rects[corner].clip(found.seen_at or (0, 0, 0, 0))
+            return common.width * common.height, self._covered(rects[corner])
 
         self._inspected_in = min((self._inspected_in, *CORNERS), key=covered)
-        x, y = places[self._inspected_in].topleft
-        self._place(on, canvas, (max(x, margin), max(y, margin)))
+        x, y = rects[self._inspected_in].topleft
+        self._place(canvas, (max(x, self._margin), max(y, self._margin)))
 
-    def _left_free(self, rects: Sequence[pygame.Rect], size: tuple[int, int]) -> pygame.Rect:
+    def _left_free(self, rects: Sequence[pygame.Rect]) -> pygame.Rect:
         """What rectangles at both sides leave free above what lies at the lower edge."""
-        margin = self._margin(size)
-        left, right = between(rects, size[0], margin)
-        return pygame.Rect(left, margin, right - left, size[1] - self._taken_px - 2 * margin)
+        left, right = between(rects, self._size[0], self._margin)
+        return pygame.Rect(left, self._margin, right - left, self._size[1] - self._taken_px - 2 * self._margin)
 
-    def _free_columns(self, on: pygame.Surface, needed: float) -> tuple[int, int]:
+    def _free_columns(self, needed: float) -> tuple[int, int]:
         """Where what lies at both sides leaves room at the lower edge, in pixels; the whole width if that is too little."""
-        (width, height), margin = on.get_size(), self._margin(on.get_size())
+        width, height = self._size
         low = [placed.rect for placed in self._placed if placed.rect.bottom > height * LOW]
-        left, right = between(low, width, margin)
-        return (left, right) if right - left > needed * self.scale else (margin, width - margin)
+        left, right = between(low, width, self._margin)
+        return (left, right) if right - left > needed * self.scale else (self._margin, width - self._margin)
 
-    def _draw_tour(self, on: pygame.Surface, view: TourView) -> None:
-        """Draw the tour's panel above the timeline."""
-        width = on.get_width()
-        self._place_low(on, self._rendered("tour", (view, on.get_size()), lambda: draw_tour(
-            view, width, self.pen, self.scale)), (0, width))
-
-    def _draw_minimap(self, on: pygame.Surface, sim: Simulation, shown: MinimapView, now_s: float) -> None:
+    def _draw_minimap(self, sim: Simulation, shown: MinimapView, now_s: float) -> None:
         """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
-        canvas, margin = self._minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin(on.get_size())
-        bottom = self._timeline.top if self._timeline else on.get_height()
-        rect = canvas.surface.get_rect(bottomright=(on.get_width() - margin, bottom - margin))
+        canvas, margin, (width, height) = self._minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin, self._size
+        bottom = self._timeline.top if self._timeline else height
+        rect = canvas.surface.get_rect(bottomright=(width - margin, bottom - margin))
         for placed in self._placed:
-            if rect.colliderect(placed.rect) and placed.rect.height > on.get_height() / 2:
+            if rect.colliderect(placed.rect) and placed.rect.height > height / 2:
                 rect.right = placed.rect.left - margin
             elif rect.colliderect(placed.rect):
                 rect.bottom = placed.rect.top - margin
         self._minimap_at = rect.topleft
-        self._place(on, canvas, rect.topleft)
+        self._place(canvas, rect.topleft)
 
-    def _draw_card(self, on: pygame.Surface, card: Card, legends: Sequence[Placed], lasting_px: int) -> None:
+    def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:
         """Draw the card in the middle of the upper edge, or of the lower one, where it covers less.
 
         It covers legends, below which `lasting_px` are taken, rather than anything else.
         """
-        (width, height), margin = on.get_size(), self._margin(on.get_size())
-        left, right = columns = self._free_columns(on, CARD_NEEDS)
+        width, height = self._size
+        left, right = columns = self._free_columns(CARD_NEEDS)
         room, hint = (right - left) / self.scale, "   ".join(self._hints(ON_CARD))
         canvas = self._rendered("card", (card, columns), lambda: draw_card(card, room, self.pen, self.scale, hint))
         middle, lasting = (left + right) // 2, [placed.rect for placed in self._placed if placed not in legends]
-        low = (canvas.surface.get_rect(midbottom=(middle, height - taken - margin)) for taken in (self._taken_px, lasting_px))
-        places = [canvas.surface.get_rect(midtop=(width // 2, margin)), *low]
-        self._place(on, canvas, min(places, key=lambda place: (common_px(place, lasting), self._covered(place))).topleft)
+        low = (canvas.surface.get_rect(midbottom=(middle, height - taken - self._margin))
+               for taken in (self._taken_px, lasting_px))
+        rects = [canvas.surface.get_rect(midtop=(width // 2, self._margin)), *low]
+        self._place(canvas, min(rects, key=lambda rect: (common_px(rect, lasting), self._covered(rect))).topleft)
 
     def _covered(self, rect: pygame.Rect) -> int:
         """Pixels of what was placed that a rectangle would cover."""
@@ -274,43 +252,37 @@ class Hud:
 
     # --- what is open ------------------------------------------------------------------------------------------------
 
-    def _draw_view(self, on: pygame.Surface, view: View) -> None:
+    def _draw_view(self, view: View) -> None:
         """Draw the dialog that is open in the middle; a table, which may be wide, over all else in the shade."""
-        size = on.get_size()
         if isinstance(view, TableView):
-            on.blit(self._shade(size), (0, 0))
+            self._on.blit(self._rendered("shade", self._size, self._shade).surface, (0, 0))
 
         def render() -> Canvas:
-            canvas = draw_view(view, size, self.pen, self.scale)
+            canvas = draw_view(view, self._size, self.pen, self.scale)
             canvas.targets.insert(0, Region(ON_DIALOG, canvas.surface.get_rect()))
             return canvas
 
-        canvas = self._rendered("view", (view, size), render)
-        self._place(on, canvas, place_of(view, canvas, size, self.scale))
+        canvas = self._rendered("view", (view, self._size), render)
+        self._place(canvas, place_of(view, canvas, self._size, self.scale))
 
-    def _shade(self, size: tuple[int, int]) -> pygame.Surface:
+    def _shade(self) -> Canvas:
         """What darkens the picture and the panels below a table."""
-        def render() -> Canvas:
-            canvas = Canvas((size[0] / self.scale, size[1] / self.scale), self.pen, self.scale, None)
-            canvas.surface.fill(self.pen.colour(SHADE))
-            return canvas
-        return self._rendered("shade", size, render).surface
+        canvas = Canvas((self._size[0] / self.scale, self._size[1] / self.scale), self.pen, self.scale, None)
+        canvas.surface.fill(self.pen.colour(SHADE))
+        return canvas
 
     # --- rendering and placing ---------------------------------------------------------------------------------------
 
     def _rendered(self, name: str, drawn_as: object, render: Callable[[], Canvas], now_s: float = 0.0,
                   period_s: float = math.inf) -> Canvas:
         """What was rendered under that name, or a new one if it has to look different or is older than `period_s`."""
-        drawn_as, kept = (drawn_as, self.scale, id(self.pen.theme)), self._kept.get(name)
-        if kept is None or kept.drawn_as != drawn_as or now_s - kept.at_s >= period_s:
-            kept = self._kept[name] = Kept(drawn_as, now_s, render())
-        return kept.canvas
+        return self._renderings.get(name, (drawn_as, self.scale, id(self.pen.theme)), render, now_s, period_s)
 
-    def _place_low(self, on: pygame.Surface, canvas: Canvas, between: tuple[int, int]) -> None:
+    def _place_low(self, canvas: Canvas, between: tuple[int, int]) -> None:
         """Place it in the middle of those columns of pixels, above what lies at the lower edge."""
-        self._taken_px += canvas.surface.get_height() + self._margin(on.get_size())
-        self._place(on, canvas, ((sum(between) - canvas.surface.get_width()) // 2, on.get_height() - self._taken_px))
+        self._taken_px += canvas.surface.get_height() + self._margin
+        self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
 
-    def _place(self, on: pygame.Surface, canvas: Canvas, at: tuple[int, int]) -> None:
-        on.blit(canvas.surface, at)
-        self._placed.append(Placed(canvas, at))
+    def _place(self, canvas: Canvas, at: tuple[int, int]) -> None:
+        self._on.blit(canvas.surface, at)
+        self._placed.append(PlacedCanvas(canvas, at))

@@ -12,8 +12,7 @@ import pygame
 
 from crowd_demo.compute.arrays import Bytes
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen, Renderings
 from crowd_demo.render.hud.theme import TEXT, WARM
 from crowd_demo.sim.simulation import Simulation
 
@@ -37,7 +36,7 @@ class Minimap:
     """Draws it; keeps the picture of ground and crowd."""
 
     def __init__(self) -> None:
-        self._kept: tuple[object, float, pygame.Surface] | None = None
+        self._rendered = Renderings()
         self._px_per_unit = 1.0  # pixels a world unit, as drawn last
         self._edge_px = 0
 
@@ -49,7 +48,9 @@ class Minimap:
         canvas = Canvas((box[0] + 2 * EDGE, box[1] + 2 * EDGE), pen, scale)
         inner = canvas.pixels((EDGE, EDGE, *box))
         self._px_per_unit, self._edge_px = per_unit * scale, inner.left
-        canvas.surface.blit(self._picture(sim, shown.ground, inner.size, now_s), inner)
+        picture = self._rendered.get("world", (inner.size, id(shown.ground)), lambda: pygame.surfarray.make_surface(
+            picture_of(sim, shown.ground, inner.size)), now_s, 1 / REFRESH_HZ)
+        canvas.surface.blit(picture, inner)
         canvas.surface.set_clip(inner)
         for rect, colour in ((shown.frozen, WARM), (shown.view, TEXT)):
             if rect:
@@ -63,14 +64,8 @@ class Minimap:
         return canvas
 
     def world_at(self, x: float, y: float) -> tuple[float, float]:
-        """The place of the world at a pixel of the panel, as it was drawn last."""
+        """The point of the world at a pixel of the panel, as it was drawn last."""
         return (x - self._edge_px) / self._px_per_unit, (y - self._edge_px) / self._px_per_unit
-
-    def _picture(self, sim: Simulation, ground: Bytes, size: tuple[int, int], now_s: float) -> pygame.Surface:
-        drawn_as = size, id(ground)
-        if self._kept is None or self._kept[0] != drawn_as or now_s - self._kept[1] >= 1 / REFRESH_HZ:
-            self._kept = drawn_as, now_s, pygame.surfarray.make_surface(picture_of(sim, ground, size))
-        return self._kept[2]
 
 
 def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
@@ -87,5 +82,4 @@ def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
     counts = np.zeros(size, np.float32)
     np.add.at(counts, tuple(places), 1)
     share = STRONGEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
-    picture: Bytes = (ground + (crowd - ground) * share).astype(np.uint8)
-    return picture
+    return (ground + (crowd - ground) * share).astype(np.uint8)

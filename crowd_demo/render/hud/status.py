@@ -1,20 +1,18 @@
-"""What the program tells the HUD beside what the simulation knows."""
+"""What the program tells the HUD beside what the simulation knows: a record of plain records, made anew in each frame."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from crowd_demo.compute.arrays import Floats
 from crowd_demo.registry.entries import Value
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
-from crowd_demo.render.hud.graph import Tick
 from crowd_demo.render.hud.minimap import MinimapView
-from crowd_demo.render.hud.timeline import Past
-from crowd_demo.render.hud.tour_panel import TourView
 from crowd_demo.render.hud.views import View
-from crowd_demo.render.told import Inspection, OverlayLegend
+from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
 
 
@@ -34,7 +32,7 @@ class Hovered(NamedTuple):
     at: tuple[float, float]
 
 
-class Looks(NamedTuple):
+class PanelSettings(NamedTuple):
     """How the user wants the HUD."""
 
     hud: str = "full"  # or "compact", or "off"
@@ -44,6 +42,79 @@ class Looks(NamedTuple):
     folded: frozenset[str] = frozenset()  # sections
     opened: Sequence[str] = ()  # sections that are folded last where there is no room
     graph_fits: int = 0  # how often the user asked to fit the graph's scale
+
+
+class Tick(NamedTuple):
+    """A mark at the frame in which a technique's new value took effect."""
+
+    frame: int  # of `Profile.frames`
+    text: str
+
+
+class Past(NamedTuple):
+    """What a timeline knows, in ticks, and the times of the frames in which ticks were made."""
+
+    oldest: int
+    newest: int
+    tick: int  # the present one
+    span: int  # ticks that the bar shows
+    hz: float
+    nbytes: int
+    bound: int
+    frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
+    recorded: int | None = None  # bytes of the recording under way
+    replayed: bool = False  # what comes is that of a recording, and cannot be changed
+
+    @property
+    def first(self) -> int:
+        """The tick at the left end; below 0 in the first minute."""
+        return self.newest - self.span
+
+
+class TourView(NamedTuple):
+    """What is shown of a tour. `doing` says what is waited for."""
+
+    title: str
+    step: int  # counted from 1
+    steps: int
+    text: str
+    question: str = ""
+    is_answer: bool = False
+    doing: str = ""
+
+
+class Key(NamedTuple):
+    """A colour in the legend, and what it means."""
+
+    colour: RGB
+    what: str
+    dashed: bool = False
+
+
+class LegendItem(NamedTuple):
+    """What the legend says of an overlay: its name, what it shows, and its colours."""
+
+    name: str
+    text: str
+    keys: tuple[Key, ...] = ()
+
+
+class MemoryStrip(NamedTuple):
+    """Slots in memory, as shares of all slots."""
+
+    own: float
+    candidates: tuple[float, ...]
+    neighbours: tuple[float, ...]
+
+
+class Inspection(NamedTuple):
+    """What the inspector's panel says of an agent, or of those in a box."""
+
+    title: str
+    rows: tuple[tuple[str, str], ...]
+    strip: MemoryStrip | None = None
+    is_box: bool = False
+    seen_at: tuple[float, float, float, float] | None = None  # in the window: left, top, width, height in pixels
 
 
 class Status(NamedTuple):
@@ -57,14 +128,14 @@ class Status(NamedTuple):
     touched: str = ""  # path of the technique that was changed last; the number keys change its value
     clock: Clock = Clock()
     past: Past | None = None  # where a timeline is shown
-    looks: Looks = Looks()
+    panels: PanelSettings = PanelSettings()
     ticks: Sequence[Tick] = ()  # where techniques were switched
     view: View | None = None  # what is open over the picture
     hovered: Hovered | None = None
     measured: Mapping[str, str] = {}  # what the last measurement of a technique gave, by path
     tour: TourView | None = None  # of the tour that is under way
     card: Card | None = None  # what the last switch gave
-    told: Sequence[OverlayLegend] = ()  # what the overlays say of themselves
+    legend_items: Sequence[LegendItem] = ()  # of the overlays
     legend: Legend | None = None  # of the colour mode
     inspection: Inspection | None = None  # of an agent, or of those in a rectangle
     minimap: MinimapView | None = None  # where a minimap is shown
@@ -86,3 +157,8 @@ def time_text(seconds: float) -> str:
     tenths = int(seconds * 10 + 1e-6)  # 0.3 / 0.1 is a little less than 3
     minutes, tenths = divmod(tenths, 600)
     return f"{minutes // 60}:{minutes % 60:02}:{tenths // 10:02}.{tenths % 10}"
+
+
+def short_ms(ms: float) -> str:
+    """Milliseconds with two digits or so: 0.52, 3.1, 140."""
+    return f"{ms:,.{2 if ms < 0.995 else 1 if ms < 9.95 else 0}f}"

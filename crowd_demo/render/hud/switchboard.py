@@ -14,41 +14,29 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.kinds import MARKED, kind_of
 from crowd_demo.registry.techniques import TECHNIQUES, hud_word
 from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.sections import ALWAYS, Section
+from crowd_demo.render.hud.layout import ALWAYS, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status
-from crowd_demo.render.hud.theme import (
-    ACCENT,
-    DIM,
-    EDGE,
-    FAINT,
-    INACTIVE,
-    NORMAL,
-    PAD,
-    SMALL,
-    TEXT,
-    TOUCHED,
-    WARM,
-)
+from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, INACTIVE, NORMAL, PAD, SMALL, TEXT, TOUCHED, WARM
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.simulation import Simulation
 
-WIDTH, ROW, HEAD, FOOT = 262.0, 17.0, 14.0, 38.0
+ROW, HEAD, FOOT = 17.0, 14.0, 38.0
 NUMBER_KEYS = ("lower", "higher")
 FOOT_ACTIONS = ("help", "menu", "hud", "tour")
 
 Keys = Mapping[str, Sequence[str]]
 
 
-def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[Section]:
+def switchboard_sections(sim: Simulation, status: Status, keys: Keys) -> list[PanelSection]:
     """A section for each group of techniques, and one that explains marks and keys."""
     board = Switchboard(sim, status, keys)
     groups: dict[str, list[Technique]] = {}
     for technique in TECHNIQUES:
         groups.setdefault(technique.group, []).append(technique)
     return [
-        *(Section(name, HEAD + ROW * len(group), 2 + number, partial(board.draw_group, name=name, group=group))
+        *(PanelSection(name, HEAD + ROW * len(group), 2 + number, partial(board.draw_group, name=name, group=group))
           for number, (name, group) in enumerate(groups.items())),
-        Section("foot", FOOT, ALWAYS, board.draw_foot),
+        PanelSection("foot", FOOT, ALWAYS, board.draw_foot),
     ]
 
 
@@ -66,7 +54,7 @@ class Switchboard:
 
     def draw_foot(self, on: Canvas, top: float) -> None:
         """Explain the marks, and tell the keys of what tells more."""
-        on.line(EDGE, (PAD, top + 5), (WIDTH - PAD, top + 5))
+        on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
         for kind in MARKED:
             end = on.left(kind.mark, left, top + 16, SMALL, WARM)
@@ -85,8 +73,8 @@ class Switchboard:
         waits, touched, off = path in status.pending, path == status.touched, value == technique.baseline
         is_inactive, partly = path in self._inactive, self._partly.get(path, "")
         if touched:
-            on.rect(TOUCHED, (4, middle - ROW / 2, WIDTH - 8, ROW), radius=4)
-        on.target((4, middle - ROW / 2, WIDTH - 8, ROW), "technique", path)
+            on.rect(TOUCHED, (4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), radius=4)
+        on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
         for key in list(self.keys.get(path, ()))[:1]:
             on.key(key, PAD, middle, ROW - 3)
         label = f"{'  ' * technique.detail}{technique.label}"
@@ -95,7 +83,8 @@ class Switchboard:
         text = f"{text}, {partly}" if partly else text
         colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT
         start = self._value(on, middle, text, colour, touched and technique.numbers is not None)
-        on.target((start - 4, middle - ROW / 2, WIDTH - start, ROW), "number" if technique.numbers else "technique", path)
+        kind = "number" if technique.numbers else "technique"
+        on.target((start - 4, middle - ROW / 2, RIGHT_WIDTH - start, ROW), kind, path)
         if mark := kind_of(technique, value, self.options.get).mark:
             on.right(mark, start - 4, middle, NORMAL, INACTIVE if is_inactive else FAINT if off else WARM)
 
@@ -103,8 +92,8 @@ class Switchboard:
         """Draw the value; return where it begins. Keys with long names are left out: there is no room for them."""
         lower, higher = (next(iter(self.keys.get(action, ())), "") for action in NUMBER_KEYS)
         if not (between_keys and len(lower) == len(higher) == 1):
-            return on.right(text, WIDTH - PAD, middle, NORMAL, colour)
-        end = WIDTH - PAD - on.key_width(higher)
+            return on.right(text, RIGHT_WIDTH - PAD, middle, NORMAL, colour)
+        end = RIGHT_WIDTH - PAD - on.key_width(higher)
         on.key(higher, end, middle, ROW - 3)
         start = on.right(text, end - 5, middle, NORMAL, colour) - 5 - on.key_width(lower)
         on.key(lower, start, middle, ROW - 3)

@@ -14,8 +14,7 @@ import pygame
 
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.images import png_size, unpacked
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
 from crowd_demo.render.hud.theme import (
     ACCENT,
     DIM,

@@ -13,15 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
-from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.jit import device, kernel
+from crowd_demo.render.camera import Rect
 from crowd_demo.render.pixels import Frame, over_pixel
-from crowd_demo.render.slices import SLICES_PER_WORKER
+from crowd_demo.render.projection import SLICES_PER_WORKER
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FAR_PX = 1e6  # what is farther away, or nowhere, is not drawn
 
 
-class Areas(NamedTuple):
+class FilledAreas(NamedTuple):
     """Filled rectangles; the pixels at their right and lower edge are outside."""
 
     edges: Doubles  # [4, n]: left, top, right, bottom, world units
@@ -29,20 +30,12 @@ class Areas(NamedTuple):
 
 
 class Strokes(NamedTuple):
-    """Lines from place to place."""
+    """Lines from point to point."""
 
     ends: Doubles  # [4, n]: x, y of both ends, world units
     ink: Words  # [n]: premultiplied 0xAARRGGBB
     width: Ints  # [n]: pixels
     dash: Ints  # [n]: length of dashes and gaps in pixels; 0 for a full line
-
-
-class Window(NamedTuple):
-    """The corner of the screen, world units, and pixels a unit."""
-
-    left: float
-    top: float
-    zoom: float
 
 
 @device
@@ -54,13 +47,13 @@ def _blend(frame: Frame, left: int, top: int, right: int, bottom: int, ink: Int)
 
 
 @device
-def _fill(frame: Frame, first: int, last: int, areas: Areas, window: Window) -> None:
+def _fill(frame: Frame, first: int, last: int, areas: FilledAreas, view: Rect, zoom: float) -> None:
     """Fill what lies in the rows [first, last)."""
     wide = frame.shape[1]
     for k in range(areas.ink.shape[0]):
-        top, bottom = (areas.edges[1, k] - window.top) * window.zoom, (areas.edges[3, k] - window.top) * window.zoom
+        top, bottom = (areas.edges[1, k] - view.top) * zoom, (areas.edges[3, k] - view.top) * zoom
         if top < last and bottom >= first:
-            left, right = (areas.edges[0, k] - window.left) * window.zoom, (areas.edges[2, k] - window.left) * window.zoom
+            left, right = (areas.edges[0, k] - view.left) * zoom, (areas.edges[2, k] - view.left) * zoom
             if left < wide and right >= 0.0:
                 _blend(frame, math.floor(max(left, 0.0)), math.floor(max(top, first)), math.floor(min(right, wide)),
                        math.floor(min(bottom, last)), areas.ink[k])
@@ -138,14 +131,14 @@ def _draw(frame: Frame, top: int, bottom: int, x0: Int, y0: Int, x1: Int, y1: In
 
 
 @device
-def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, window: Window) -> None:
+def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, view: Rect, zoom: float) -> None:
     """Draw what lies in the rows [top, bottom)."""
     high, wide = float(frame.shape[0]), float(frame.shape[1])
     for k in range(strokes.ink.shape[0]):
-        y0, y1 = (strokes.ends[1, k] - window.top) * window.zoom, (strokes.ends[3, k] - window.top) * window.zoom
+        y0, y1 = (strokes.ends[1, k] - view.top) * zoom, (strokes.ends[3, k] - view.top) * zoom
         width = np.int64(strokes.width[k])
         if min(y0, y1) - width < bottom and max(y0, y1) + width >= top:
-            x0, x1 = (strokes.ends[0, k] - window.left) * window.zoom, (strokes.ends[2, k] - window.left) * window.zoom
+            x0, x1 = (strokes.ends[0, k] - view.left) * zoom, (strokes.ends[2, k] - view.left) * zoom
             if not _inside(x0, y0, x1, y1, wide, high, EDGE_PX):
                 x0, y0, x1, y1 = _clipped(x0, y0, x1, y1, wide, high)
             if _inside(x0, y0, x1, y1, wide, high, FAR_PX):
@@ -154,22 +147,10 @@ def _stroke(frame: Frame, top: int, bottom: int, strokes: Strokes, window: Windo
 
 
 @kernel
-def draw_marks(worker: int, workers: int, areas: Areas, strokes: Strokes, window: Window, frame: Frame) -> None:
-    """Every `workers`-th slice."""
+def draw_marks(worker: int, workers: int, areas: FilledAreas, strokes: Strokes, view: Rect, zoom: float, frame: Frame) -> None:
+    """Draw the areas and, over them, the lines, on every `workers`-th slice; `view` is on the screen, `zoom` pixels a unit."""
     height, slices = frame.shape[0], SLICES_PER_WORKER * workers
     for part in range(worker, slices, workers):
         top, bottom = height * part // slices, height * (part + 1) // slices
-        _fill(frame, top, bottom, areas, window)
-        _stroke(frame, top, bottom, strokes, window)
-
-
-def marks_call(workers: int, areas: Areas, strokes: Strokes, window: Window, frame: Frame) -> Call:
-    """The kernel that draws the areas and, over them, the lines."""
-    return call(draw_marks, workers, areas, strokes, window, frame)
-
-
-def call_ahead(workers: int) -> Call:
-    """The same for nothing, to compile it ahead."""
-    places, inks, none = np.zeros((4, 0)), np.zeros(0, np.uint32), np.zeros(0, np.int32)
-    return marks_call(workers, Areas(places, inks), Strokes(places, inks, none, none), Window(0.0, 0.0, 1.0),
-                      np.zeros((1, 1), np.uint32))
+        _fill(frame, top, bottom, areas, view, zoom)
+        _stroke(frame, top, bottom, strokes, view, zoom)

@@ -1,6 +1,6 @@
 """A sketch: what overlays draw with. It collects areas and lines in world units, and words.
 
-An overlay calls `areas`, `lines` and their like with whole arrays and says in the legend, by `tell`, what they mean. Once
+An overlay calls `areas`, `lines` and their like with whole arrays and says in the legend, by `explain`, what they mean. Once
 all overlays have drawn, one kernel blends everything over the picture (marks.py), and texts are written at the end. So an
 overlay is plain NumPy, and has no kernels to compile.
 """
@@ -8,58 +8,44 @@ overlay is plain NumPy, and has no kernels to compile.
 from __future__ import annotations
 
 import math
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 import pygame
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.compute.jit import Call, call
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
+from crowd_demo.render.hud.status import Key, LegendItem
 from crowd_demo.render.hud.theme import SMALL, TEXT, scale_for
-from crowd_demo.render.overlays.marks import Areas, Strokes, Window, marks_call
+from crowd_demo.render.inks import RGB, SCALE, scale_inks
+from crowd_demo.render.overlays.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.told import RGB, Key, OverlayLegend
 
-FEWEST, MOST = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
+FEWEST_CORNERS, MOST_CORNERS = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
 ARROW_HEAD = 0.3  # of an arrow's length
+PALE, FULL = 160, 215  # how opaque the least and the most of a heat map are, of 255: enough to be told apart on any ground
+LASTING = 180  # pictures that the scale of a heat map stays as it is needed
 
 Moved = Callable[[pygame.Rect], pygame.Rect]  # where in the window a rectangle is to be instead
-
-
-class Label(NamedTuple):
-    """A text on a plate, in the middle of a point in pixels."""
-
-    text: str
-    x: float
-    y: float
-    colour: RGB | str
 
 
 class Sketch:
     """Collects the marks of all overlays of a frame."""
 
     def __init__(self, camera: Camera) -> None:
-        self._left, self._top, self._right, self._bottom = camera.view_rect()
-        self._zoom, self._size = camera.zoom, camera.size
+        self.rect = camera.view_rect()  # the part of the world that is on the screen
+        self.zoom = camera.zoom  # pixels a unit
         self._areas: list[tuple[ArrayLike, ...]] = []  # four edges, inks
         self._strokes: list[tuple[ArrayLike, ...]] = []  # x and y of both ends, inks, widths, dashes
-        self._labels: list[Label] = []
-        self.told: list[OverlayLegend] = []
+        self._labels: list[tuple[str, float, float, RGB | str]] = []  # a text, and the pixel in its middle
+        self.legend_items: list[LegendItem] = []
         self.name = ""  # of the overlay that is drawing
-
-    @property
-    def rect(self) -> Rect:
-        """The part of the world that is on the screen."""
-        return Rect(self._left, self._top, self._right, self._bottom)
-
-    @property
-    def zoom(self) -> float:
-        """Pixels a unit."""
-        return self._zoom
 
     # --- marks; arrays of one shape, or numbers, in world units ------------------------------------------------------
 
@@ -85,8 +71,8 @@ class Sketch:
                 shadow: int = 0) -> None:
         """Draw circles, as polygons of as many corners as the largest one needs."""
         x, y, radius = (np.asarray(number, np.float64) for number in (x, y, radius))
-        turn = np.linspace(0, 2 * np.pi, _corners(float(radius.max(initial=0)) * self._zoom) + 1)[:, None]
-        around_x, around_y = x + radius * np.cos(turn), y + radius * np.sin(turn)
+        angle = np.linspace(0, 2 * np.pi, _corners(float(radius.max(initial=0)) * self.zoom) + 1)[:, None]
+        around_x, around_y = x + radius * np.cos(angle), y + radius * np.sin(angle)
         self.lines(around_x[:-1], around_y[:-1], around_x[1:], around_y[1:], inks, width, dash, shadow)
 
     def arrows(self, x0: ArrayLike, y0: ArrayLike, x1: ArrayLike, y1: ArrayLike, inks: ArrayLike, width: int = 1,
@@ -97,28 +83,37 @@ class Sketch:
         self.lines(np.stack((x0, x1 + back_x - back_y, x1 + back_x + back_y)),
                    np.stack((y0, y1 + back_y + back_x, y1 + back_y - back_x)), x1, y1, inks, width, shadow=shadow)
 
+    def doublings(self, side: float, least_px: float) -> int:
+        """How often a side, in world units, has to be doubled to be so many pixels long."""
+        level = 0
+        while side * self.zoom * (1 << level) < least_px:
+            level += 1
+        return level
+
     # --- words -------------------------------------------------------------------------------------------------------
 
-    def tell(self, text: str, *keys: Key) -> None:
+    def explain(self, text: str, *keys: Key) -> None:
         """Say in the legend what the present overlay shows, and what its colours mean."""
-        self.told.append(OverlayLegend(self.name, text, keys))
+        self.legend_items.append(LegendItem(self.name, text, keys))
+
+    tell = explain  # of plugins, until 0.3
 
     def label(self, text: str, x: float, y: float, colour: RGB | str = TEXT) -> None:
         """Write a text on a plate at a point of the world; one that lies outside stays at the edge of the screen."""
-        self._labels.append(Label(text, (x - self._left) * self._zoom, (y - self._top) * self._zoom, colour))
+        self._labels.append((text, (x - self.rect.left) * self.zoom, (y - self.rect.top) * self.zoom, colour))
 
     # --- once all overlays have drawn --------------------------------------------------------------------------------
 
     def call(self, workers: int, frame: Frame) -> Call:
         """The kernel that draws all marks on the picture."""
         areas, strokes = _joined(self._areas, np.uint32), _joined(self._strokes, np.uint32, np.int32, np.int32)
-        return marks_call(workers, Areas(*areas), Strokes(*strokes), Window(self._left, self._top, self._zoom), frame)
+        return call(draw_marks, workers, FilledAreas(*areas), Strokes(*strokes), self.rect, self.zoom, frame)
 
     def write(self, on: pygame.Surface, pen: Pen, scale: float = 1.0, moved: Moved = lambda rect: rect) -> None:
         """Write the labels, `scale` times as large as is usual in such a window, and moved away from what will cover them."""
-        for label in self._labels:
-            sheet = plate(label.text, pen, scale_for(on.get_size(), scale), label.colour)
-            rect = sheet.get_rect(center=(round(label.x), round(label.y)))
+        for text, x, y, colour in self._labels:
+            sheet = plate(text, pen, scale_for(on.get_size(), scale), colour)
+            rect = sheet.get_rect(center=(round(x), round(y)))
             on.blit(sheet, moved(rect.clamp(on.get_rect().inflate(-16, -16))))
 
 
@@ -131,16 +126,100 @@ def plate(text: str, pen: Pen, scale: float, colour: RGB | str) -> pygame.Surfac
 
 def _corners(radius_px: float) -> int:
     """A side of n corners is `radius * (1 - cos(pi / n))` inside of its circle, nearly `radius * (pi / n)**2 / 2`."""
-    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST), MOST)
+    return min(max(math.ceil(math.pi * math.sqrt(radius_px)), FEWEST_CORNERS), MOST_CORNERS)
 
 
 def _joined(parts: Sequence[tuple[ArrayLike, ...]], *kinds: type) -> list[Any]:
     """Four coordinates of each mark, float64[4, n], and columns of other kinds; a number counts for all marks of its part."""
     shapes = [np.broadcast(*part).shape for part in parts]
     ends = np.cumsum([0, *map(math.prod, shapes)]).tolist()
-    places = np.empty((4, ends[-1]))
+    corners = np.empty((4, ends[-1]))
     columns: list[Any] = [np.empty(ends[-1], kind) for kind in kinds]
     for part, shape, first, last in zip(parts, shapes, ends[:-1], ends[1:], strict=True):
-        for column, values in zip((*places, *columns), part, strict=True):
+        for column, values in zip((*corners, *columns), part, strict=True):
             column[first:last].reshape(shape)[...] = values
-    return [places, *columns]
+    return [corners, *columns]
+
+
+# --- heat maps: areas that are the darker and the more opaque the more there is in them -----------------------------------
+
+class Heat(NamedTuple):
+    """Rectangles of the world, and how much there is in each, 1 or more."""
+
+    left: ArrayLike
+    top: ArrayLike
+    right: ArrayLike
+    bottom: ArrayLike
+    amounts: Doubles
+
+
+class Scales:
+    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for long.
+
+    So colours do not flicker.
+    """
+
+    def __init__(self) -> None:
+        self._needed = defaultdict[str, deque[int]](lambda: deque(maxlen=LASTING))
+
+    def end_of(self, what: str, most: float) -> int:
+        """Where the scale of this picture ends."""
+        self._needed[what].append(round_up(most))
+        return max(self._needed[what])
+
+
+def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
+    """Fill rectangles by how much there is of what."""
+    most = float(heat.amounts.max(initial=0))
+    end = scales.end_of(what, most)
+    inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)
+    sketch.areas(heat.left, heat.top, heat.right, heat.bottom, inks)
+    keys = (Key(colour, f"{1 + (end - 1) * third // 3:,}") for third, colour in enumerate(SCALE))
+    sketch.explain(f"{what}; most {most:,.0f}", *keys)
+
+
+def round_up(number: float) -> int:
+    """The next number of 4, 7, 10, 13, 19, 25, 37, 49, ...: 1 and three equal steps."""
+    steps = (each << power >> 1 for power in count() for each in (2, 3))  # 1, 1, 2, 3, 4, 6, 8, 12, ...
+    return next(1 + 3 * step for step in steps if 1 + 3 * step >= number)
+
+
+# --- squares of the ground, and cells of a grid; they stay where they are when the camera moves ---------------------------
+
+class GroundSquares(NamedTuple):
+    """The squares of the world that are in view, numbered row by row; `left` and `top` are column and row of the first."""
+
+    side: float  # units
+    left: int
+    top: int
+    columns: int
+    rows: int
+
+    @property
+    def total(self) -> int:
+        return self.columns * self.rows
+
+    def number_at(self, x: Doubles, y: Doubles) -> Longs:
+        """The number of the square of each point in view."""
+        column, row = (np.floor(position / self.side).astype(np.int64) for position in (x, y))
+        return (row - self.top) * self.columns + (column - self.left)
+
+    def cell_of(self, number: Longs) -> tuple[Longs, Longs]:
+        """Column and row in the world."""
+        row, column = np.divmod(number, self.columns)
+        return column + self.left, row + self.top
+
+
+def squares_in(view: Rect, side: float) -> GroundSquares:
+    left, top, right, bottom = (math.floor(edge / side) for edge in view)
+    return GroundSquares(side, left, top, right - left + 1, bottom - top + 1)
+
+
+def cells_in(view: Rect, cell: float, columns: int, rows: int, more: int = 0) -> tuple[Longs, Longs]:
+    """The rows and the columns of a grid that are in view, and so many more on each side, if there are any."""
+    return cells_between(view.top, view.bottom, cell, rows, more), cells_between(view.left, view.right, cell, columns, more)
+
+
+def cells_between(low: float, high: float, cell: float, cells: int, more: int = 0) -> Longs:
+    """The columns, or the rows, of a grid between two edges of the view, and so many more on each side, if there are any."""
+    return np.arange(max(math.floor(low / cell) - more, 0), min(math.floor(high / cell) + 1 + more, cells))

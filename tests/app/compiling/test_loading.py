@@ -14,7 +14,7 @@ from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progr
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Pen
 
 NOTHING_COMPILES = """
 import os, sys, types

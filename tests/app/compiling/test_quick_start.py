@@ -91,7 +91,7 @@ def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pyt
     assert techniques.asked() == driven.config.optimizations
     frames_until(driven, lambda: sim.optimizations == driven.config.optimizations)
     driven.frames(10)
-    assert program.overlays.told and not techniques.beginning
+    assert program.overlays.legend_items and not techniques.beginning
     assert sim.optimizations == driven.config.optimizations and techniques.followed == frozenset(QUICK)
     alone = Simulation(driven.config)
     alone.step(sim.tick)
@@ -161,4 +161,4 @@ def test_overlays_wait_until_what_they_draw_with_is_compiled(driven: Driven) -> 
     for beginning in (True, False):
         program.techniques.beginning = beginning
         driven.frames(2)
-        assert bool(program.overlays.told) is not beginning
+        assert bool(program.overlays.legend_items) is not beginning

@@ -21,7 +21,7 @@ def look_at_everything(driven: Driven) -> None:
     for name in COLOURS:
         driven.program.seeing.show_colours(name)
         driven.frames()
-        assert driven.program.seeing.colours == name and len(driven.status().told) == len(OVERLAYS)
+        assert driven.program.seeing.colours == name and len(driven.status().legend_items) == len(OVERLAYS)
     assert bool(driven.status().inspection) == (driven.program.sim.agents.count > 0)
     driven.perform(SelectBox((0.0, 0.0), (300.0, 300.0)))
     driven.frames()

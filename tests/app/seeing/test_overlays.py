@@ -37,12 +37,12 @@ def test_return_shows_and_hides_one_and_the_list_stays_open(driven: Driven) -> N
     driven.press("return")
     assert driven.program.overlays.shown == set(list(OVERLAYS)[:2])
     driven.frames()
-    assert [told.name for told in driven.status().told] == [entry.label for entry in list(OVERLAYS.values())[:2]]
+    assert [item.name for item in driven.status().legend_items] == [entry.label for entry in list(OVERLAYS.values())[:2]]
     driven.press("return")
     driven.press("up")
     driven.press("return")
     driven.frames()
-    assert not driven.program.overlays.shown and not driven.status().told
+    assert not driven.program.overlays.shown and not driven.status().legend_items
 
 
 def test_an_overlay_has_its_time_in_the_profile_and_none_costs_nothing(driven: Driven) -> None:
@@ -65,7 +65,7 @@ def test_overlays_are_drawn_while_paused_after_a_step_back_and_after_a_restart(d
         driven.press(key)
         driven.settle()
         driven.frames(2)
-        assert len(driven.status().told) == len(OVERLAYS)
+        assert len(driven.status().legend_items) == len(OVERLAYS)
 
 
 def test_the_crowd_is_the_same_with_all_overlays_as_with_none() -> None:
@@ -86,7 +86,7 @@ def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driv
     for goal in range(2):
         driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
         driven.program.overlays.draw(screen(), driven.program.looks.now)
-        assert f"destination {goal}" in driven.program.overlays.told[0].text
+        assert f"destination {goal}" in driven.program.overlays.legend_items[0].text
 
 
 def test_a_configuration_may_begin_with_overlays() -> None:
@@ -94,4 +94,4 @@ def test_a_configuration_may_begin_with_overlays() -> None:
     driven.frames()
     assert driven.program.overlays.shown == {"show_streams", "show_cells"}
     assert driven.program.overlays.at_first == ("streams", "cells")
-    assert [told.name for told in driven.status().told] == ["streams", "cells"]
+    assert [item.name for item in driven.status().legend_items] == ["streams", "cells"]

@@ -14,7 +14,7 @@ from crowd_demo.app.tours.live_numbers import TO_COME, UNKNOWN
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.resources import list_tours
 from crowd_demo.config.tour import load_tour
-from crowd_demo.render.hud.tour_panel import TourView
+from crowd_demo.render.hud.status import TourView
 
 SMALL = "agents: 150\nbehaviour: flock\nworld: {width: 600, height: 400}\n"
 TOUR = """

@@ -59,8 +59,7 @@ def by_pygame(sheet, items, tints=(NO_TINT,)):
 def compiled(sheet, items, workers, ordered, tints=(NO_TINT,)):
     surface = background()
     atlas, draws = atlas_and_draws(sheet, items, tints)
-    for call in blit.draw_calls(workers, frame_of(surface), atlas.view, draws, ordered):
-        call.run()
+    blit.draw_sprites(workers, frame_of(surface), atlas.view, draws, ordered)
     return picture(surface)
 
 
@@ -112,7 +111,7 @@ def test_every_pair_of_alpha_and_colour_blends_like_the_reference():
     atlas.ensure(np.zeros(1, np.int32))
     nowhere = np.zeros(1, np.int32)
     draws = blit.DrawList(nowhere, nowhere, nowhere, np.array([NO_TINT], np.uint32))
-    blit.draw_calls(1, frame_of(target), atlas.view, draws, True)[0].run()
+    blit.draw_sprites(1, frame_of(target), atlas.view, draws, True)
     expected = [[reference.blend(c * 0x10101, a << 24 | (a // 2) << 16 | a << 8) & 0xFFFFFF for a in range(1, 256)]
                 for c in range(0, 256, 15)]
     assert np.array_equal(picture(target)[::15, 1:], expected)

@@ -5,7 +5,7 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render.figures import boxes
+from crowd_demo.render.figures import crates
 from crowd_demo.render.pixels import frame_of, plain_surface
 
 SIZE = 60, 40
@@ -21,25 +21,24 @@ def design(side, style):
 
 def listed(items):
     left, top, side, style, tone = np.array(items, np.int32).reshape(-1, 5).T.copy()
-    return boxes.Boxes(left, top, side, top + side // 2, style, tone)
+    return crates.Boxes(left, top, side, top + side // 2, style, tone)
 
 
 def table_of(boxes_):
-    patterns = boxes.Patterns(design, 2)
+    patterns = crates.Patterns(design, 2)
     patterns.ensure(boxes_.side)
     return patterns.table
 
 
 def compiled(items, workers, ordered):
     frame, list_ = np.zeros(SIZE[::-1], np.uint32), listed(items)
-    for call in boxes.fill_calls(workers, frame, list_, table_of(list_), INKS, 16, ordered):
-        call.run()
+    crates.fill_boxes(workers, frame, list_, table_of(list_), INKS, 16, ordered)
     return frame
 
 
 def by_pygame(items):
     surface, list_ = plain_surface(SIZE), listed(items)
-    boxes.fill_plain(surface, list_, table_of(list_), INKS)
+    crates.fill_plain(surface, list_, table_of(list_), INKS)
     return frame_of(surface) & 0xFFFFFF
 
 
@@ -67,7 +66,7 @@ def test_a_list_ordered_by_the_middle_may_be_searched(items, workers):
 @given(st.lists(st.lists(st.integers(0, 40), max_size=5), max_size=6))
 def test_a_side_is_designed_once_and_keeps_its_parts_when_others_come(frames):
     asked = []
-    patterns = boxes.Patterns(lambda side, style: asked.append((side, style)) or design(side, style), 2)
+    patterns = crates.Patterns(lambda side, style: asked.append((side, style)) or design(side, style), 2)
     for sides in frames:
         patterns.ensure(np.array(sides, np.int32))
         for side in set(sides) - {0}:

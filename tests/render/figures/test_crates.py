@@ -16,7 +16,7 @@ from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import bounds_of
 from crowd_demo.render.figures import crates
-from crowd_demo.render.figures.base import Shot
+from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import load_manifest
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.projection import Moving
@@ -26,7 +26,7 @@ AHEAD = np.float32(1 / 120)
 zooms = st.sampled_from([0.05, 0.4, 1.0, 2.7, 8.0])
 
 
-def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=(200.0, 150.0), **changes):
+def frame_input(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=(200.0, 150.0), **changes):
     camera = Camera(world, SIZE)
     camera.look_at(at[0], at[1], zoom)
     options = Optimizations()
@@ -35,8 +35,8 @@ def shot(agents, half, zoom, workers=2, world=(crowds.WIDTH, crowds.HEIGHT), at=
     columns: Any = SimpleNamespace(half=half)
     handles: Any = None  # crates have no memory
     nowhere = bounds_of(Rect(0, 0, 0, 0), Rect(0, 0, 0, 0))  # culling is over
-    return Shot(workers, options, columns, agents, AHEAD, np.float64(0), camera, camera.view(), camera.view_rect(), nowhere,
-                handles)
+    return FrameInput(workers, options, columns, agents, AHEAD, np.float64(0), camera, camera.view(), camera.view_rect(),
+                      nowhere, handles)
 
 
 def crowd(seed, count):
@@ -49,16 +49,16 @@ def figures(half_max=12):
     return crates.CrateFigures(load_config("crates", {"crates.half_max": half_max}), Path(), load_manifest(assets_folder()))
 
 
-def placed(shot, slots):
+def placed(taken, slots):
     drawer = figures()
-    seen = drawer.draw(plain_surface(SIZE), shot, slots)
-    return drawer._list(len(slots)), seen
+    seen = drawer.draw(plain_surface(SIZE), taken, slots)
+    return drawer._boxes.first(len(slots)), seen
 
 
 @given(crowds.seeds, crowds.counts, crowds.workers, zooms, st.sampled_from(["compiled", "pygame"]))
 def test_crates_are_painted_as_the_reference_paints_them(seed, count, workers, zoom, blitter):
     slots, agents, half = crowd(seed, count)
-    taken, surface = shot(agents, half, zoom, workers, blitter=blitter), plain_surface(SIZE)
+    taken, surface = frame_input(agents, half, zoom, workers, blitter=blitter), plain_surface(SIZE)
     seen = figures().draw(surface, taken, slots)
     frame, touching, inks = np.zeros(SIZE[::-1], np.uint32), 0, crates.inks()
     for slot in slots:
@@ -105,7 +105,7 @@ def test_the_inks_of_a_tone_go_from_dark_to_light_and_tones_differ():
 @given(st.floats(0, 65_536, width=32), st.floats(0.125, 1024, width=32), st.floats(0.05, 8))
 def test_no_row_of_a_crate_is_out_of_reach_from_its_middle(y, half, zoom):
     agents = Moving(np.zeros(1, np.int32), *(np.full(1, value, np.float32) for value in (32_768, y, 0, 0)))
-    taken = shot(agents, np.full(1, half, np.float32), zoom, 1, (65_536, 65_536), (32_768, y))
+    taken = frame_input(agents, np.full(1, half, np.float32), zoom, 1, (65_536, 65_536), (32_768, y))
     boxes, seen = placed(taken, np.zeros(1, np.int32))
     reach = int(boxes.side[0]) // 2 + crates.ROUNDING_PX
     assert seen == 1
@@ -118,7 +118,7 @@ def test_a_crate_keeps_its_size_while_it_drifts_and_has_a_pixel_at_any_zoom():
     x = (200 + np.linspace(0, 3, count)).astype(np.float32)
     agents = Moving(np.zeros(count, np.int32), x, np.full(count, 150, np.float32), *np.zeros((2, count), np.float32))
     for half, zoom, side in ((1, 0.05, 1), (1, 0.74, 1), (1, 0.75, 2), (7.3, 1.1, 16)):
-        boxes, seen = placed(shot(agents, np.full(count, half, np.float32), zoom), np.arange(count, dtype=np.int32))
+        boxes, seen = placed(frame_input(agents, np.full(count, half, np.float32), zoom), np.arange(count, dtype=np.int32))
         assert set(boxes.side.tolist()) == {side} and seen == count
 
 
@@ -126,10 +126,10 @@ def test_a_crate_keeps_its_size_while_it_drifts_and_has_a_pixel_at_any_zoom():
 def test_tones_and_styles_are_shared_evenly_and_belong_to_the_id():
     ids = np.arange(8000, dtype=np.int32)
     agents = Moving(ids, np.full(8000, 200, np.float32), np.full(8000, 150, np.float32), *np.zeros((2, 8000), np.float32))
-    boxes, _ = placed(shot(agents, np.ones(8000, np.float32), 1.0), ids)
+    boxes, _ = placed(frame_input(agents, np.ones(8000, np.float32), 1.0), ids)
     shares = np.bincount(boxes.tone * crates.STYLES + boxes.style, minlength=32)
     assert len(shares) == 32 and shares.min() > 190
-    backwards, _ = placed(shot(agents, np.ones(8000, np.float32), 1.0), ids[::-1].copy())
+    backwards, _ = placed(frame_input(agents, np.ones(8000, np.float32), 1.0), ids[::-1].copy())
     assert np.array_equal(boxes.tone, backwards.tone[::-1]) and np.array_equal(boxes.style, backwards.style[::-1])
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from crowd_demo.compute.jit import call
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures.facing import Faces, Facings, face_all, facings
+from crowd_demo.render.figures.people import Faces, Facings, face_all, facings
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 

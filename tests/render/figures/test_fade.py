@@ -3,7 +3,7 @@ import reference_render as reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.render.figures.fade import fade, fade_plain
+from crowd_demo.render.figures.blit import fade, fade_plain
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 256), st.integers(1, 3))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.config.behaviours import PeopleSettings
-from crowd_demo.render.figures.icons import FADE_S, SPOT, STRONGEST, Chosen, choose_icons, fading, spots_in, strength
+from crowd_demo.render.figures.icons import FADE_S, SPOT, STRONGEST, SpotIcons, choose_icons, fading, spots_in, strength
 from crowd_demo.render.projection import Bounds, moving
 
 pytestmark = pytest.mark.quick
@@ -27,7 +27,7 @@ def chosen(agents, slots, power, bounds):
     timer[np.asarray(power) == STRONGEST] = 1
     spots = spots_in(bounds)
     count = spots.columns * spots.rows
-    found = Chosen(np.empty(count, np.int64), np.empty(count, np.int32))
+    found = SpotIcons(np.empty(count, np.int64), np.empty(count, np.int32))
     choose_icons(slots, agents, np.ones(len(timer), np.int32), timer, np.float32(0), fading(SETTINGS), spots, found)
     return found.slot[found.key < 1 << 62].tolist()
 

@@ -1,5 +1,7 @@
 import math
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import reference_render as reference
@@ -8,14 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.figures import birds, facing, people, pose
+from crowd_demo.render.figures import birds, people, sprited
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.pixels import NO_TINT
 from crowd_demo.render.projection import Bounds
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
-STILL = np.float32(0)
-CELL = pose.Cell(12, 28, 24, 32)
+ATLAS: Any = SimpleNamespace(anchor=(12, 28), size=(24, 32))
 EVERYWHERE = Bounds(*map(np.float32, (-np.inf, -np.inf, np.inf, np.inf)))
 
 
@@ -25,38 +26,40 @@ def view():
     return camera.view()
 
 
-def manner(agents, seed=0):
+def mode_of(agents, seed=0):
     rng = np.random.default_rng(seed)
     turn = rng.uniform(0, math.tau, len(agents.id))
-    return people.PeopleManner(*CELL, np.float32(1 / 60), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
-                               np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32), np.float64(0), EVERYWHERE,
-                               facing.facings(int(agents.id.max()) + 1))
+    return people.PeopleMode(agents.id, np.float32(1 / 60), 8, rng.integers(0, 3, len(agents.id)).astype(np.int32),
+                             np.cos(turn).astype(np.float32), np.sin(turn).astype(np.float32), np.float64(0), EVERYWHERE,
+                             people.facings(int(agents.id.max()) + 1))
 
 
-def later(manner, time_s):
-    return manner._replace(time_s=np.float64(time_s))
+def later(mode, time_s):
+    return mode._replace(time_s=np.float64(time_s))
 
 
-def moved(manner, order):
-    return manner._replace(state=manner.state[order], heading_x=manner.heading_x[order], heading_y=manner.heading_y[order])
+def moved(mode, order):
+    return mode._replace(id=mode.id[order], state=mode.state[order], heading_x=mode.heading_x[order],
+                         heading_y=mode.heading_y[order])
 
 
-def posed(slots, agents, manner, workers=2, shades=None):
-    poses = pose.Poses()
-    poses.call(workers, slots, agents, np.float32(1 / 60), view(), manner, shades).run()
+def posed(slots, agents, mode, workers=2, shades=None):
+    poses = sprited.Poses()
+    now: Any = SimpleNamespace(workers=workers, agents=agents, ahead=np.float32(1 / 60), view=view())
+    poses.call(now, slots, mode, ATLAS, shades).run()
     return poses.draws(len(slots))
 
 
-@given(SPEEDS, SPEEDS, st.sampled_from([facing.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
+@given(SPEEDS, SPEEDS, st.sampled_from([people.DIRECTION_SLOPES, birds.HEADING_SLOPES]))
 def test_the_sector_is_that_of_the_angle(vx, vy, slopes):
     sectors = 8 * len(slopes)
     expected, off_centre = reference.sector(vx, vy, sectors)
     assume(abs(off_centre) < 0.4999)
-    assert pose.sector(np.float32(vx), np.float32(vy), slopes) == expected
+    assert sprited.sector(np.float32(vx), np.float32(vy), slopes) == expected
 
 
 def test_directions_count_clockwise_on_the_screen_from_east():
-    found = [pose.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), facing.DIRECTION_SLOPES)
+    found = [sprited.sector(np.float32(math.cos(turn)), np.float32(math.sin(turn)), people.DIRECTION_SLOPES)
              for turn in np.arange(8) * math.tau / 8]
     assert found == list(range(8))
 
@@ -64,7 +67,7 @@ def test_directions_count_clockwise_on_the_screen_from_east():
 @given(crowds.seeds, crowds.counts, crowds.workers)
 def test_an_agent_looks_the_same_in_any_slot_and_for_any_number_of_workers(seed, count, workers):
     agents = crowds.crowd(seed, count)
-    wants = manner(agents)
+    wants = mode_of(agents)
     order = np.random.default_rng(seed).permutation(count + 16)
     agents_moved = type(agents)(*(column[order] for column in agents))
     here = np.arange(count, dtype=np.int32)
@@ -74,7 +77,7 @@ def test_an_agent_looks_the_same_in_any_slot_and_for_any_number_of_workers(seed,
 
 def test_people_show_state_look_and_direction():
     agents = crowds.crowd(1, 200)
-    wants = manner(agents)
+    wants = mode_of(agents)
     slots = np.arange(200, dtype=np.int32)
     numbers = posed(slots, agents, wants).sprite
     look, rest = np.divmod(numbers, 8 * people.POSES)
@@ -88,7 +91,7 @@ def test_people_show_state_look_and_direction():
 def test_slow_people_look_where_they_want_to_go_and_stand():
     agents = crowds.crowd(1, 1)
     agents.vx[0], agents.vy[0] = 7.0, 0.0
-    wants = manner(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
+    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), heading_x=np.full(17, -1, np.float32),
                                     heading_y=np.zeros(17, np.float32))
     number = posed(np.zeros(1, np.int32), agents, wants).sprite[0]
     assert number % 88 == 4 * 11 + people.STAND
@@ -100,7 +103,7 @@ def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
     """Who walks east takes the eight frames in turn, one each eighth of a cycle; where somebody stands, nothing moves."""
     agents = crowds.crowd(1, 1)
     agents.vx[0], agents.vy[0] = 60.0, 0.0
-    wants = manner(agents)._replace(state=np.zeros(17, np.int32), ahead=np.float32(0))
+    wants = mode_of(agents)._replace(state=np.zeros(17, np.int32), ahead=np.float32(0))
     frames = []
     for step in range(16):
         agents.x[0] = 100.0 + people.CYCLE / 8 * (step + 0.25)
@@ -116,7 +119,7 @@ def test_the_walk_goes_by_the_distance_walked_and_back_with_time():
 def test_feet_stand_on_the_floor_of_the_screen_position():
     agents = crowds.crowd(2, 50)
     slots = np.arange(50, dtype=np.int32)
-    draws, shown = posed(slots, agents, manner(agents)), view()
+    draws, shown = posed(slots, agents, mode_of(agents)), view()
     for slot in slots:
         x = reference.drawn(agents.x[slot], agents.vx[slot], np.float32(1 / 60))
         assert draws.left[slot] == math.floor(np.float32(np.float32(x - shown.left) * shown.zoom)) - 12
@@ -126,19 +129,17 @@ def test_sprites_have_the_tint_of_their_shade_or_none():
     agents = crowds.crowd(2, 50)
     slots = np.arange(50, dtype=np.int32)[::-1].copy()
     shades = Shades((np.arange(50) % 3).astype(np.uint8), np.array([0x102030, 0xFFFFFF, 0x40], np.uint32))
-    assert (posed(slots, agents, manner(agents)).tint == NO_TINT).all()
-    tints = posed(slots, agents, manner(agents), shades=shades).tint
+    assert (posed(slots, agents, mode_of(agents)).tint == NO_TINT).all()
+    tints = posed(slots, agents, mode_of(agents), shades=shades).tint
     assert tints.tolist() == [(0xFF102030, NO_TINT, 0xFF000040)[k % 3] for k in range(50)]
 
 
 def test_birds_beat_their_wings_one_by_one_and_sprites_stay_in_the_sheet():
     agents = crowds.crowd(3, 200)
-    slots, poses = np.arange(200, dtype=np.int32), pose.Poses()
+    slots = np.arange(200, dtype=np.int32)
     flaps = set()
     for time_s in np.arange(0, 8, 0.1):
-        manner = birds.BirdManner(24, 24, 48, 48, np.float64(time_s), 3)
-        poses.call(2, slots, agents, STILL, view(), manner).run()
-        sprites = poses.draws(200).sprite
+        sprites = posed(slots, agents, birds.BirdMode(agents.id, np.float64(time_s), 3, 0)).sprite
         assert sprites.min() >= 0 and sprites.max() < 3 * 4 * 32
         flaps |= set((sprites // 32 % 4).tolist())
     assert flaps == {0, 1, 2, 3}

@@ -106,6 +106,5 @@ def test_the_grey_sheet_keeps_shapes_and_has_the_mean_that_colours_are_made_for(
 
 
 def test_sheets_are_read_as_the_manifest_says(assets):
-    about = load_manifest(assets)["birds"]
-    sheet = load_sheet(assets / about["file"], tuple(about["cell"]), tuple(about["centre"]))
+    sheet = load_sheet(assets, load_manifest(assets)["birds"])
     assert (sheet.columns, sheet.sprites, sheet.anchor) == (32, 384, (24, 24))

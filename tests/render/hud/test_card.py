@@ -9,7 +9,7 @@ import pytest
 from hud_spy import Spy
 
 from crowd_demo.registry.kinds import APPROXIMATE, EXACT, MODEL, Kind
-from crowd_demo.render.hud.card import Card, Count, Proof, Span, draw_card, interval_text, ms_text, outcome_text
+from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
 from crowd_demo.render.hud.theme import BAD, GOOD, Colour, scale_for
 
 pytestmark = pytest.mark.quick
@@ -18,7 +18,7 @@ SLOWER = Span("step", 1.0, 2.0, 0.5, 0.4, 0.8, "slower")
 ALIKE = Span("frame", 12.0, 12.1, 0.99, 0.9, 1.1, "no difference")
 UNKNOWN = Span("frame", 120.0, math.nan, math.nan, -math.inf, math.inf, "unknown")
 COUNTS = (Count("candidates", "20,000", "31.4"), Count("sorts in 1,000 steps", "16.7", "0"))
-SAME = Proof("same", "same crowd: 5f3a… after 120 steps")
+SAME = ProofLine("same", "same crowd: 5f3a… after 120 steps")
 CARD = Card("SIMD lanes", "off -> on", EXACT, (FASTER, SLOWER, ALIKE), COUNTS, SAME, "300 steps before, 412 after", 0.5, 7)
 WINDOWS = ((640, 360), (800, 600), (1280, 720), (2560, 1440))
 
@@ -66,8 +66,8 @@ def test_the_factor_is_the_largest_and_the_proof_comes_next() -> None:
 
 
 @pytest.mark.parametrize(("proof", "colour"), [
-    (SAME, GOOD), (Proof("differs", "THE CROWDS DIFFER at step 1: 5f3a… and 8c21…"), BAD)])
-def test_the_proof_is_green_or_red(proof: Proof, colour: Colour) -> None:
+    (SAME, GOOD), (ProofLine("differs", "THE CROWDS DIFFER at step 1: 5f3a… and 8c21…"), BAD)])
+def test_the_proof_is_green_or_red(proof: ProofLine, colour: Colour) -> None:
     pen, _ = drawn(CARD._replace(proof=proof))
     lines = [each for each in pen.written if each.text in proof.text and each.size >= 20]
     assert " ".join(line.text for line in lines) == proof.text and {line.colour for line in lines} == {colour}
@@ -75,7 +75,7 @@ def test_the_proof_is_green_or_red(proof: Proof, colour: Colour) -> None:
 
 def test_a_long_proof_takes_more_lines() -> None:
     long = "after 1,200 steps 99.5% of the agents differ, by 12.3 units on average, 345 at most"
-    pen, surface = drawn(CARD._replace(proof=Proof("apart", long)))
+    pen, surface = drawn(CARD._replace(proof=ProofLine("apart", long)))
     assert not any("345 at most" in text and "after" in text for text in pen.texts)
     assert any("345" in text for text in pen.texts) and surface.get_height() > drawn(CARD)[1].get_height()
 

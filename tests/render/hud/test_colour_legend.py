@@ -2,9 +2,8 @@
 import pytest
 
 from crowd_demo.render.colours.base import Legend, ramp
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.colour_legend import draw_colour_legend
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen
+from crowd_demo.render.hud.legends import draw_colour_legend
 from crowd_demo.render.hud.theme import THEMES
 
 pytestmark = pytest.mark.quick

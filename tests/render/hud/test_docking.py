@@ -7,10 +7,9 @@ import pytest
 from hud_spy import KEYS, crowd, pixels
 
 from crowd_demo.render.camera import Docked
-from crowd_demo.render.hud.docking import docked
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.status import Looks, Status
-from crowd_demo.render.hud.timeline import Past
+from crowd_demo.render.hud.layout import docked
+from crowd_demo.render.hud.status import PanelSettings, Past, Status
 from crowd_demo.render.pixels import plain_surface
 
 pytestmark = pytest.mark.quick
@@ -21,10 +20,10 @@ SIZES = [(1280, 720), (1920, 1080), (2560, 1440), (1024, 768)]
 @pytest.mark.parametrize("scale", [0.7, 1.0])
 def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[int, int], scale: float) -> None:
     past = Past(0, 100, 100, 3600, 60.0, 0, 1, np.zeros(3600, np.float32))
-    looks, surface = Looks(scale=scale), plain_surface(size)
+    looks, surface = PanelSettings(scale=scale), plain_surface(size)
     surface.fill((1, 2, 3))
     before = pixels(surface).copy()
-    Hud(KEYS).draw(surface, crowd(), Status(looks=looks, past=past), 0.0)
+    Hud(KEYS).draw(surface, crowd(), Status(panels=looks, past=past), 0.0)
     covered = (pixels(surface) != before).any(axis=2)
     left, top, right, bottom = docked(size, looks, True)
     assert left > 100 < right and top == 0 < bottom
@@ -35,7 +34,7 @@ def test_panels_and_timeline_lie_within_what_is_docked_and_fill_it(size: tuple[i
 
 def test_a_hud_that_is_not_full_leaves_the_window_free_and_one_that_leaves_too_little_is_not_heeded() -> None:
     for hud in ("compact", "off"):
-        assert docked((1280, 720), Looks(hud=hud), True) == Docked()
-    assert docked((1280, 720), Looks(), False).bottom == 0
-    narrow = docked((640, 480), Looks(), True)
+        assert docked((1280, 720), PanelSettings(hud=hud), True) == Docked()
+    assert docked((1280, 720), PanelSettings(), False).bottom == 0
+    narrow = docked((640, 480), PanelSettings(), True)
     assert narrow.left == narrow.right == 0 < narrow.bottom

@@ -9,9 +9,9 @@ from hud_spy import Spy, measured
 
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.graph import BUDGET_MS, Bars, Graph, Tick, scale_ms
-from crowd_demo.render.hud.stages import COLOURS, REST
-from crowd_demo.render.hud.theme import DARK, GROUND
+from crowd_demo.render.hud.frame_sections import BUDGET_MS, Bars, Graph, scale_ms
+from crowd_demo.render.hud.status import Tick
+from crowd_demo.render.hud.theme import DARK, GROUND, REST, STAGE_COLOURS
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +25,8 @@ def test_the_newest_frame_is_a_column_of_stages_upon_each_other() -> None:
     bars.draw(profile, 20.0, ground)  # 2 pixels a ms
     pixels = pygame.surfarray.array3d(bars.surface)
     column = pixels[-1].tolist()
-    assert column[::-1] == [list(COLOURS["see"])] * 10 + [list(COLOURS["blit"])] * 20 + [list(REST)] * 4 + [list(ground)] * 6
+    see, blit = (list(STAGE_COLOURS[stage]) for stage in ("see", "blit"))
+    assert column[::-1] == [see] * 10 + [blit] * 20 + [list(REST)] * 4 + [list(ground)] * 6
     assert (pixels[:-1] == ground).all()
 
 

@@ -15,14 +15,21 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
-from crowd_demo.render.hud.canvas import Canvas, Target
+from crowd_demo.render.hud.canvas import Canvas, Pen, Target
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.placing import ON_PANEL
-from crowd_demo.render.hud.status import Clock, Hovered, Looks, Status, real_speed_text, speed_text, time_text
+from crowd_demo.render.hud.layout import ON_PANEL
+from crowd_demo.render.hud.panels import tip_of
+from crowd_demo.render.hud.status import (
+    Clock,
+    Hovered,
+    Inspection,
+    PanelSettings,
+    Status,
+    real_speed_text,
+    speed_text,
+    time_text,
+)
 from crowd_demo.render.hud.theme import DARK, LIGHT, THEMES, WARM, scale_for
-from crowd_demo.render.hud.tips import tip_of
-from crowd_demo.render.told import Inspection
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -125,7 +132,7 @@ def test_everything_grows_with_the_window_and_with_the_users_wish() -> None:
     widths = []
     for size, factor in (((800, 600), 1.0), ((1280, 720), 1.0), ((2560, 1440), 1.0), ((2560, 1440), 1.5)):
         hud = Hud(KEYS)
-        drawn(hud, crowd(), Status(looks=Looks(scale=factor)), size=size)
+        drawn(hud, crowd(), Status(panels=PanelSettings(scale=factor)), size=size)
         widths.append(hud.panels[0].surface.get_width())
         assert hud.scale == pytest.approx(scale_for(size, factor))
     assert widths == sorted(set(widths))
@@ -144,7 +151,7 @@ def test_nothing_is_cut_at_800_by_600() -> None:
 
 
 def test_a_theme_colours_everything() -> None:
-    dark, light = drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(looks=Looks(theme="light")))
+    dark, light = drawn(Hud(KEYS), crowd()), drawn(Hud(KEYS), crowd(), Status(panels=PanelSettings(theme="light")))
     assert dark[30:300, 30:400].mean() < 80 and light[30:300, 30:400].mean() > 200
     assert DARK.keys() == LIGHT.keys()
 
@@ -222,11 +229,11 @@ def test_what_is_told_of_an_agent_is_never_cut() -> None:
 
 
 def test_compact_shows_the_rate_and_what_was_touched() -> None:
-    found = texts(crowd(), Status(looks=Looks(hud="compact"), touched="depth"))
+    found = texts(crowd(), Status(panels=PanelSettings(hud="compact"), touched="depth"))
     assert {"FPS", "depth order", "bands"} <= set(found) and "candidates" not in found
-    assert texts(crowd(), Status(looks=Looks(hud="off"))) == []
+    assert texts(crowd(), Status(panels=PanelSettings(hud="off"))) == []
     inspection = Inspection("agent 7", (("slot", "7 of 200"),))
-    assert "agent 7" in texts(crowd(), Status(looks=Looks(hud="off"), inspection=inspection))
+    assert "agent 7" in texts(crowd(), Status(panels=PanelSettings(hud="off"), inspection=inspection))
 
 
 def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:

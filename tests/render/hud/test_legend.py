@@ -5,20 +5,19 @@ from __future__ import annotations
 import pytest
 from hud_spy import Spy
 
-from crowd_demo.render.hud.legend import EDGES, LINE, draw_legend
-from crowd_demo.render.hud.parts import Part, in_lines, width_of
-from crowd_demo.render.told import Key, OverlayLegend
+from crowd_demo.render.hud.legends import EDGES, LINE, LegendPart, draw_legend, in_lines, width_of
+from crowd_demo.render.hud.status import Key, LegendItem
 
 pytestmark = pytest.mark.quick
 KEYS = Key((200, 0, 0), "taken without a test"), Key((0, 200, 0), "tested", dashed=True), Key((0, 0, 200), "left out")
-TOLD = (OverlayLegend("culling", "8,000 agents tested", KEYS), OverlayLegend("bodies", "", KEYS[:1]),
-        OverlayLegend("links", "there are none"))
+ITEMS = (LegendItem("culling", "8,000 agents tested", KEYS), LegendItem("bodies", "", KEYS[:1]),
+        LegendItem("links", "there are none"))
 
 
 def lines(room: float) -> list[list[str]]:
     """What is written, line by line."""
     spy = Spy()
-    canvas = draw_legend(TOLD, room, spy, 1.0)
+    canvas = draw_legend(ITEMS, room, spy, 1.0)
     assert all(canvas.surface.get_rect().contains(each.box) for each in spy.written)
     middles = sorted({each.box.centery for each in spy.written})
     return [[each.text for each in spy.written if each.box.centery == middle] for middle in middles]
@@ -33,12 +32,12 @@ def test_names_stand_beside_texts_or_beside_colours_where_there_is_no_text() -> 
 
 
 def test_it_is_no_higher_than_its_lines() -> None:
-    heights = [draw_legend((told,), 600, Spy(), 1.0).size[1] for told in (*TOLD, OverlayLegend("links", ""))]
+    heights = [draw_legend((item,), 600, Spy(), 1.0).size[1] for item in (*ITEMS, LegendItem("links", ""))]
     assert heights == [EDGES + LINE * lines for lines in (2, 1, 1, 1)]
 
 
 def test_a_line_has_as_many_parts_as_fit() -> None:
-    parts = [Part(wide, lambda *_: None) for wide in (30, 40, 50, 200, 10)]
+    parts = [LegendPart(wide, lambda *_: None) for wide in (30, 40, 50, 200, 10)]
     found = in_lines(parts, 100, 10)
     assert [[part.wide for part in line] for line in found] == [[30, 40], [50], [200], [10]]
     assert width_of(found[0], 10) == 80 and in_lines([], 100, 10) == [[]]

@@ -5,8 +5,8 @@ import pytest
 from crowds import FLOCK, simulation
 
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.minimap import DARK, LIGHT, Minimap, MinimapView, picture_of
-from crowd_demo.render.hud.pen import Pen
 
 SAND = np.full((3, 4, 3), (188, 178, 158), np.uint8)
 

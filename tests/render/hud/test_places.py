@@ -15,19 +15,18 @@ from crowd_demo.registry.kinds import EXACT
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
-from crowd_demo.render.hud.card import Card, Count, Proof, Span
+from crowd_demo.render.hud.card import Card, Count, ProofLine, Span
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.minimap import MinimapView
-from crowd_demo.render.hud.status import Looks, Status
-from crowd_demo.render.told import Inspection, Key, OverlayLegend
+from crowd_demo.render.hud.status import Inspection, Key, LegendItem, PanelSettings, Status
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)
 LEGEND = Legend("density", ((255, 0, 0), (0, 255, 0)), ("few", "many"))
-TOLD = tuple(OverlayLegend(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
+ITEMS = tuple(LegendItem(f"overlay {k}", "what it shows is told here", (Key((200, 0, 0), "a colour"),)) for k in range(3))
 AGENT = Inspection("agent 7", (("slot", "7 of 200"),) * 15, seen_at=(400, 500, 40, 40))
 CARD = Card("SIMD lanes", "off -> on", EXACT, (Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster"),) * 3,
-            (Count("candidates", "20,000", "31.4"),) * 2, Proof("same", "same crowd: 5f3a… after 120 steps"),
+            (Count("candidates", "20,000", "31.4"),) * 2, ProofLine("same", "same crowd: 5f3a… after 120 steps"),
             "300 steps before, 412 after", 0.5, 7)
 WINDOWS = [(1280, 720), (1920, 1080), (2560, 1440)]
 
@@ -45,19 +44,19 @@ def rects(size: tuple[int, int], **shown: Any) -> dict[str, pygame.Rect]:
              ("action", "inspect"): "inspector"}
     found = {names[region.target]: placed.rect for placed in hud._placed for region in placed.canvas.targets
              if region.target in names}
-    if shown.get("told"):
-        found["told"] = next(placed.rect for placed in hud._placed if not placed.canvas.targets)
+    if shown.get("legend_items"):
+        found["legend_items"] = next(placed.rect for placed in hud._placed if not placed.canvas.targets)
     return found
 
 
 @pytest.mark.parametrize("size", WINDOWS)
 @pytest.mark.parametrize("hud", ["full", "compact"])
 def test_the_minimap_stays_where_it_is_when_legends_a_card_or_an_agent_are_shown(size: tuple[int, int], hud: str) -> None:
-    looks = Looks(hud=hud)
-    alone = rects(size, looks=looks)["minimap"]
-    for shown in ({"legend": LEGEND}, {"told": TOLD}, {"legend": LEGEND, "told": TOLD},
-                  {"legend": LEGEND, "told": TOLD, "inspection": AGENT, "card": CARD}):
-        found = rects(size, looks=looks, **shown)
+    looks = PanelSettings(hud=hud)
+    alone = rects(size, panels=looks)["minimap"]
+    for shown in ({"legend": LEGEND}, {"legend_items": ITEMS}, {"legend": LEGEND, "legend_items": ITEMS},
+                  {"legend": LEGEND, "legend_items": ITEMS, "inspection": AGENT, "card": CARD}):
+        found = rects(size, panels=looks, **shown)
         assert found.pop("minimap") == alone
         assert not any(rect.colliderect(alone) for rect in found.values()), found
 
@@ -75,7 +74,7 @@ def test_a_card_covers_a_legend_rather_than_the_inspector(size: tuple[int, int],
 def test_a_label_of_the_picture_is_moved_only_where_it_would_be_covered_and_then_it_can_be_seen(
         size: tuple[int, int], hud: str) -> None:
     over, surface = Hud(KEYS), picture(size)
-    over.draw(surface, crowd(), Status(looks=Looks(hud=hud), legend=LEGEND, told=TOLD), 0.0)
+    over.draw(surface, crowd(), Status(panels=PanelSettings(hud=hud), legend=LEGEND, legend_items=ITEMS), 0.0)
     placed = [each.rect for each in over._placed]
     window, label = surface.get_rect(), pygame.Rect(0, 0, 120, 20)
     for x, y in product(range(60, size[0] - 60, 97), range(10, size[1] - 10, 61)):

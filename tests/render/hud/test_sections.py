@@ -11,10 +11,9 @@ from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, mea
 from crowd_demo.config.loader import load_config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.render.hud.canvas import Canvas, Target
+from crowd_demo.render.hud.canvas import Canvas, Pen, Target
 from crowd_demo.render.hud.crowd_sections import (
     DIAL_RADIUS,
-    WIDTH,
     crowd_sections,
     draw_bars,
     draw_hand,
@@ -25,9 +24,8 @@ from crowd_demo.render.hud.crowd_sections import (
 )
 from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.hud.sections import FOLDED, Section, folded_sections
-from crowd_demo.render.hud.status import Clock, Looks, Status
+from crowd_demo.render.hud.layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.status import Clock, PanelSettings, Status
 from crowd_demo.render.hud.theme import DARK, TEXT, WARM
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
@@ -207,12 +205,12 @@ def test_a_frame_is_parted_into_step_draw_and_present_with_their_sums() -> None:
 
 
 def test_milliseconds_may_come_first() -> None:
-    fps, ms = written(crowd()).texts, written(crowd(), Status(looks=Looks(units="ms"))).texts
+    fps, ms = written(crowd()).texts, written(crowd(), Status(panels=PanelSettings(units="ms"))).texts
     assert fps.index("FPS") < fps.index("ms") and ms.index("ms") < ms.index("FPS")
 
 
-def section(name: str, height: float, rank: int) -> Section:
-    return Section(name, height, rank, lambda on, top: None)
+def section(name: str, height: float, rank: int) -> PanelSection:
+    return PanelSection(name, height, rank, lambda on, top: None)
 
 
 def test_what_matters_less_is_folded_first_and_what_the_user_opened_last() -> None:
@@ -254,8 +252,8 @@ def test_a_stage_goes_from_the_list_when_its_part_has_long_done_without_it() -> 
 def test_rates_are_never_written_over_each_other(units: str, ms: float, steps: float) -> None:
     profile = Profile()
     profile.end_frame(ms)
-    canvas = Canvas((WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
-    draw_header(canvas, 0, profile, Status(looks=Looks(units=units), clock=Clock(steps, None, 9, 9.0)))
+    canvas = Canvas((LEFT_WIDTH, HEADER_HEIGHT), Pen(), 1.15, None)
+    draw_header(canvas, 0, profile, Status(panels=PanelSettings(units=units), clock=Clock(steps, None, 9, 9.0)))
     left, middle, right = sorted((region.rect for region in canvas.targets
                                   if region.target.name in ("FPS", "ms", "steps/s")), key=lambda rect: rect.left)
     assert left.right <= middle.left and middle.right < right.left
@@ -265,7 +263,7 @@ def test_a_folded_section_is_a_line_that_unfolds() -> None:
     hud, sim = Hud(KEYS), crowd()
     drawn(hud, sim)
     full = hud.panels[0].surface.get_height()
-    drawn(hud, sim, Status(looks=Looks(folded=frozenset({"graph", "search"}))))
+    drawn(hud, sim, Status(panels=PanelSettings(folded=frozenset({"graph", "search"}))))
     assert hud.panels[0].surface.get_height() < full and hud.sections()["graph"] and hud.sections()["search"]
     at = next(placed.rect.center for placed in hud.panels[0].targets if placed.target == Target("unfold", "graph"))
     margin = 11

@@ -6,9 +6,11 @@ import numpy as np
 import pygame
 import pytest
 
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.layout import bar_of, timeline_px
+from crowd_demo.render.hud.status import Past
 from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline import Past, TimelineBar, Times, bar_of, column_of, height_of, label, render, tick_at
+from crowd_demo.render.hud.timeline_bar import TimelineBar, Times, column_of, label, render, tick_at
 
 pytestmark = pytest.mark.quick
 SPAN = 3600
@@ -22,7 +24,7 @@ def past(oldest: int = 1000, newest: int = 4000, tick: int = 4000, ms: float = 5
 def test_a_press_on_the_column_of_a_tick_goes_to_it_as_nearly_as_pixels_allow(size: tuple[int, int]) -> None:
     scale = scale_for(size)
     bar, known = bar_of(size, scale), past()
-    assert pygame.Rect((0, 0), size).contains(bar) and height_of(size, scale) > bar.height
+    assert pygame.Rect((0, 0), size).contains(bar) and timeline_px(size, scale) > bar.height
     for tick in (1000, 1234, 2500, 3999, 4000):
         found = tick_at(known, bar.left + column_of(known, tick, bar.width), bar)
         assert abs(found - tick) <= SPAN / bar.width + 1

@@ -7,10 +7,9 @@ import pytest
 
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.inks import ORANGE
-from crowd_demo.render.overlays.base import Looking
-from crowd_demo.render.overlays.frustum import draw_frustum
-from crowd_demo.render.overlays.heat import Scales
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.base import OverlayView
+from crowd_demo.render.overlays.picture import draw_frustum
+from crowd_demo.render.overlays.sketch import Scales, Sketch
 
 pytestmark = pytest.mark.quick
 BACKGROUND = 0xB0AA9E
@@ -19,7 +18,7 @@ COLOUR = ORANGE[0] << 16 | ORANGE[1] << 8 | ORANGE[2]
 
 def outlined(camera: Camera, frozen: Rect | None) -> np.ndarray:
     sketch, frame = Sketch(camera), np.full(camera.size[::-1], BACKGROUND, np.uint32)
-    draw_frustum(sketch, Looking(None, camera, frozen, None, Scales()))  # type: ignore[arg-type]
+    draw_frustum(sketch, OverlayView(None, camera, frozen, None, Scales()))  # type: ignore[arg-type]
     sketch.call(1, frame).run()
     return frame & 0xFFFFFF
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.overlays.heat import LASTING, Heat, Scales, draw_heat, round_up
-from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.render.overlays.sketch import LASTING, Heat, Scales, Sketch, draw_heat, round_up
 
 pytestmark = pytest.mark.quick
 
@@ -42,4 +41,4 @@ def test_the_legend_begins_at_one_and_has_a_colour_for_each_third() -> None:
         sketch, edge = Sketch(Camera((400.0, 300.0), (200, 150))), np.zeros(1)
         sketch.name = "heat"
         draw_heat(sketch, Heat(edge, edge, edge + 10, edge + 10, np.array([most], np.float64)), "agents", Scales())
-        assert [key.what for key in sketch.told[0].keys] == texts.split()
+        assert [key.what for key in sketch.legend_items[0].keys] == texts.split()

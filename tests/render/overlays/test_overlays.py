@@ -11,9 +11,9 @@ from overlaid import SIZE, camera_of, pixels, shown
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.pen import Pen
-from crowd_demo.render.overlays.base import Looking, draw_overlays
-from crowd_demo.render.overlays.heat import Scales
+from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.overlays.base import OverlayView, draw_overlays
+from crowd_demo.render.overlays.sketch import Scales
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene
 from crowd_demo.sim.simulation import Simulation
@@ -36,7 +36,7 @@ def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float
         def paint(on: pygame.Surface) -> None:
             on.fill(ground)
             if overlaid and scene.used:
-                draw_overlays(on, {name}, Looking(sim, camera, None, scene.used, Scales()), Pen())
+                draw_overlays(on, {name}, OverlayView(sim, camera, None, scene.used, Scales()), Pen())
 
         scene.draw(surface := plain_surface(SIZE), camera, None, 0.5, paint)
         return pixels(surface)
@@ -49,10 +49,10 @@ def test_agents_are_drawn_over_what_belongs_to_the_ground(name: str, zoom: float
 
 def with_overlay(sim: Simulation, name: str, zoom: float | None) -> tuple[np.ndarray, np.ndarray, str]:
     """The picture before and after, and what the legend says."""
-    surface, looking = shown(sim, camera_of(sim, zoom))
+    surface, view = shown(sim, camera_of(sim, zoom))
     before = pixels(surface)
-    (told,) = draw_overlays(surface, {name}, looking, Pen())
-    return before, pixels(surface), told.text
+    (item,) = draw_overlays(surface, {name}, view, Pen())
+    return before, pixels(surface), item.text
 
 
 def arrays(sim: Simulation) -> list[bytes]:

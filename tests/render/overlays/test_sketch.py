@@ -9,10 +9,10 @@ import pygame
 import pytest
 from eyes import EYES, distance, lab
 
-from crowd_demo.render.camera import Camera
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
-from crowd_demo.render.overlays.marks import Areas, Strokes, Window, draw_marks
+from crowd_demo.render.overlays.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, plain_surface
 
@@ -58,7 +58,7 @@ def clipped(x0: float, y0: float, x1: float, y1: float) -> tuple[float, float, f
             x1 if whole else x0 + (x1 - x0) * leave, y1 if whole else y0 + (y1 - y0) * leave)
 
 
-def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes, window: Window) -> None:
+def slow_marks(frame: np.ndarray, areas: FilledAreas, strokes: Strokes, view: Rect, zoom: float) -> None:
     """Pixel by pixel."""
     height, width = frame.shape
 
@@ -68,8 +68,8 @@ def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes, window: Window
 
     def pixels(places: np.ndarray) -> list[list[float]]:
         """x, y, x, y of each mark."""
-        corner = np.array([window.left, window.top] * 2)
-        return ((places.T - corner) * window.zoom).tolist()
+        corner = np.array([view.left, view.top] * 2)
+        return ((places.T - corner) * zoom).tolist()
 
     for edges, above in zip(pixels(areas.edges), areas.ink.tolist(), strict=True):
         if not any(map(math.isnan, edges)):
@@ -97,7 +97,7 @@ def slow_marks(frame: np.ndarray, areas: Areas, strokes: Strokes, window: Window
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, reach: int) -> None:
     """Also of lines that begin far beyond the screen, and of what is nowhere."""
-    rng, window = np.random.default_rng(workers), Window(500.25, -40.5, 1.75)
+    rng, view = np.random.default_rng(workers), Rect(500.25, -40.5, 600.0, 60.0)
     corner = rng.integers(-10, 60, (30, 2))
     edges = np.concatenate((corner, corner + rng.integers(0, 20, (30, 2))), axis=1).T.astype(np.float64)
     ends = rng.uniform(-reach, reach, (4, 120))
@@ -105,13 +105,13 @@ def test_marks_are_those_of_a_slow_loop_for_any_number_of_workers(workers: int, 
     for places in (edges, ends):
         places[[0, 2]], places[[1, 3]] = places[[0, 2]] / 1.75 + 500.25, places[[1, 3]] / 1.75 - 40.5
         places[:, -3:] = np.array([[np.nan, np.inf, 0], [0, 0, 0], [-np.inf, 500, 9], [0, -np.inf, np.nan]])
-    areas = Areas(edges, np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
+    areas = FilledAreas(edges, np.array([ink((200, 40, 90), int(alpha)) for alpha in rng.integers(0, 256, 30)], np.uint32))
     dashes = np.where(rng.random(120) < 0.5, 0, rng.integers(1, 4, 120)).astype(np.int32)
     strokes = Strokes(ends, np.array([ink((10, 220, 90), int(alpha)) for alpha in rng.integers(0, 256, 120)], np.uint32),
                       rng.integers(1, 5, 120).astype(np.int32), dashes)
     fast, slow = (np.full(SIZE[::-1], GROUND, np.uint32) for _ in range(2))
-    draw_marks(workers, areas, strokes, window, fast)
-    slow_marks(slow, areas, strokes, window)
+    draw_marks(workers, areas, strokes, view, 1.75, fast)
+    slow_marks(slow, areas, strokes, view, 1.75)
     assert (fast & 0xFFFFFF == slow).all() and (slow != GROUND).mean() > 0.1
 
 
@@ -145,7 +145,7 @@ def test_a_number_counts_for_all_marks_that_are_drawn_with_it() -> None:
     sketch.areas([490, 500], 495, [492, 502], 497, [RED, ink(WHITE)])
     sketch.lines([[480], [482]], 505, [484.0, 486.0, 488.0], [505], RED, width=2)
     areas, strokes = sketch.call(1, np.zeros((1, 1), np.uint32)).args[1:3]
-    assert isinstance(areas, Areas) and isinstance(strokes, Strokes)
+    assert isinstance(areas, FilledAreas) and isinstance(strokes, Strokes)
     assert areas.edges.tolist() == [[490, 500], [495, 495], [492, 502], [497, 497]] and areas.ink.tolist() == [RED, ink(WHITE)]
     assert strokes.ends[0].tolist() == [480] * 3 + [482] * 3 and strokes.ends[2].tolist() == [484, 486, 488] * 2
     assert strokes.ink.tolist() == [RED] * 6 and strokes.width.tolist() == [2] * 6 and not strokes.dash.any()

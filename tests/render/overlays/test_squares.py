@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.overlays.squares import cells_between, squares_in
+from crowd_demo.render.overlays.sketch import cells_between, squares_in
 
 pytestmark = pytest.mark.quick
 SIDE = 41.5
@@ -19,7 +19,7 @@ def test_every_place_in_view_is_in_the_square_that_its_number_says(view: Rect) -
                                                     np.linspace(view.top, view.bottom, 50)))
     number = squares.number_at(x, y)
     assert set(number.tolist()) == set(range(squares.total)), "each of them is in view"
-    column, row = squares.place_of(number)
+    column, row = squares.cell_of(number)
     for place, first in ((x, column), (y, row)):
         assert (first * SIDE <= place).all() and (place < (first + 1) * SIDE).all()
 

@@ -12,16 +12,13 @@ from overlaid import camera_of, shown
 
 from crowd_demo.compute.jit import run
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.colours.heading import WHEEL
+from crowd_demo.render.colours.movement import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
-from crowd_demo.render.overlays.bodies import FEW, MOST, draw_bodies
-from crowd_demo.render.overlays.candidates import draw_candidates
-from crowd_demo.render.overlays.curve import draw_curve
-from crowd_demo.render.overlays.flow import draw_flow
-from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.overlays.squares import Squares, squares_in
-from crowd_demo.render.overlays.streams import draw_streams, inks_of
-from crowd_demo.render.overlays.turns import draw_turns
+from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_turns
+from crowd_demo.render.overlays.heat_maps import draw_candidates
+from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
+from crowd_demo.render.overlays.structure import draw_curve
+from crowd_demo.render.overlays.ways import draw_flow, draw_streams, inks_of
 from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
@@ -61,7 +58,7 @@ def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
+    monkeypatch.setattr("crowd_demo.render.overlays.heat_maps.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
@@ -79,7 +76,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
 
 def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.candidates.draw_heat",
+    monkeypatch.setattr("crowd_demo.render.overlays.heat_maps.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(heat.amounts))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
                      optimizations__simd=False, optimizations__stagger__avoidance=1)
@@ -138,7 +135,7 @@ def test_arrows_of_the_flow_field_point_to_the_tiles_that_people_are_sent_to() -
     sim = simulation("1k", optimizations__stagger__paths=1)
     sim.step(3)
     spy = spied(sim, draw_flow, 0.6)
-    text = spy.told[0].text
+    text = spy.legend_items[0].text
     goal = int(text.split()[2].rstrip(","))
     assert sim.world.flow_fields.made[goal] and "cursor" in text
     x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
@@ -157,17 +154,17 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
     sim.step(200)
     sides: list[float] = []
 
-    def noted(view: Rect, side: float) -> Squares:
+    def noted(view: Rect, side: float) -> GroundSquares:
         sides.append(side)
         return squares_in(view, side)
 
-    monkeypatch.setattr("crowd_demo.render.overlays.streams.squares_in", noted)
+    monkeypatch.setattr("crowd_demo.render.overlays.ways.squares_in", noted)
     for most, every in ((40_000, 1), (1000, 4)):
-        monkeypatch.setattr("crowd_demo.render.overlays.streams.MOST", most)
+        monkeypatch.setattr("crowd_demo.render.overlays.ways.MOST", most)
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
         side = sides[-1]
-        assert square_text(sim, side) in spy.told[0].text
+        assert square_text(sim, side) in spy.legend_items[0].text
         columns, ahead, expected = sim.agents.columns, np.float32(0.5 * sim.dt), {}
         on: dict[tuple[int, int], list[tuple[float, float]]] = {}
         for slot in range(sim.agents.count):
@@ -184,7 +181,7 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
                  for k in range(arrows)}
         assert found.keys() == expected.keys() and len(found) > 5
         assert all(np.allclose(found[square], expected[square], rtol=1e-3, atol=1e-2) for square in found)
-        assert (f"1 in {every} agents" in spy.told[0].text) == (every > 1)
+        assert (f"1 in {every} agents" in spy.legend_items[0].text) == (every > 1)
 
 
 def test_streams_have_the_colours_of_headings() -> None:
@@ -196,7 +193,7 @@ def test_few_have_their_range_drawn_and_more_their_body() -> None:
     """The few are chosen of all in view: of the others the hash is already used up."""
     sim = simulation("20k", agents=3000)
     sim.step(2)
-    _, looking = shown(sim, camera_of(sim))
+    _, view = shown(sim, camera_of(sim))
     drawn: list[int] = []
 
     class Counting(Sketch):
@@ -204,6 +201,6 @@ def test_few_have_their_range_drawn_and_more_their_body() -> None:
             drawn.append(len(x))
             super().circles(x, *args, **kwargs)
 
-    draw_bodies(Counting(looking.camera), looking)
+    draw_bodies(Counting(view.camera), view)
     bodies, ranges = drawn
-    assert MOST / 4 < bodies <= 1.3 * MOST and FEW / 4 < ranges <= 1.6 * FEW
+    assert BODIES / 4 < bodies <= 1.3 * BODIES and RANGES / 4 < ranges <= 1.6 * RANGES

@@ -8,7 +8,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
 from crowd_demo.compute.jit import Call
-from crowd_demo.render.colours.base import RGB, ColourMode, Legend
+from crowd_demo.render.colours.base import ColourMode, Legend
+from crowd_demo.render.inks import RGB
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.world import World
 

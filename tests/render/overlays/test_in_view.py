@@ -7,7 +7,7 @@ import pytest
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.render.camera import Rect
-from crowd_demo.render.overlays.seen import joined, seen_call
+from crowd_demo.render.overlays.base import finding
 from crowd_demo.render.projection import Moving
 
 pytestmark = pytest.mark.quick
@@ -26,11 +26,11 @@ def test_agents_in_view_and_their_places_are_those_of_numpy(workers: int, listed
     everywhere = Rect(-np.inf, -np.inf, np.inf, np.inf)
     views = Rect(-40.0, -70.0, edge, 55.0), everywhere, everywhere, Rect(300.0, 0.0, 400.0, 9.0)
     for view, mask in zip(views, (0, 0, 3, 1), strict=True):
-        finding, seen = seen_call(workers, slots, agents, ahead, view, mask)
-        finding.run()
+        find, in_view = finding(workers, slots, agents, ahead, view, mask)
+        find.run()
         kept = (at_x >= view.left) & (at_x <= view.right) & (at_y >= view.top) & (at_y <= view.bottom)
         kept &= scramble(slots.astype(np.uint32)) & np.uint32(mask) == 0  # an id is its slot here
-        found, found_x, found_y = joined(seen)
+        found, found_x, found_y = in_view.joined()
         assert found.tolist() == slots[kept].tolist()
         assert (found_x == at_x[kept]).all() and (found_y == at_y[kept]).all()
         assert found.dtype == np.int32 and found_x.dtype == found_y.dtype == np.float64

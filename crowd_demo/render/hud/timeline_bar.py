@@ -6,53 +6,17 @@ there. The bar is rendered a few times a second, and only the line moves in betw
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import pygame
 
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.graph import BUDGET_MS, scale_ms
-from crowd_demo.render.hud.pen import Pen
+from crowd_demo.render.hud.canvas import Canvas, Pen, Renderings
+from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
+from crowd_demo.render.hud.layout import BAR_TEXT, bar_of
+from crowd_demo.render.hud.status import Past
 from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, GROUND, INACTIVE, KEY, MUTED, SMALL, TEXT, WARM, Colour
 
-HEIGHT = 26  # units, of the bar
-MARGIN = 10
-TEXT_LINE = 16  # the line above it
 REFRESH_HZ = 4.0
-
-
-class Past(NamedTuple):
-    """What a timeline knows, in ticks, and the times of the frames in which ticks were made."""
-
-    oldest: int
-    newest: int
-    tick: int  # the present one
-    span: int  # ticks that the bar shows
-    hz: float
-    nbytes: int
-    bound: int
-    frame_ms: Floats  # float32[span], of the ticks up to `newest`; 0 where none is known
-    recorded: int | None = None  # bytes of the recording under way
-    replayed: bool = False  # what comes is that of a recording, and cannot be changed
-
-    @property
-    def first(self) -> int:
-        """The tick at the left end; below 0 in the first minute."""
-        return self.newest - self.span
-
-
-def bar_of(size: tuple[int, int], scale: float) -> pygame.Rect:
-    """Where the bar is in a window of that size, in pixels."""
-    width, height = size
-    margin, tall = min(round(MARGIN * scale), width // 50), round(HEIGHT * scale)
-    return pygame.Rect(margin, height - margin - tall, width - 2 * margin, tall)
-
-
-def height_of(size: tuple[int, int], scale: float) -> int:
-    """Pixels at the lower edge that the timeline takes, with the text above it."""
-    return size[1] - bar_of(size, scale).top + round(TEXT_LINE * scale)
 
 
 def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
@@ -92,37 +56,31 @@ class TimelineBar:
     """Draws the bar."""
 
     def __init__(self, pen: Pen) -> None:
-        self._pen = pen
-        self._sheet, self._times = pygame.Surface((1, 1)), Times(1, 1)
-        self._drawn_at, self._theme = -1.0, pen.theme
-        self._line, self._written = pygame.Surface((1, 1)), ("", TEXT, 0.0)
+        self._pen, self._rendered, self._times = pen, Renderings(), Times(1, 1)
 
     def draw(self, on: pygame.Surface, past: Past, now_s: float, scale: float) -> None:
-        bar = bar_of(on.get_size(), scale)
-        late = not 0 <= now_s - self._drawn_at < 1 / REFRESH_HZ
-        if late or self._sheet.get_size() != bar.size or self._theme is not self._pen.theme:
-            self._render(past, bar.size)
-            self._drawn_at, self._theme = now_s, self._pen.theme
-        on.blit(self._sheet, bar)
+        bar, theme = bar_of(on.get_size(), scale), id(self._pen.theme)
+        sheet = self._rendered.get("bar", (bar.size, theme), lambda: self._sheet(past, bar.size), now_s, 1 / REFRESH_HZ)
+        on.blit(sheet, bar)
         at = bar.left + column_of(past, past.tick, bar.width)
         pygame.draw.line(on, self._pen.colour(ACCENT), (at, bar.top), (at, bar.bottom - 1), 3)
-        wanted = label(past), TEXT if past.tick == past.newest else WARM, scale
-        if self._written != wanted:
-            self._line, self._written = self._rendered_line(*wanted, bar.width / scale), wanted
-        on.blit(self._line, (bar.left, bar.top - self._line.get_height()))
+        text, colour = label(past), TEXT if past.tick == past.newest else WARM
+        line = self._rendered.get("text", (text, colour, scale, bar.width, theme),
+                                  lambda: self._line(text, colour, scale, bar.width / scale))
+        on.blit(line, (bar.left, bar.top - line.get_height()))
 
-    def _render(self, past: Past, size: tuple[int, int]) -> None:
-        if self._sheet.get_size() != size:
-            self._sheet = pygame.Surface(size)
+    def _sheet(self, past: Past, size: tuple[int, int]) -> pygame.Surface:
         if self._times.shape != (past.span, size[0]):
             self._times = Times(past.span, size[0])
-        render(self._sheet, past, self._times, self._pen)
+        sheet = pygame.Surface(size)
+        render(sheet, past, self._times, self._pen)
+        return sheet
 
-    def _rendered_line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
+    def _line(self, text: str, colour: Colour, scale: float, width: float) -> pygame.Surface:
         ruler = Canvas((1, 1), self._pen, scale, None)
         fitted = ruler.fitted(text, width - 16, SMALL)
-        line = Canvas((ruler.width(fitted, SMALL) + 16, TEXT_LINE), self._pen, scale)
-        line.left(fitted, 8, TEXT_LINE / 2, SMALL, colour)
+        line = Canvas((ruler.width(fitted, SMALL) + 16, BAR_TEXT), self._pen, scale)
+        line.left(fitted, 8, BAR_TEXT / 2, SMALL, colour)
         return line.surface
 
 
@@ -137,8 +95,7 @@ class Times:
     def slowest(self, frame_ms: Floats) -> list[float]:
         """The slowest frame of each column, 0 where none is known."""
         np.maximum.reduceat(frame_ms, self._firsts, out=self._slowest)
-        found: list[float] = self._slowest.tolist()
-        return found
+        return self._slowest.tolist()
 
     def scale_ms(self, frame_ms: Floats) -> float:
         """Milliseconds of the full height for those that are known."""

@@ -1,4 +1,4 @@
-"""A heat map of candidates: at how many agents one has to look there to find its neighbours, by the present structure."""
+"""Heat maps: how many agents there are on each square of the ground, and at how many one there has to look."""
 
 from __future__ import annotations
 
@@ -7,22 +7,73 @@ from itertools import product
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Ints, Longs
-from crowd_demo.render.overlays.base import NOT_BUILT, Looking
-from crowd_demo.render.overlays.heat import Heat, draw_heat
-from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.render.overlays.squares import cells_between
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
+from crowd_demo.render.overlays.sketch import Heat, Sketch, cells_in, draw_heat, squares_in
+from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.terrain.tiles import Walls
 
-WHAT = "agents in the cells or leaves that one looks at"
+LEAST_PX = 14.0  # side of a square
+SMALLEST = 16.0  # units
+CANDIDATES = "agents in the cells or leaves that one looks at"
 
 
-def draw_candidates(sketch: Sketch, looking: Looking) -> None:
+# --- density ---------------------------------------------------------------------------------------------------------
+
+def draw_density(sketch: Sketch, view: OverlayView) -> None:
+    """Count the agents in squares of the world; walls and water stay bare."""
+    walls = view.sim.terrain.walls
+    is_open = not walls.blocked.any()
+    side = side_of(sketch.zoom, SMALLEST if is_open else float(walls.tile))
+    squares = squares_in(sketch.rect, side)
+    _, x, y = view.visible()
+    counts = np.bincount(squares.number_at(x, y), minlength=squares.total)
+    found = np.flatnonzero(counts)
+    column, row = squares.cell_of(found)
+    part, amounts = side, counts[found]
+    if not is_open:
+        row, column, which = on_free_tiles(row, column, side, walls)
+        part, amounts = min(side, float(walls.tile)), amounts[which]
+    heat = Heat(column * part, row * part, (column + 1) * part, (row + 1) * part, amounts.astype(np.float64))
+    draw_heat(sketch, heat, f"agents in {square_text(view.sim, side)}", view.scales)
+
+
+def side_of(zoom: float, tile: float) -> float:
+    """The side of a square: a tile's, halved or doubled, so that each is part of one tile or is made of whole ones."""
+    side = tile
+    while side >= 2 * SMALLEST:
+        side /= 2
+    while side * zoom < LEAST_PX:
+        side *= 2
+    return side
+
+
+def on_free_tiles(row: Longs, column: Longs, side: float, walls: Walls) -> tuple[Longs, Longs, Longs]:
+    """The parts of squares on free tiles, each a square or a tile of a larger one: row, column, and of which square."""
+    tile, which = float(walls.tile), np.arange(len(row))
+    if side > tile:
+        each = round(side / tile)
+        down, across = np.divmod(np.arange(each * each), each)
+        row, column = (row[:, None] * each + down).ravel(), (column[:, None] * each + across).ravel()
+        which = np.repeat(which, each * each)
+    parts_a_tile = max(round(tile / side), 1)
+    down, across = row // parts_a_tile, column // parts_a_tile
+    height, width = walls.blocked.shape
+    inside = (down >= 0) & (across >= 0) & (down < height) & (across < width)
+    free = np.flatnonzero(inside)
+    free = free[walls.blocked[down[free], across[free]] == 0]
+    return row[free], column[free], which[free]
+
+
+# --- candidates ------------------------------------------------------------------------------------------------------
+
+def draw_candidates(sketch: Sketch, view: OverlayView) -> None:
     """Fill each cell, or the box of each group that looks together, by the candidates of its agents."""
-    structure = looking.structure
+    structure = view.structure
     if structure is None:
-        sketch.tell(NOT_BUILT)
+        sketch.explain(NOT_BUILT)
         return
     match structure.candidates():
         case Cells() as cells:
@@ -30,14 +81,8 @@ def draw_candidates(sketch: Sketch, looking: Looking) -> None:
         case Lists() as lists:
             heat = _of_lists(sketch, lists, structure.domain.grid.cell)
         case Runs() as runs:
-            heat = _of_groups(looking, structure, runs)
-    draw_heat(sketch, heat, WHAT, looking.scales)
-
-
-def _window(sketch: Sketch, cell: float, columns: int, rows: int) -> tuple[Longs, Longs]:
-    """Rows and columns of the cells on the screen."""
-    view = sketch.rect
-    return cells_between(view.top, view.bottom, cell, rows), cells_between(view.left, view.right, cell, columns)
+            heat = _of_groups(view, structure, runs)
+    draw_heat(sketch, heat, CANDIDATES, view.scales)
 
 
 def _where_somebody_is(sketch: Sketch, cell: float, rows: Longs, columns: Longs, agents: Longs, candidates: Longs) -> Heat:
@@ -50,7 +95,7 @@ def _where_somebody_is(sketch: Sketch, cell: float, rows: Longs, columns: Longs,
 
 
 def _of_cells(sketch: Sketch, cells: Cells, cell: float) -> Heat:
-    rows, columns = _window(sketch, cell, cells.columns, cells.rows)
+    rows, columns = cells_in(sketch.rect, cell, cells.columns, cells.rows)
     start = cells.start[:cells.rows * cells.columns + 1].astype(np.int64)
     left, right = np.maximum(columns - cells.reach, 0), np.minimum(columns + cells.reach, cells.columns - 1) + 1
     found = np.zeros((len(rows), len(columns)), np.int64)
@@ -64,7 +109,7 @@ def _of_cells(sketch: Sketch, cells: Cells, cell: float) -> Heat:
 
 def _of_lists(sketch: Sketch, lists: Lists, cell: float) -> Heat:
     """Follow the lists of all cells on the screen and around it at once, as long as the longest one goes on."""
-    rows, columns = _window(sketch, cell, lists.columns, lists.rows)
+    rows, columns = cells_in(sketch.rect, cell, lists.columns, lists.rows)
     reach = lists.reach
     near_rows, near_columns = (np.arange(each[0] - reach, each[-1] + reach + 1) if len(each) else each
                                for each in (rows, columns))
@@ -83,7 +128,7 @@ def _of_lists(sketch: Sketch, lists: Lists, cell: float) -> Heat:
     return _where_somebody_is(sketch, cell, rows, columns, counts[reach:reach + len(rows), reach:reach + len(columns)], found)
 
 
-def _of_groups(looking: Looking, structure: Structure, runs: Runs) -> Heat:
+def _of_groups(view: OverlayView, structure: Structure, runs: Runs) -> Heat:
     """Groups in which nobody was due have asked for no candidates, and stay empty."""
     groups = int(runs.groups[0])
     length = np.where(np.arange(runs.first.shape[1]) < runs.count[:groups, None], runs.last[:groups] - runs.first[:groups], 0)
@@ -91,16 +136,16 @@ def _of_groups(looking: Looking, structure: Structure, runs: Runs) -> Heat:
     if isinstance(structure, TreeStructure):
         box = structure.box[1 << structure.depth:2 << structure.depth][:groups].astype(np.float64)
     else:
-        box = _boxes_of(runs, groups, looking)
+        box = _boxes_of(runs, groups, view)
     asked = amounts > 0
     left, top, right, bottom = box[asked].T
     return Heat(left, top, right, bottom, amounts[asked])
 
 
-def _boxes_of(runs: Runs, groups: int, looking: Looking) -> Doubles:
+def _boxes_of(runs: Runs, groups: int, view: OverlayView) -> Doubles:
     """The bounds of the agents of each group, where they are now."""
     order: Ints = runs.order[:int(runs.start[groups])]
-    columns, starts = looking.sim.agents.columns, runs.start[:groups]
+    columns, starts = view.sim.agents.columns, runs.start[:groups]
     return np.stack([reduce.reduceat(column[order], starts) for reduce, column in (
         (np.minimum, columns.x), (np.minimum, columns.y), (np.maximum, columns.x), (np.maximum, columns.y))],
         axis=1).astype(np.float64) if groups else np.zeros((0, 4))

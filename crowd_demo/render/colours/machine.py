@@ -1,0 +1,196 @@
+"""Colours of how the program works on agents: when they look at their neighbours, where they lie in memory and in the grid,
+and which thread moves them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Floats, Int, Ints, Register
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import LANES, bits, quotient, select, splat, to_int
+from crowd_demo.compute.simd_memory import take
+from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, ColourMode, Legend, ramp
+from crowd_demo.render.inks import RGB
+from crowd_demo.render.numbering import number_of, numbering
+from crowd_demo.sim.behaviours.steering import Move
+from crowd_demo.sim.neighbours.schedule import LONGEST
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.stage import unchecked
+
+STEPS = LONGEST + 1  # 0 to 16 steps
+SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits
+BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
+
+
+# --- staggering: how long ago an agent looked at its neighbours, and when it looks again (neighbours/schedule.py) ---------
+
+class AgeMode(NamedTuple):
+    """A column by slot; steps since the last look, in the step before `tick`."""
+
+    look_at: Ints
+    tick: np.int32
+
+
+class TurnMode(NamedTuple):
+    """The same; steps from `tick`, the next one, to the next look."""
+
+    look_at: Ints
+    tick: np.int32
+
+
+@device
+def _between(steps: Register) -> Register:
+    steps = select(steps > 0, steps, splat(np.int32(0), steps))
+    return select(steps < STEPS, steps, splat(np.int32(STEPS - 1), steps))
+
+
+@implements(number_of, AgeMode)
+def number_ages(mode: AgeMode, slots: Int, register: Register) -> Register:
+    packed = take(mode.look_at, slots)
+    looked = bits(packed, SHIFT, TICKS) - bits(packed, 0, WAITS) - 1
+    return _between(mode.tick - 1 - looked)
+
+
+@implements(number_of, TurnMode)
+def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
+    return _between(bits(take(mode.look_at, slots), SHIFT, TICKS) - mode.tick)
+
+
+def ages(sim: Simulation, slots: Ints) -> Bytes:
+    """Steps since each of those agents has looked, 0 for the last step, at most `LONGEST`. Runs a kernel."""
+    number = np.zeros(len(slots), np.uint8)
+    numbering(sim.world.workers, slots, AgeColours().mode(sim), number).run()
+    return number
+
+
+class AgeColours(ColourMode):
+    MODE: Any = AgeMode
+    TEXTS = "last look at neighbours", "in the last step", "{} steps before"  # the legend's title, and its two ends
+
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        """The brightest for 0, the darkest for the last step of the present period and beyond."""
+        shades = ramp(FALLING, max(sim.optimizations.stagger.avoidance, 2))
+        return (*shades, *[shades[-1]] * STEPS)[:STEPS]
+
+    def mode(self, sim: Simulation) -> AgeMode | TurnMode:
+        return self.MODE(sim.agents.columns.look_at, np.int32(sim.tick))
+
+    def legend(self, sim: Simulation) -> Legend:
+        period, (title, first, last) = sim.optimizations.stagger.avoidance, self.TEXTS
+        texts = first, *map(str, range(1, period - 1)), last.format(period - 1)
+        return Legend(title, tuple(self.colours(sim)[:period]), texts[:period])
+
+
+class TurnColours(AgeColours):
+    MODE = TurnMode
+    TEXTS = "next look at neighbours", "in the next step", "{} steps later"
+
+
+# --- memory: slot 0 is red, the last slot violet ------------------------------------------------------------------------
+
+class MemoryMode(NamedTuple):
+    """How many agents there are."""
+
+    agents: int
+
+
+@implements(number_of, MemoryMode)
+def number_slots(mode: MemoryMode, slots: Int, register: Register) -> Register:
+    return quotient(register * LEVELS, mode.agents)
+
+
+class MemoryColours(ColourMode):
+    COLOURS = ramp(RAINBOW)
+
+    def mode(self, sim: Simulation) -> MemoryMode:
+        return MemoryMode(max(sim.agents.count, 1))
+
+    def legend(self, sim: Simulation) -> Legend:
+        return Legend("place in memory", ramp(RAINBOW, 24), ("first slot", "last slot"))
+
+
+# --- cells of the grid: a chessboard ------------------------------------------------------------------------------------
+
+class CellMode(NamedTuple):
+    """Columns by slot, and the cells."""
+
+    x: Floats
+    y: Floats
+    inv_cell: np.float32
+    columns: int
+    rows: int
+
+
+@device
+def _cell(position: Register, inv_cell: np.float32, count: int) -> Register:
+    cell = to_int(position * inv_cell)
+    return select(cell < count, cell, splat(np.int32(count - 1), cell))
+
+
+@implements(number_of, CellMode)
+def number_cells(mode: CellMode, slots: Int, register: Register) -> Register:
+    column = _cell(take(mode.x, slots), mode.inv_cell, mode.columns)
+    return bits(column + _cell(take(mode.y, slots), mode.inv_cell, mode.rows), 0, 1)
+
+
+class CellColours(ColourMode):
+    COLOURS = BOARD
+
+    def mode(self, sim: Simulation) -> CellMode:
+        columns, floor = sim.agents.columns, sim.world.grid.floor
+        return CellMode(columns.x, columns.y, floor.inv_cell, floor.columns, floor.rows)
+
+    def legend(self, sim: Simulation) -> Legend:
+        structure = sim.situation.structure
+        title = "cell of the grid" if "cell_size" in structure else "cell of a grid that the present search does not use"
+        return Legend(title, BOARD, (f"even, {sim.world.grid.cell:.4g} units wide", "odd"))
+
+
+# --- the thread in whose share an agent is moved ------------------------------------------------------------------------
+
+# The stage *move* gives each thread a run of slots; with lanes a share is whole registers of sixteen. The other stages share
+# out pieces of space, as workers become free.
+
+class Movers(NamedTuple):
+    """Worker w has the units [units * w // shares, units * (w + 1) // shares), of `unit` slots each."""
+
+    shares: int
+    units: int
+    unit: int
+    colours: int
+
+
+@implements(number_of, Movers)
+def number_workers(movers: Movers, slots: Int, register: Register) -> Register:
+    unit = quotient(register, movers.unit) if movers.unit > 1 else register
+    worker = quotient((unit + 1) * movers.shares - 1, movers.units)
+    return worker - quotient(worker, movers.colours) * movers.colours
+
+
+class WorkerColours(ColourMode):
+    def colours(self, sim: Simulation) -> Sequence[RGB]:
+        return CATEGORIES
+
+    def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:
+        unit = LANES if sim.optimizations.simd else 1
+        units = max(1, -(-sim.agents.count // unit))
+        return (numbering(sim.world.workers, slots, Movers(movers(sim), units, unit, len(CATEGORIES)), number),)
+
+    def legend(self, sim: Simulation) -> Legend:
+        count = movers(sim)
+        shown = min(count, len(CATEGORIES))
+        more = f" and every {len(CATEGORIES)}th more" if count > len(CATEGORIES) else ""
+        return Legend("moved by", CATEGORIES[:shown], tuple(f"thread {k + 1}{more}" for k in range(shown)))
+
+
+def movers(sim: Simulation) -> int:
+    """How many workers share the stage *move*."""
+    for stage in map(unchecked, sim.stages):
+        if isinstance(stage, Move):
+            return cast(int, stage.move(sim.world).args[0])
+    return 1

@@ -1,0 +1,200 @@
+"""Agents: their velocity and size, whom they yield to, their goals, whose turn it was, the springs between them; and the agent
+that is inspected, or the rectangle whose agents are counted.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Ints
+from crowd_demo.render.camera import Rect
+from crowd_demo.render.colours.machine import ages
+from crowd_demo.render.hud.status import Key
+from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
+from crowd_demo.render.overlays.sketch import Sketch
+from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.inspection import Around, around, pushes_call
+from crowd_demo.sim.measures import length_text
+from crowd_demo.sim.neighbours.boxes import extents
+from crowd_demo.sim.neighbours.schedule import LONGEST
+
+ARROWS, AHEAD_S = 800, 0.5  # arrows of velocity, at most, and how far ahead they reach
+BODIES, RANGES = 300, 20  # agents with a body, and with a range of perception, which are larger
+YIELDING = 12  # people whose neighbours are shown
+LEAST_PUSH = 0.15  # of the strongest push on somebody: weaker ones are left out
+PUSH_UNITS = 30.0  # length of an arrow that stands for a push of 1
+GOALS = 80  # lines of sight
+TURNS = 3000  # agents with a mark
+TURN_UNITS, TURN_PX, EDGE_PX = 6.0, 1.5, 1.0  # half its side is the larger of the two: it is to be seen around their feet
+LINKS = 6000
+FULL_STRETCH = 1.0  # of its length at rest: a spring that is stretched so far has the last colour of the scale
+CANDIDATES = 2000  # of the inspected agent, that are marked
+MARK_PX, RING_PX = 4.0, 11.0  # half a mark's side; the radius of the inspected agent's ring
+LEAST_SIZE = 0.6  # of these sizes: below a pixel a unit marks are smaller, or they would cover what they mark
+
+
+def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
+    """Draw an arrow from each agent to where it will be after some time if nothing changes."""
+    slots, x, y, how_many = view.sample(view.in_view(), ARROWS)
+    agents = view.used.now.agents
+    to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
+    sketch.arrows(x, y, to_x, to_y, ink(WHITE), shadow=SHADOW)
+    sketch.explain(f"arrows {how_many}", Key(WHITE, f"the way in {AHEAD_S:g} s at the present velocity"))
+
+
+def draw_bodies(sketch: Sketch, view: OverlayView) -> None:
+    """Draw the squares of agents that have a size, or else the circle that they keep clear of walls."""
+    sim = view.sim
+    needs, half = sim.world.needs, extents(sim.agents.columns)
+    in_view = view.in_view()
+    slots, x, y, how_many = view.sample(in_view, BODIES)
+    if len(half):
+        side = half[slots].astype(np.float64)
+        sketch.boxes(x - side, y - side, x + side, y + side, ink(ORANGE), shadow=SHADOW)
+        sketch.explain(f"squares {how_many}", Key(ORANGE, "the square that others may not enter"))
+        return
+    keys = []
+    if needs.body > 0:
+        sketch.circles(x, y, needs.body, ink(ORANGE), width=2, shadow=SHADOW)
+        keys.append(Key(ORANGE, f"{length_text(sim, needs.body)} kept clear of walls ({how_many})"))
+    _, x, y, how_few = view.sample(in_view, RANGES)  # not of those few, whose hashes already are alike
+    sketch.circles(x, y, needs.radius, ink(WHITE), dash=5, shadow=SHADOW)
+    sketch.explain("", *keys, Key(WHITE, f"neighbours are within {length_text(sim, needs.radius)} ({how_few})", dashed=True))
+
+
+def draw_avoidance(sketch: Sketch, view: OverlayView) -> None:
+    """Draw a line from each of a few people to those who push them most, and an arrow of the push that they keep."""
+    sim = view.sim
+    slots, x, y, how_many = view.sample(view.in_view(), YIELDING)
+    near = [around(sim, int(slot)) for slot in slots]
+    if not all(near):
+        sketch.explain(NOT_BUILT)
+        return
+    candidates = [each.candidates for each in near if each]
+    finding, pushes = pushes_call(sim, slots, candidates)
+    finding.run()
+    strength = np.hypot(pushes[:, 0], pushes[:, 1])
+    whose = np.repeat(np.arange(len(slots)), [len(each) for each in candidates])
+    strongest = np.zeros(len(slots))
+    np.maximum.at(strongest, whose, strength)
+    kept = np.flatnonzero((strength > 0) & (strength >= LEAST_PUSH * strongest[whose]))
+    others = np.concatenate([np.zeros(0, np.int32), *candidates])[kept]
+    to_x, to_y = view.positions(others)
+    sketch.lines(x[whose[kept]], y[whose[kept]], to_x, to_y, ink(ORANGE), 2, shadow=ink(BLACK, 170))
+    columns = sim.agents.columns
+    far_x, far_y = (position + PUSH_UNITS * push[slots] for position, push in ((x, columns.push_x), (y, columns.push_y)))
+    sketch.arrows(x, y, far_x, far_y, ink(SKY), 2, shadow=ink(BLACK, 170))
+    sketch.circles(x, y, 8 / sketch.zoom, ink(WHITE), 2)
+    sketch.explain(f"avoidance {sim.optimizations.get('avoidance')}, {how_many}", Key(ORANGE, "whom they yield to now"),
+                   Key(SKY, "the push since their last look"))
+
+
+def draw_sight(sketch: Sketch, view: OverlayView) -> None:
+    """Draw a full line to a goal in sight, and a dashed one where walls or water are in between."""
+    columns = cast(PeopleColumns, view.sim.agents.columns)
+    slots = view.in_view()
+    slots, x, y, how_many = view.sample(slots[columns.state[slots] != WAITING], GOALS)
+    clear = columns.sees[slots] != 0
+    for shown, colour, dash, shadow in ((clear, WHITE, 0, SHADOW), (~clear, BLACK, 6, 0)):
+        of = slots[shown]
+        sketch.lines(x[shown], y[shown], columns.goal_x[of], columns.goal_y[of], ink(colour, 235), 2, dash, shadow)
+    side = 3 / sketch.zoom
+    sketch.boxes(x - side, y - side, x + side, y + side, ink(BLACK), width=2)
+    sketch.explain(f"goals {how_many} who walk; {clear.mean() if len(clear) else 0:.0%} in sight",
+                   Key(WHITE, "in sight"), Key(BLACK, "behind walls or water: the flow field leads", dashed=True))
+
+
+def draw_turns(sketch: Sketch, view: OverlayView) -> None:
+    """Fill the areas that were due, and mark agents by when they say that they have looked."""
+    sim = view.sim
+    turn, by = sim.world.turn, sim.optimizations.stagger.by
+    if not turn.by_id:
+        _fill_due(sketch, view)
+    slots = view.in_view()
+    looked = ages(sim, slots) == 0
+    _, x, y, how_many = view.sample(slots[looked], TURNS)
+    side = max(TURN_UNITS, TURN_PX / sketch.zoom)
+    edge = side + EDGE_PX / sketch.zoom
+    sketch.areas(x - edge, y - edge, x + edge, y + edge, ink(BLACK, 200))
+    sketch.areas(x - side, y - side, x + side, y + side, ink(WHITE, 255))
+    share = looked.mean() if len(slots) else 0.0
+    words = {"place": "bands", "tile": "tiles", "id": "ids"}[by]
+    sketch.explain(f"by {words}, one step in {turn.period}; {share:.0%} of the agents in view have just looked",
+                   *(() if turn.by_id else (Key(ORANGE, "due in the last step"), Key(SKY, "in the next one"))),
+                   Key(WHITE, f"have looked ({how_many})"))
+
+
+def _fill_due(sketch: Sketch, view: OverlayView) -> None:
+    turn, walls = view.sim.world.turn, view.sim.terrain.walls
+    wait = turn.next_look % LONGEST + 1  # steps from the coming one until the place is due again
+    side = 1 / float(turn.inv_band)
+    row, column = np.divmod(np.arange(len(wait)), turn.columns)
+    wide = side if turn.columns > 1 else float(walls.width)
+    last, coming = wait == turn.period - 1, wait == turn.period
+    in_world = (column * wide < float(walls.width)) & (row * side < float(walls.height))
+    for due, colour, alpha in ((coming & in_world, SKY, 60), (last & in_world, ORANGE, 90)):
+        left, top = column[due] * wide, row[due] * side
+        right, bottom = np.minimum(left + wide, float(walls.width)), np.minimum(top + side, float(walls.height))
+        sketch.areas(left, top, right, bottom, ink(colour, alpha))
+        sketch.boxes(left, top, right, bottom, ink(colour, 220))
+
+
+def draw_links(sketch: Sketch, view: OverlayView) -> None:
+    """Draw the links that are on the screen."""
+    links = view.sim.links
+    if not links.fresh:
+        sketch.explain(NOT_BUILT)
+        return
+    a, b = links.pairs()
+    (ax, ay), (bx, by) = view.positions(a), view.positions(b)
+    rect = sketch.rect
+    shown = np.flatnonzero((np.maximum(ax, bx) >= rect.left) & (np.minimum(ax, bx) <= rect.right)
+                           & (np.maximum(ay, by) >= rect.top) & (np.minimum(ay, by) <= rect.bottom))
+    every = -(-len(shown) // LINKS)
+    shown = shown[::every or 1]
+    rest = view.sim.config.links.rest
+    stretch = np.abs(np.hypot(ax - bx, ay - by)[shown] / max(rest, 1e-9) - 1)
+    inks = scale_inks(stretch / FULL_STRETCH, 255, 255)
+    sketch.lines(ax[shown], ay[shown], bx[shown], by[shown], inks, width=2, shadow=SHADOW)
+    sketch.explain(f"{len(a):,} links" + (f"; 1 in {every} is drawn" if every > 1 else ""), Key(SCALE[0], "at rest"),
+                   Key(SCALE[-1], "twice as long, or longer"))
+
+
+# --- what is inspected -----------------------------------------------------------------------------------------------
+
+def _size(sketch: Sketch) -> float:
+    """How large marks are, of their full size."""
+    return min(max(sketch.zoom, LEAST_SIZE), 1.0)
+
+
+def draw_agent(sketch: Sketch, view: OverlayView, slot: int, around: Around | None, neighbours: Ints) -> None:
+    """Mark candidates grey, neighbours green, each with a line, and the agent with its cell and its reach."""
+    x, y = view.positions(np.array([slot], np.int32))
+    if around:
+        if around.reach:
+            sketch.boxes(*around.reach, ink(BLACK, 200), 2, dash=6)
+        if around.own:
+            sketch.boxes(*around.own, ink(ORANGE), 2)
+        _mark(sketch, *view.positions(around.candidates[:CANDIDATES]), ink(GREY))
+        other_x, other_y = view.positions(neighbours[:CANDIDATES])
+        sketch.lines(x, y, other_x, other_y, ink(GREEN, 200))
+        _mark(sketch, other_x, other_y, ink(GREEN))
+    radius, size = RING_PX * _size(sketch) / sketch.zoom, _size(sketch)
+    sketch.circles(x, y, radius, ink(BLACK), width=5 if size == 1 else 3)
+    sketch.circles(x, y, radius, ink(WHITE), width=2 if size == 1 else 1)
+
+
+def draw_box(sketch: Sketch, box: Rect) -> None:
+    sketch.areas(*box, ink(WHITE, 40))
+    sketch.boxes(*box, ink(BLACK), 3)
+    sketch.boxes(*box, ink(WHITE), 1, dash=6)
+
+
+def _mark(sketch: Sketch, x: Doubles, y: Doubles, colour: int) -> None:
+    largest = MARK_PX * _size(sketch)
+    for half, each in ((largest, ink(BLACK)), (largest - 1, colour)):
+        side = half / sketch.zoom
+        sketch.areas(x - side, y - side, x + side, y + side, each)

@@ -1,0 +1,179 @@
+"""The present neighbour structure: its cells or boxes, in which the last step has looked for neighbours; and the order of the
+cells, along which agents lie in memory.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.render.hud.status import Key
+from crowd_demo.render.inks import BLACK, SCALE, SHADOW, WHITE, ink, scale_inks
+from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
+from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
+from crowd_demo.sim.neighbours.sorted import Sorted
+from crowd_demo.sim.neighbours.trees import TreeStructure
+from crowd_demo.sim.neighbours.z_grid import ZGrid
+
+LEAST_PX = 9.0  # side of a cell that can be read; of smaller ones only some lines are drawn
+PALE, STRONG = ink(BLACK, 120), ink(BLACK, 215)
+UPPER = 3  # levels between the boxes and the larger ones that are drawn thick
+ENDS = Key(SCALE[0], "start of memory"), Key(SCALE[-1], "its end")
+
+
+# --- cells and boxes -------------------------------------------------------------------------------------------------
+
+def draw_cells(sketch: Sketch, view: OverlayView) -> None:
+    """Draw the part of the structure that is on the screen."""
+    structure = view.structure
+    if structure is None:
+        sketch.explain(NOT_BUILT)
+    elif isinstance(structure, TreeStructure):
+        _draw_tree(sketch, structure)
+    elif isinstance(structure, ZGrid):
+        level = structure.level(view.sim.optimizations.simd)
+        text = _draw_grid(sketch, structure.cell, structure.floor.columns, structure.floor.rows, PALE, 1)
+        if level:
+            _draw_grid(sketch, structure.cell * (1 << level), structure.floor.columns / (1 << level),
+                       structure.floor.rows / (1 << level), STRONG, 2)
+        sketch.explain(text, Key(BLACK, f"squares of {1 << level} x {1 << level} cells look together"))
+    else:
+        grid = structure.domain.grid
+        text = _draw_grid(sketch, grid.cell, grid.columns, grid.rows, ink(BLACK, 160), 1)
+        sketch.explain(f"{text}; an agent looks {grid.reach} farther on each side")
+
+
+def _draw_grid(sketch: Sketch, cell: float, columns: float, rows: float, line: int, width: int) -> str:
+    """Draw the lines that are on the screen, or every n-th of them; return what they are."""
+    view, every = sketch.rect, 1 << sketch.doublings(cell, LEAST_PX)
+    right, bottom = columns * cell, rows * cell
+    x = _between(view.left, view.right, every * cell, right)
+    y = _between(view.top, view.bottom, every * cell, bottom)
+    sketch.lines(x, 0, x, bottom, line, width)
+    sketch.lines(0, y, right, y, line, width)
+    text = f"{columns} x {rows} cells of {cell:.3g} units"
+    return text if every == 1 else f"{text}; one line in {every}"
+
+
+def _between(low: float, high: float, step: float, end: float) -> Doubles:
+    """The multiples of a step in the view and in the world."""
+    first, last = max(np.ceil(low / step), 0), min(np.floor(high / step), np.ceil(end / step))
+    return np.arange(first, last + 1) * step
+
+
+def _draw_tree(sketch: Sketch, tree: TreeStructure) -> None:
+    """Draw the boxes of one level, the leaves' if these can be read, and those some levels above, thick."""
+    rect, depth, level = sketch.rect, tree.depth, tree.depth
+    while level > 0 and _side(tree.box, level) * sketch.zoom < LEAST_PX:
+        level -= 1
+    for upper, line, width in ((level, STRONG, 1), (max(level - UPPER, 0), ink(WHITE, 190), 2)):
+        boxes = tree.box[1 << upper:2 << upper]
+        shown = ((boxes[:, 0] <= rect.right) & (boxes[:, 2] >= rect.left)
+                 & (boxes[:, 1] <= rect.bottom) & (boxes[:, 3] >= rect.top))
+        left, top, right, bottom = boxes[shown].T
+        sketch.boxes(left, top, right, bottom, line, width)
+    sketch.explain(f"{1 << depth:,} leaves of up to {tree.domain.leaf} agents, {depth} levels below the whole"
+                   + ("" if level == depth else f"; boxes of level {level}: leaves are too small to be seen"),
+                   Key(BLACK, "leaves" if level == depth else f"level {level}"), Key(WHITE, f"level {max(level - UPPER, 0)}"))
+
+
+def _side(box: Floats, level: int) -> float:
+    """The usual shorter side of a box of that level."""
+    boxes = box[1 << level:2 << level]
+    return float(np.median(np.minimum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])))
+
+
+# --- the order of the cells ------------------------------------------------------------------------------------------
+
+def draw_curve(sketch: Sketch, view: OverlayView) -> None:
+    """Draw the part of the curve that is on the screen; its colour says how far along memory it is."""
+    structure = view.structure
+    match structure:
+        case None:
+            sketch.explain(NOT_BUILT)
+        case TreeStructure():
+            _draw_leaves(sketch, structure)
+        case ZGrid():
+            columns, rows = structure.floor.columns, structure.floor.rows
+            _draw_along(sketch, _z_cells(columns, rows), columns, rows, structure.cell, "Morton's curve")
+        case Sorted() if structure.curve_cells is not None:
+            grid, name = structure.domain.grid, f"{structure.curve.capitalize()}'s curve"
+            _draw_along(sketch, structure.curve_cells, grid.columns, grid.rows, grid.cell, name)
+        case _:
+            _draw_rows(sketch, structure.domain.grid.cell, structure.domain.grid.columns, structure.domain.grid.rows)
+
+
+def _curve_text(text: str, level: int) -> str:
+    return text if level == 0 else f"{text}, from square to square of {1 << level} x {1 << level} cells"
+
+
+def _squares_near(sketch: Sketch, side: float, columns: int, rows: int) -> tuple[Longs, Longs]:
+    """Column and row of each square on the screen, or just outside of it."""
+    row, column = np.meshgrid(*cells_in(sketch.rect, side, columns, rows, 1), indexing="ij")
+    return column.ravel(), row.ravel()
+
+
+def _join(sketch: Sketch, rank: Longs, x: NDArray[np.floating], y: NDArray[np.floating], last: int) -> None:
+    """Draw from each square to the next one on the curve, where both are known; `rank` is their number along the curve."""
+    order = np.argsort(rank)
+    rank, x, y = rank[order], x[order], y[order]
+    follows = np.flatnonzero(np.diff(rank) == 1)
+    sketch.lines(x[follows], y[follows], x[follows + 1], y[follows + 1], scale_inks(rank[follows] / max(last, 1), 255, 255),
+                 width=2, shadow=SHADOW)
+
+
+def _draw_leaves(sketch: Sketch, tree: TreeStructure) -> None:
+    """From leaf to leaf of a tree, whose order is that of memory."""
+    boxes = tree.box[1 << tree.depth:2 << tree.depth].astype(np.float64)
+    boxes = boxes[np.isfinite(boxes[:, 0])]  # a leaf of nobody has no box
+    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+    _join(sketch, np.arange(len(boxes)), x, y, len(boxes) - 1)
+    sketch.explain("from leaf to leaf of the tree", *ENDS)
+
+
+@lru_cache(maxsize=1)
+def _z_cells(columns: int, rows: int) -> Ints:
+    """The cells of a grid in Morton's order, int32[cells]: by numbers whose bits are those of column and row in turn."""
+    row, column = np.divmod(np.arange(columns * rows), columns)
+    bits = range((max(columns, rows) - 1).bit_length())
+    numbers = sum(((column >> bit & 1) << 2 * bit | (row >> bit & 1) << 2 * bit + 1 for bit in bits), column * 0)
+    return np.argsort(numbers).astype(np.int32)
+
+
+def _draw_along(sketch: Sketch, cells: Ints, columns: int, rows: int, cell: float, name: str) -> None:
+    level = sketch.doublings(cell, LEAST_PX)
+    ranks, side = _ranks(cells, columns, rows, level), cell * (1 << level)
+    column, row = _squares_near(sketch, side, ranks.shape[1], ranks.shape[0])
+    _join(sketch, ranks[row, column].astype(np.int64), (column + 0.5) * side, (row + 0.5) * side, ranks.size - 1)
+    sketch.explain(_curve_text(name, level), *ENDS)
+
+
+def _ranks(cells: Ints, columns: int, rows: int, level: int) -> Ints:
+    """The number along the curve of each square of cells, int32[rows, columns] of squares; kept for a curve and a level."""
+    kept = _RANKS.get(level)
+    if kept is None or kept[0] is not cells:
+        row, column = np.divmod(cells, columns)
+        wide, high = -(-columns >> level), -(-rows >> level)
+        square = (row >> level) * wide + (column >> level)
+        firsts = np.flatnonzero(np.diff(square, prepend=-1))
+        ranks = np.zeros(wide * high, np.int32)
+        ranks[square[firsts]] = np.arange(len(firsts))
+        kept = _RANKS[level] = cells, ranks.reshape(high, wide)
+    return kept[1]
+
+
+_RANKS: dict[int, tuple[Ints, Ints]] = {}
+
+
+def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
+    """Row by row, each from left to right, and back to the start of the next one."""
+    level = sketch.doublings(cell, LEAST_PX)
+    view, step = sketch.rect, cell * (1 << level)
+    row = cells_between(view.top, view.bottom, step, -(-rows >> level), 1)
+    y, inks = (row + 0.5) * step, scale_inks(row * (1 << level) / max(rows - 1, 1), 255, 255)
+    sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
+    sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
+    sketch.explain("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)
