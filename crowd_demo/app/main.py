@@ -150,8 +150,8 @@ class Session:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
         broken = program.files.broken
-        if broken and broken.error:
-            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
+        if broken:
+            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
 
     def leave(self, code: int) -> int:

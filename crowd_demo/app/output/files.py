@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import tempfile
+from collections.abc import Collection, Iterable
 from itertools import count
 from pathlib import Path
 
@@ -19,15 +20,15 @@ DESCRIPTORS = Path("/dev/fd")
 MOST_LINKS = 40
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file. Raises OSError. Waits for the reader of a FIFO."""
+def write_file(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a file, one part behind the other. Raises OSError. Waits for the reader of a FIFO."""
     number = _descriptor(path)
     if number is not None:
-        _write_into(os.dup(number), content)
+        _write_into(os.dup(number), parts)
     elif is_special(path):
-        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), content)
+        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), parts)
     else:
-        _replace(_end_of_links(path), content)
+        _replace(_end_of_links(path), parts)
 
 
 def why_unwritable(path: Path) -> str | None:
@@ -51,10 +52,10 @@ def why_unwritable(path: Path) -> str | None:
         return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
 
 
-def free_name(folder: Path, suffix: str) -> Path:
+def free_name(folder: Path, suffix: str, taken: Collection[Path] = ()) -> Path:
     """crowd-0001, or the first number after it that is not taken, not even by a link that leads nowhere."""
     names = (folder / f"crowd-{number:04}{suffix}" for number in count(1))
-    return next(path for path in names if not os.path.lexists(path))
+    return next(path for path in names if path not in taken and not os.path.lexists(path))
 
 
 def is_special(path: Path) -> bool:
@@ -87,17 +88,17 @@ def _end_of_links(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
-def _write_into(descriptor: int, content: bytes) -> None:
+def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
     with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+        file.writelines(parts)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write it so that it is complete or as it was before; an older file's permissions are kept."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".crowd-demo-")
     try:
-        _write_into(descriptor, content)
+        _write_into(descriptor, parts)
         Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:

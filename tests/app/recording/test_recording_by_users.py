@@ -109,6 +109,7 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     last = driven.program.sim.state_hash()
     driven.press("f8")
     assert driven.program.crowd.recording is None
+    driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert len(script.parts) == 3 and script.parts[0].first > 0
@@ -152,9 +153,10 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     driven.press("-")
     driven.frames(30)
     driven.press("f8")
+    program = driven.program
+    program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
-    program = driven.program
     program.crowd.player = Player(script)
     program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
     driven.frames(3)

@@ -95,7 +95,7 @@ def test_a_thousand_damaged_files_with_a_right_checksum_cost_at_most_one_line(pe
     lines = []
     for number, damaged in enumerate([*damages(data[:arrays], 2, DAMAGED // 2), *damages(data, 3, DAMAGED // 2)]):
         whole = damaged + data[arrays:] if number < DAMAGED // 2 else damaged
-        lines.append(outcome(sealed(whole)))
+        lines.append(outcome(b"".join(sealed(whole))))
         assert "\n" not in lines[-1] and len(lines[-1]) < 500, number
     assert len({re.sub("[0-9]+", "", line) for line in lines}) > 20
 
@@ -155,7 +155,7 @@ def test_what_contradicts_itself_is_named(people: Simulation, lie: str) -> None:
 def test_other_files_are_told_apart(people: Simulation, place: int, value: int, said: str) -> None:
     data = bytearray(encode(people.snapshot(), "1")[:-CHECKSUM_BYTES])
     data[place] = value
-    assert said in outcome(sealed(bytes(data)))
+    assert said in outcome(b"".join(sealed(bytes(data))))
 
 
 @pytest.mark.quick
