@@ -17,9 +17,9 @@ from crowd_demo.cli.commands import listed
 from crowd_demo.cli.exits import mistaken
 
 if TYPE_CHECKING:
+    from crowd_demo.app.recording.saves import Save
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
-    from crowd_demo.sim.snapshot import Snapshot
 
 ABOUT = f"""\
 An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see what it costs, what it
@@ -70,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
     mistakes = list(_mistakes(args))
     if args.tour and not mistakes:
         args.config = _tour_config(args.tour, mistakes)
-    snapshot = _snapshot(args, mistakes) if args.load else None
-    config = snapshot.config if snapshot else None if args.load else config_of(args, mistakes)
+    saved = _saved(args, mistakes) if args.load else None
+    config = saved.snapshot.config if saved else None if args.load else config_of(args, mistakes)
     if config is None or mistakes:
         return mistaken(*mistakes)
     if args.list_keys:
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     from crowd_demo.app.main import run as run_program
 
     return run_program(config, RunOptions(
-        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, snapshot,
+        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, saved,
         config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
 
 
@@ -133,15 +133,15 @@ def _tour_config(name: str, mistakes: list[str]) -> str | None:
         return None
 
 
-def _snapshot(args: argparse.Namespace, mistakes: list[str]) -> Snapshot | None:
+def _saved(args: argparse.Namespace, mistakes: list[str]) -> Save | None:
     """The saved crowd, with the options' techniques and looks; or None and lines added to the mistakes."""
-    from crowd_demo.app.recording.saves import read_save, with_overrides
+    from crowd_demo.app.recording.saves import Save, read_save, with_overrides
     from crowd_demo.config.loader import ConfigError, parse_overrides
     from crowd_demo.sim.save_format import SaveError
 
     try:
         overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-        return with_overrides(read_save(args.load), str(args.load), overrides)
+        return Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
     except ConfigError as error:
         mistakes += error.lines
     except SaveError as error:

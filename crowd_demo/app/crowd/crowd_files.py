@@ -9,12 +9,12 @@ from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
-from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.render.camera import Camera
-from crowd_demo.sim.save_format import SaveError, check
+from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot, differences, same_world
+from crowd_demo.sim.snapshot import differences, same_world
 
 RECORDING_SUFFIX = ".replay"
 
@@ -138,19 +138,18 @@ class CrowdFiles:
             if not path:
                 self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
                 return
-            self._load(read_save(path))
+            self._load(Save(path, read_save(path)))
             self._notices.add(f"loaded {path}", "load")
         except (SaveError, OSError) as error:
             self._notices.add(str(error), "load")
 
-    def _load(self, snapshot: Snapshot) -> None:
+    def _load(self, saved: Save) -> None:
         """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
-        crowd = self._crowd
-        if not same_world(crowd.config, snapshot.config):
-            raise SaveError("it was saved in another world: crowd-demo --load opens it")
+        crowd, config = self._crowd, saved.snapshot.config
+        if not same_world(crowd.config, config):
+            raise SaveError(f"{saved.path}: was saved in another world; crowd-demo --load opens it")
         left = crowd.sim.tick
-        sim = Simulation(snapshot.config) if differences(crowd.sim.config, snapshot.config) else crowd.sim
-        check(snapshot, sim)
-        sim.restore(snapshot)
+        sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
+        saved.restore(sim)
         crowd.go_on_with(sim, left)
         crowd.agents_asked = sim.agents.count

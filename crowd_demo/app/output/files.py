@@ -1,8 +1,8 @@
 """Files that the program writes: completely or not at all, and never in the place of a device or a link.
 
-A new or regular file is replaced by a whole one, where the path's links lead. What exists and is something else, such as a
-FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a
-shell makes of `>(...)`, whatever it leads to.
+A new or regular file is replaced by a whole one, where the path's links lead; what a killed process has left there of one is
+removed a day later. What exists and is something else, such as a FIFO or `/dev/null`, is written straight into; so is an open
+descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a shell makes of `>(...)`, whatever it leads to.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import os
 import re
 import stat
 import tempfile
+import time
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 DESCRIPTORS = Path("/dev/fd")
 MOST_LINKS = 40
+UNFINISHED = ".crowd-demo-"  # a file is written under such a name, and gets its own once it is whole
+LEFT_S = 86_400.0  # so old, an unfinished file was left by a process that was killed
 
 
 def write_file(path: Path, *parts: bytes | memoryview) -> None:
@@ -96,7 +100,8 @@ def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
 def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write it so that it is complete or as it was before; an older file's permissions are kept."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".crowd-demo-")
+    remove_unfinished(path.parent)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:
         _write_into(descriptor, parts)
         Path(name).chmod(mode)
@@ -104,6 +109,16 @@ def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     except BaseException:
         Path(name).unlink()
         raise
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what this user's killed processes have left in a folder a day ago or longer."""
+    for path in folder.glob(f"{UNFINISHED}????????"):
+        with suppress(OSError):
+            found = path.lstat()
+            is_own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
+            if is_own and stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > LEFT_S:
+                path.unlink()
 
 
 def _umask() -> int:

@@ -4,19 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.app.process.worker import beside_frames
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
-from crowd_demo.sim.save_format import SaveError, decode, encoded
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.snapshot import Snapshot, differences
+
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation
 
 SUFFIX = ".crowd"
 MOST_AT_ONCE = 2  # files that are being written or wait for that
 MOST_BYTES = 1 << 30  # four million people with their history take 320 MB
+
+
+class Save(NamedTuple):
+    """A saved crowd, and the file that it is from."""
+
+    path: Path
+    snapshot: Snapshot
+
+    def restore(self, sim: Simulation) -> None:
+        """Let a simulation of its configuration go on from it. Raises SaveError that names the file; then nothing changes."""
+        with naming(self.path):
+            check(self.snapshot, sim)
+        sim.restore(self.snapshot)
 
 
 def write_save(path: Path, snapshot: Snapshot) -> None:
@@ -36,9 +54,16 @@ def read_save(path: Path) -> Snapshot:
 
 
 def named(origin: object, data: bytes) -> Snapshot:
-    """Return the decoded snapshot. Raises SaveError that names where the data are from, in one line that can be printed."""
-    try:
+    """Return the decoded snapshot. Raises SaveError that names where the data are from."""
+    with naming(origin):
         return decode(data)
+
+
+@contextmanager
+def naming(origin: object) -> Iterator[None]:
+    """Let a SaveError say where the mistake is, in one line that can be printed."""
+    try:
+        yield
     except SaveError as error:
         raise SaveError(one_line(f"{origin}: {error}")) from None
 
