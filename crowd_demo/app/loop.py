@@ -115,6 +115,7 @@ class Loop:
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
         config = opened.config.model_copy(update={"window": window})
+        self.worker.submit(left.files.close_recording).result()  # takes a snapshot, which may run a kernel
         program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from concurrent.futures import wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
 import pygame
@@ -25,7 +25,7 @@ from crowd_demo.app.process.streams import STDOUT, OutputError
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.welcome import welcome
-from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
+from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from crowd_demo.app.recording.replay import Player
 
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
+LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
 
@@ -48,6 +49,7 @@ def run(config: Config, options: RunOptions) -> int:
         if options.render:
             try:
                 open_window(session.preferences.window(config.window), options.headless)
+                on_lost_display(session.display_lost)
             except NoDisplayError as error:
                 print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
                 return NO_DISPLAY
@@ -150,8 +152,8 @@ class Session:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
         broken = program.files.broken
-        if broken and broken.error:
-            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
+        if broken:
+            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
 
     def leave(self, code: int) -> int:
@@ -163,6 +165,21 @@ class Session:
             end_process(code)
         close_window()
         return code
+
+    def display_lost(self) -> NoReturn:
+        """Leave as far as that is possible in the middle of a call of Xlib: end the recording, and say where it is."""
+        self.quitting.ask()
+        try:
+            files = self.loop.program.files if self.loop else None
+            recording = self.loop.program.crowd.recording if self.loop else None
+            if files:
+                wait((self.worker.submit(lambda: files.finish(LOST_S)),), timeout=LOST_S)
+            self._end_trace(NO_DISPLAY)
+            where = f"; the run is recorded in {recording.path.absolute()}" if recording else ""
+            print(f"crowd-demo: the display was lost{where}", file=sys.stderr)
+            self._left("without a display", NO_DISPLAY)
+        finally:
+            end_process(NO_DISPLAY)
 
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
@@ -193,11 +210,8 @@ class Session:
     def _loaded(self, progress: Progress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
         loaded = load(self.config, self.options.render, progress, self.options.is_only_looked_at)
-        if saved := self.options.load:
-            from crowd_demo.sim.save_format import check
-
-            check(saved, loaded.sim)
-            loaded.sim.restore(saved)
+        if self.options.load:
+            self.options.load.restore(loaded.sim)
         if self.options.replay:
             from crowd_demo.app.recording.replay import Player
 

@@ -29,9 +29,9 @@ from crowd_demo.cli.arguments import (
 
 if TYPE_CHECKING:
     from crowd_demo.app.recording.format import Script
+    from crowd_demo.app.recording.saves import Save
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
-    from crowd_demo.sim.snapshot import Snapshot
 
 LISTED = "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items())
 ABOUT = f"""\
@@ -76,7 +76,7 @@ def _parser() -> Parser:
     return made
 
 
-def _read(args: argparse.Namespace) -> tuple[Config, Snapshot | None] | None:
+def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
     """The effective configuration, and the saved crowd that the run begins with, or None where none is needed."""
     if args.list_configs or args.print_schema:
         return None
@@ -86,11 +86,11 @@ def _read(args: argparse.Namespace) -> tuple[Config, Snapshot | None] | None:
 
         tour = collected(mistakes, lambda: load_tour(args.tour))
         args.config = tour and tour.config
-    snapshot = collected(mistakes, lambda: snapshot_of(args)) if args.load else None
-    config = (snapshot and snapshot.config) if args.load else collected(mistakes, lambda: config_of(args))
+    saved = collected(mistakes, lambda: saved_of(args)) if args.load else None
+    config = (saved and saved.snapshot.config) if args.load else collected(mistakes, lambda: config_of(args))
     refuse(mistakes)
     assert config
-    return config, snapshot
+    return config, saved
 
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
@@ -124,13 +124,13 @@ def config_of(args: argparse.Namespace) -> Config:
     return Source.read(args.config or DEFAULT_CONFIG, overrides).config
 
 
-def snapshot_of(args: argparse.Namespace) -> Snapshot:
+def saved_of(args: argparse.Namespace) -> Save:
     """The saved crowd, with the options' techniques and looks."""
-    from crowd_demo.app.recording.saves import read_save, with_overrides
+    from crowd_demo.app.recording.saves import Save, read_save, with_overrides
     from crowd_demo.config.loader import parse_overrides
 
     overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-    return with_overrides(read_save(args.load), str(args.load), overrides)
+    return Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
 
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
@@ -149,18 +149,18 @@ def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
         yield Override(Location("--fullscreen"), ("window", "fullscreen"), True)
 
 
-def _run(args: argparse.Namespace, read: tuple[Config, Snapshot | None] | None) -> int:
+def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> int:
     if read is None:
         print(_schema() if args.print_schema else "\n".join(_configs()))
         return FINE
-    config, snapshot = read
+    config, saved = read
     if args.list_keys or args.print_config:
         print("\n".join(_keys(config)) if args.list_keys else _yaml(config))
         return FINE
     from crowd_demo.app.main import run
 
     return run(config, RunOptions(
-        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, snapshot,
+        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, saved,
         config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
 
 

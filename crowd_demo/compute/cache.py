@@ -13,6 +13,7 @@ import pickle
 import re
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
@@ -32,7 +33,9 @@ from crowd_demo.registry import plugins
 PACKAGE = Path(__file__).parents[1]
 COMPILED = b"@device", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
 CHECKSUM_BYTES = 16
+NOT_KEPT = "not kept"  # a topic of what is said once
 ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
+LEFT_S = 86_400.0  # so old, an unfinished file was left
 _said: set[str] = set()
 
 
@@ -97,6 +100,11 @@ def _say_once(text: str, topic: str = "") -> None:
 
 FOLDER = _folder()
 LASTS = _has_room(FOLDER)  # whether other processes and later ones will find what this one compiles
+
+
+def lasts() -> bool:
+    """Has that been so up to now?"""
+    return LASTS and NOT_KEPT not in _said
 
 
 class _InFolder(_SourceFileBackedLocatorMixin, _CacheLocator):
@@ -191,7 +199,7 @@ class KernelCache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _say_once(f"compiled kernels cannot be kept in {FOLDER}: {error.strerror or error}", "not kept")
+            _say_once(f"compiled kernels cannot be kept in {FOLDER}: {error.strerror or error}", NOT_KEPT)
 
 
 class IntermediateCache(KernelCache):
@@ -226,6 +234,7 @@ class KernelFiles:
         content = dumps(((self._stamp, key), entry))
         path = self._path(key)
         path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_left(path.parent)
         unfinished = path.with_suffix(f".{uuid.uuid4().hex[:16]}.tmp")
         try:
             unfinished.write_bytes(_checksum(content) + content)
@@ -239,6 +248,14 @@ class KernelFiles:
 
     def _path(self, key: object) -> Path:
         return self._folder / f"{self._name}.{_checksum(repr((self._stamp, key)).encode()).hex()}.nbc"
+
+
+def _remove_left(folder: Path) -> None:
+    """Remove unfinished files of processes that were killed, as those are that compile for a window that is closed."""
+    for path in folder.glob("*.tmp"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > LEFT_S:
+                path.unlink()
 
 
 def _checksum(content: bytes) -> bytes:

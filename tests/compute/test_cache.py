@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from crowd_demo.compute import cache
-from crowd_demo.compute.cache import CHECKSUM_BYTES, KernelFiles
+from crowd_demo.compute.cache import CHECKSUM_BYTES, LEFT_S, KernelFiles
 from crowd_demo.compute.cache_folder import is_first_start, user_cache
 
 PROGRAM = """
@@ -103,6 +104,16 @@ def test_no_flipped_bit_and_no_missing_end_gets_through(tmp_path: Path) -> None:
         path.write_bytes(content[:length])
         with pytest.raises(ValueError, match="checksum"):
             files.load("key")
+
+
+@pytest.mark.quick
+def test_what_a_killed_compiler_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    left, young = tmp_path / "f.1.tmp", tmp_path / "f.2.tmp"
+    for path in (left, young):
+        path.write_bytes(b"half")
+    os.utime(left, (0, time.time() - LEFT_S - 60))
+    KernelFiles(tmp_path, "f", "stamp").save("key", b"code")
+    assert not left.exists() and young.exists() and len(list(tmp_path.iterdir())) == 2
 
 
 @pytest.mark.quick

@@ -41,8 +41,8 @@ def xdotool(display: str, *arguments: str, check: bool = True) -> subprocess.Com
 
 
 @pytest.fixture
-def display() -> Iterator[str]:
-    """The test's own screen, once it answers."""
+def server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The test's own screen, once it answers, and the process that it is."""
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
         give_up(f"{' and '.join(missing)} not installed")
@@ -57,10 +57,15 @@ def display() -> Iterator[str]:
         assert number, "Xvfb has ended without a screen"
         until(lambda: xdotool(f":{number}", "getdisplaygeometry", check=False).returncode == 0,
               lambda: None if server.poll() is None else "Xvfb has ended")
-        yield f":{number}"
+        yield f":{number}", server
     finally:
         server.terminate()
         server.wait()
+
+
+@pytest.fixture
+def display(server: tuple[str, subprocess.Popen[bytes]]) -> str:
+    return server[0]
 
 
 class Running:

@@ -55,6 +55,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.text, self.done, self.total = "starting", 0, 0
+        self._lasts = True
         self._since = time.monotonic()  # the last kernel was done
 
     def say(self, text: str) -> None:
@@ -62,6 +63,9 @@ class Progress:
         self.text, self.done, self.total = text, 0, 0
 
     def compiling(self, kernel: str, done: int, total: int) -> None:
+        from crowd_demo.compute.cache import lasts  # once the compiler is there
+
+        self._lasts = lasts()
         if done != self.done or not self.total:
             self._since = time.monotonic()
         self.text, self.done, self.total = f"compiling {kernel}", done, total
@@ -76,7 +80,8 @@ class Progress:
     def __str__(self) -> str:
         if not self.total:
             return self.text
-        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}, for this and later starts)"
+        until_when = ", for this and later starts" if self._lasts else ""
+        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}{until_when})"
 
 
 class Loaded(NamedTuple):

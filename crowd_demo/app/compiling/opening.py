@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
-from crowd_demo.app.compiling.switching import SWITCH_S, lower_priority
-from crowd_demo.app.process.worker import Worker, carry_out
+from crowd_demo.app.compiling.switching import SWITCH_S
+from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
 from crowd_demo.compute.jit import is_on_disk
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config

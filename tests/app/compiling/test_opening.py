@@ -94,6 +94,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     driven.frames(5)
     last = driven.program
     driven.open("birds")
+    driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick

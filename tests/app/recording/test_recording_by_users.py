@@ -14,8 +14,10 @@ from recorded_run import replayed
 
 from crowd_demo.app.recording.format import End, read_recording, sealed_line
 from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.saves import write_save
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
+from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]
@@ -108,6 +110,7 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     last = driven.program.sim.state_hash()
     driven.press("f8")
     assert driven.program.crowd.recording is None
+    driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert len(script.parts) == 3 and script.parts[0].first > 0
@@ -139,6 +142,11 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     Path("a.crowd").write_bytes(b"nothing")
     driven.press("f9")
     assert "a.crowd: is no save file of crowd-demo" in driven.status().notices
+    for other, why in (({"map_digest": "0"}, "the map None has changed since"),
+                       ({"config": load_config("20k-flock")}, "was saved in another world; crowd-demo --load opens it")):
+        write_save(Path("a.crowd"), driven.program.sim.snapshot()._replace(**other))
+        driven.press("f9")
+        assert f"a.crowd: {why}" in driven.status().notices
     Path("a.crowd").unlink()
     Path.cwd().rmdir()
     driven.press("f5")
@@ -151,9 +159,10 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     driven.press("-")
     driven.frames(30)
     driven.press("f8")
+    program = driven.program
+    program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
-    program = driven.program
     program.crowd.player = Player(script)
     program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
     driven.frames(3)
