@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
 DEFAULT_CONFIG = "20k"
+MOST = 1_000_000_000  # of whatever is counted
 Read = TypeVar("Read")
 RUN = "run"  # the command if none is named
 COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
@@ -68,9 +69,21 @@ def parser_of(name: str, about: str, epilog: str = "") -> Parser:
 
 def count(text: str) -> int:
     """A whole number of at least 1, for argparse."""
-    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    if not re.fullmatch("[0-9]{1,12}", text) or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}, not {text!r}")
     return int(text)
+
+
+def given(text: str) -> str:
+    """Whatever is not empty, for argparse."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def file_path(text: str) -> Path:
+    """A path, for argparse. Of nothing it would be the working folder."""
+    return Path(given(text))
 
 
 def seconds(text: str) -> float:
@@ -134,7 +147,8 @@ def mistaken(*lines: str) -> int:
 
 def add_crowd(parser: Parser) -> None:
     """Add the options that say which crowd is measured."""
-    parser.add_argument("--config", metavar="NAME|PATH", default=DEFAULT_CONFIG, help="as crowd-demo's (default: %(default)s)")
+    parser.add_argument("--config", metavar="NAME|PATH", type=given, default=DEFAULT_CONFIG,
+                        help="as crowd-demo's (default: %(default)s)")
     parser.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                         help="as crowd-demo's")
     parser.add_argument("--agents", metavar="N", help="size of the crowd")
@@ -142,7 +156,7 @@ def add_crowd(parser: Parser) -> None:
 
 def add_report(parser: Parser, what: str) -> None:
     """Add the option of a report in JSON."""
-    parser.add_argument("--report", metavar="PATH.json|-", type=Path, help=f"write {what}; - instead of the table")
+    parser.add_argument("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}; - instead of the table")
 
 
 def crowd_config(args: argparse.Namespace) -> Config:

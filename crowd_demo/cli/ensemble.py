@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING
 from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
-from crowd_demo.cli.arguments import Command, Parser, add_crowd, count, crowd_overrides, mistaken, parser_of, print_error
+from crowd_demo.cli.arguments import (
+    Command,
+    Parser,
+    add_crowd,
+    count,
+    crowd_overrides,
+    file_path,
+    mistaken,
+    parser_of,
+    print_error,
+)
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -40,7 +50,7 @@ def parser() -> Parser:
     made.add_argument("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)")
     made.add_argument("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
                       help="what to measure (default: %(default)s)")
-    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder of the table; it may be begun")
+    made.add_argument("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun")
     where = made.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=count,
                        help="processes of this machine (default: one a core; no more than fit into memory)")

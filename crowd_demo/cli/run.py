@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo import __version__
@@ -19,6 +18,8 @@ from crowd_demo.cli.arguments import (
     Parser,
     collected,
     count,
+    file_path,
+    given,
     parser_of,
     refuse,
     size,
@@ -49,10 +50,11 @@ def _parser() -> Parser:
     made = Parser(prog="crowd-demo", allow_abbrev=False, usage="crowd-demo [COMMAND] [OPTION ...]", description=ABOUT,
                   formatter_class=argparse.RawDescriptionHelpFormatter)
     what = made.add_argument_group("what to run")
-    what.add_argument("--config", metavar="NAME|PATH",
+    what.add_argument("--config", metavar="NAME|PATH", type=given,
                       help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})")
-    what.add_argument("--load", metavar="FILE.crowd", type=Path, help="start from a saved crowd, with its configuration")
-    what.add_argument("--tour", metavar="NAME|PATH", help="a tour with its configuration: " + ", ".join(list_tours()))
+    what.add_argument("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration")
+    what.add_argument("--tour", metavar="NAME|PATH", type=given,
+                      help="a tour with its configuration: " + ", ".join(list_tours()))
     what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                       help="replace a value of the configuration; may be given several times")
     what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
@@ -63,10 +65,11 @@ def _parser() -> Parser:
     how.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
     how.add_argument("--frames", metavar="N", type=count, help="stop after so many frames")
     how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
-    how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
-    how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
-    how.add_argument("--record", metavar="FILE.replay", type=Path, help="record the run, for crowd-demo replay")
-    how.add_argument("--trace", metavar="FILE.json", type=Path, help="write the run as a Chrome trace, for ui.perfetto.dev")
+    how.add_argument("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame")
+    how.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters and the state's hash")
+    how.add_argument("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay")
+    how.add_argument("--trace", metavar="FILE.json", type=file_path,
+                     help="write the run as a Chrome trace, for ui.perfetto.dev")
     show = made.add_argument_group("instead of running").add_mutually_exclusive_group()
     show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
     show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
@@ -200,9 +203,9 @@ def _schema() -> str:
 
 def _replay_parser() -> Parser:
     made = parser_of("replay", REPLAY_ABOUT)
-    made.add_argument("recording", metavar="FILE", type=Path, help="what --record or a key has written")
+    made.add_argument("recording", metavar="FILE", type=file_path, help="what --record or a key has written")
     made.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters, and how the replay went")
+    made.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters, and how the replay went")
     made.add_argument("--from", metavar="TICK", type=tick, default=0, dest="start_at",
                       help="show and compare nothing before this tick")
     return made

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Command, Parser, add_report, parser_of, refuse, unwritable_report
+from crowd_demo.cli.arguments import Command, Parser, add_report, file_path, parser_of, refuse, unwritable_report
 from crowd_demo.cli.measuring import InTerminal, kernels, show
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _parser() -> Parser:
     made.add_argument("--list", action="store_true", help="list the experiments")
     made.add_argument("--short", action="store_true", help="smaller scenes, seconds each")
     made.add_argument("--strict", action="store_true", help="exit code 1 also if a number fails")
-    made.add_argument("--out", metavar="DIR", type=Path, help="write validation.md and its pictures there (default: docs,"
+    made.add_argument("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
                       " where there is such a folder and all experiments run in full)")
     add_report(made, "all that was measured")
     return made

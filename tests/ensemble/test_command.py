@@ -213,7 +213,10 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
         "--set:1: b: must be key.path=value, not 'b'"]),
     (["--measure", "stuk"], ["--measure: no measure 'stuk' (did you mean stuck?)"]),
     (["--config", "20kk"], ["20kk: no such file, nor a shipped configuration (did you mean 20k?)"]),
-    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number of at least 1, not '0'; see {SEE}"]),
+    (["--out", ""], [f"{USAGE}argument --out: must not be empty; see {SEE}"]),
+    (["--steps", "999999999999"], [f"{USAGE}argument --steps: must be a whole number from 1 to 1000000000, "
+                                   f"not '999999999999'; see {SEE}"]),
+    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number from 1 to 1000000000, not '0'; see {SEE}"]),
     (["--workers", "1", "--scheduler", "a:1"],
      [f"{USAGE}argument --scheduler: not allowed with argument --workers; see {SEE}"]),
     (["--scheduler", "nonsense"],

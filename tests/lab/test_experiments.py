@@ -155,8 +155,8 @@ def test_ctrl_c_before_anything_was_found_says_so() -> None:
     (["ablate", "cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["ablate", "--seconds", "0"], "crowd-demo ablate: argument --seconds: must be a number of seconds above 0, such as 2.5, "
                                    "not '0'; see crowd-demo ablate --help"),
-    (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number of at least 1, not 'none'; "
-                                    "see crowd-demo ablate --help"),
+    (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number from 1 to 1000000000, "
+                                    "not 'none'; see crowd-demo ablate --help"),
     (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 4000000, not -1"),
     (["ablate", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
     (["largest", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
