@@ -77,7 +77,7 @@ def _screen() -> Iterator[str]:
                               pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
+        with os.fdopen(read, encoding="utf-8") as told:
             yield f":{told.readline().strip()}"
     finally:
         server.terminate()
@@ -97,7 +97,7 @@ def _with_children(pid: int) -> Iterator[int]:
     yield pid
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
+            for child in (task / "children").read_text("utf-8").split():
                 yield from _with_children(int(child))
     except OSError:
         return  # it has ended
@@ -106,7 +106,7 @@ def _with_children(pid: int) -> Iterator[int]:
 def _proportional_mb(pid: int) -> float:
     """0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8")
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("Pss:")), 0.0)

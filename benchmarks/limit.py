@@ -77,7 +77,7 @@ class LimitVariant:
 
     def run(self, steps: int) -> Times:
         command = [str(self.program), str(self.agents), str(self.threads), str(steps + NOT_COUNTED)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **SLEEPING})
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, **SLEEPING})
         if done.returncode:
             raise ChildError(f"limit.cpp: ended with code {done.returncode}")
         found = json.loads(done.stdout)
@@ -117,7 +117,7 @@ def compiled(folder: Path) -> Path:
     if not compiler or not shutil.which(compiler):
         raise SkippedError("there is no C++ compiler")
     program = folder / "limit"
-    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, text=True)
+    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, encoding="utf-8")
     if done.returncode:
         raise SkippedError(f"{compiler} cannot compile limit.cpp: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
     return program

@@ -7,6 +7,7 @@ import compileall
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Mapping
@@ -36,9 +37,9 @@ class ChildVariant:
 
     def __init__(self, install: Install, config: str, overrides: Mapping[str, object], picture: bool) -> None:
         self.install = install
-        self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  (closed with the child)
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed with the child)
         self._process = subprocess.Popen(
-            [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], text=True,
+            [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], encoding="utf-8",
             env=install.environment, cwd=install.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
         try:
             install.check(Path(self._answer()["package"]))
@@ -102,7 +103,9 @@ class StartVariant:
         return {kind: TimedBlock(steps, {kind: starts[:, column]}) for column, kind in enumerate(("wall", "cpu"))}
 
     def _start(self) -> tuple[float, float]:
-        with tempfile.TemporaryFile("w+") as errors:
+        if sys.platform == "win32":
+            raise VariantError("only where there is os.wait4")
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             begun = time.perf_counter()
             process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},
                                        cwd=self.install.folder, stdout=subprocess.DEVNULL, stderr=errors)

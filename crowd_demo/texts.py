@@ -7,6 +7,8 @@ MOST = 400  # characters of an error
 
 def printable(text: str) -> str:
     """Escape what cannot be printed, as Python does: a terminal obeys control characters, and fonts refuse some."""
+    if text.isprintable():  # nearly always, and looked up for every text of the window
+        return text
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
 
 

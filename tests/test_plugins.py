@@ -69,10 +69,11 @@ def install(site: Path, name: str, code: str, source: str = "") -> None:
     """Put a package there that has a plugin; `source` is that of its module, which has the records of the registry."""
     info = site / f"{name}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(f"[crowd_demo]\n{name} = {code}\n")
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(f"[crowd_demo]\n{name} = {code}\n", "utf-8")
     if source:
-        (site / f"{name}.py").write_text(f"from pathlib import Path\nfrom crowd_demo.registry.entries import *\n{source}\n")
+        (site / f"{name}.py").write_text(
+            f"from pathlib import Path\nfrom crowd_demo.registry.entries import *\n{source}\n", "utf-8")
 
 
 def with_paths(environment: dict[str, str], *paths: str) -> dict[str, str]:
@@ -85,7 +86,7 @@ def technique(first: str, more: str = "") -> str:
 
 
 def python(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, encoding="utf-8")
 
 
 def crowd_demo(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

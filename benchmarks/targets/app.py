@@ -18,7 +18,7 @@ def asked(what: str, config: str, *overrides: str, frames: int = 60, cache: str 
     install = here(installed=False)
     environment = {**install.environment, **({"CROWD_DEMO_CACHE": cache} if cache else {})}
     done = subprocess.run([*install.command, str(CHILD), what, config, str(frames), *overrides], env=environment,
-                          cwd=install.folder, capture_output=True, text=True)
+                          cwd=install.folder, capture_output=True, encoding="utf-8")
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         raise ChildError(f"{config}: ended with code {done.returncode}: {last}")

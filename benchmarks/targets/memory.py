@@ -44,7 +44,7 @@ def resident_mb(config: str) -> list[float]:
 def _resident_mb(pid: int) -> float:
     """0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/status").read_text()
+        text = Path(f"/proc/{pid}/status").read_text("utf-8")
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmRSS")), 0.0)

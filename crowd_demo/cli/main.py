@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import NoReturn
 
 from crowd_demo import __version__
-from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED
+from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, MISTAKEN
 from crowd_demo.app.process.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
 from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken
+from crowd_demo.compute.numba_settings import SettingError
 from crowd_demo.registry.plugins import raised_by, say
 from crowd_demo.texts import error_line
 
@@ -95,6 +96,9 @@ def _exit_code(run: Callable[[], int]) -> int:
         discard_output()
         say(f"cannot write to standard output: {error.strerror}")
         return code or FAILED
+    except SettingError as error:
+        say(str(error))
+        return MISTAKEN
     except BaseException as error:
         plugin = raised_by(error)
         if isinstance(error, KeyboardInterrupt) and not plugin:

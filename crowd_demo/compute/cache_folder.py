@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import sys
 from pathlib import Path
 
 KERNEL_FILES = "*.nbc"
@@ -21,7 +22,7 @@ def user_cache() -> Path:
 
 
 def _home() -> Path:
-    if os.name == "posix" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
+    if sys.platform != "win32" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
         import pwd
 
         try:

@@ -19,14 +19,17 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-from crowd_demo.compute import threads
+from crowd_demo.compute import numba_settings, threads
 
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 threads.load_tbb()
 
-import numba  # noqa: E402
+with numba_settings.checked():
+    numba_settings.check_features()
+    import numba
+
 from numba.core.registry import cpu_target  # noqa: E402
 
 from crowd_demo.compute import cache  # noqa: E402
@@ -145,4 +148,6 @@ def threading_layer() -> str:
     return str(numba.threading_layer())
 
 
-numba.set_num_threads(max_threads())  # starts the pool, whose functions compiled code names
+with numba_settings.checked():
+    numba_settings.check_threads(max_threads())
+    numba.set_num_threads(max_threads())  # starts the pool, whose functions compiled code names

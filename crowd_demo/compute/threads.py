@@ -11,6 +11,7 @@ import os
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, files
 
+OTHERS = ("omp", "workqueue")  # layers that NUMBA_THREADING_LAYER may ask for
 LIBRARIES = ("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")
 
 
@@ -19,7 +20,7 @@ def load_tbb() -> None:
 
     The wheel puts it where no linker looks, and setting a path would need another process.
     """
-    if "NUMBA_THREADING_LAYER" in os.environ:
+    if os.environ.get("NUMBA_THREADING_LAYER") in OTHERS:
         return
     with suppress(PackageNotFoundError, OSError):
         for file in files("tbb") or ():

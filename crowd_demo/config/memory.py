@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -64,32 +65,35 @@ def available_bytes(system: Path = Path("/")) -> int | None:
     """What a program can still get: Linux says it; else what the machine has; None where the system says neither."""
     found = []
     with suppress(OSError, ValueError, KeyError):
-        kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text(), re.MULTILINE))
+        kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text("utf-8"), re.MULTILINE))
         found.append((int(kilobytes["MemAvailable"]) + int(kilobytes["SwapFree"])) << 10)
     with suppress(OSError, ValueError):  # ValueError: "max", that is no limit
         found.append(_left_in_container(system / "sys/fs/cgroup"))
-    with suppress(OSError, ValueError, ImportError, AttributeError):  # the last two: not on Windows
-        found.append(_left_to_process(system / "proc/self/statm"))
-    with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):
+            found.append(_left_to_process(system / "proc/self/statm"))
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min((size for size in found if size > 0), default=None)
 
 
 def _left_in_container(folder: Path) -> int:
     """Bytes up to the limit of a container, which takes back what it keeps of files when it needs that."""
-    left = int((folder / "memory.max").read_text())
+    left = int((folder / "memory.max").read_text("utf-8"))
     with suppress(OSError, ValueError):
-        left -= int((folder / "memory.current").read_text())
-        kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text(), re.MULTILINE)
+        left -= int((folder / "memory.current").read_text("utf-8"))
+        kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text("utf-8"), re.MULTILINE)
         left += int(kept[1]) if kept else 0
     return max(left, 1)
 
 
 def _left_to_process(statm: Path) -> int:
     """Bytes up to the limit of this process's addresses (`ulimit -v`)."""
+    if sys.platform == "win32":
+        raise NotImplementedError
     import resource
 
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
     if limit == resource.RLIM_INFINITY:
         raise ValueError("no limit")
-    return max(limit - int(statm.read_text().split()[0]) * resource.getpagesize(), 1)
+    return max(limit - int(statm.read_text("utf-8").split()[0]) * resource.getpagesize(), 1)

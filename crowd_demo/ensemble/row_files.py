@@ -11,6 +11,7 @@ import hashlib
 import io
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -146,9 +147,10 @@ def _checksum(content: bytes) -> bytes:
 
 def _sync_folder(folder: Path) -> None:
     """Let a new file be found after a power failure, where the system can do that."""
-    with suppress(OSError, AttributeError):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)

@@ -44,7 +44,7 @@ def machine() -> dict[str, object]:
 
 def _processor() -> str:
     with suppress(OSError):
-        return _first_model(Path("/proc/cpuinfo").read_text().splitlines()) or platform.processor()
+        return _first_model(Path("/proc/cpuinfo").read_text("utf-8").splitlines()) or platform.processor()
     return platform.processor()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import mmap
 from pathlib import Path
 
 import pygame
@@ -213,4 +213,4 @@ def resident_mb_after(driven: Driven, presses: int) -> float:
         driven.press("r")
         driven.press("8")
     driven.settle()
-    return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return int(RESIDENT.read_text("utf-8").split()[1]) * mmap.PAGESIZE / 1e6

@@ -73,7 +73,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "repository"
     (repository / "crowd_demo").mkdir(parents=True)
-    (repository / "crowd_demo" / "__init__.py").write_text("")
+    (repository / "crowd_demo" / "__init__.py").write_text("", "utf-8")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True)
     monkeypatch.setattr(installs, "ROOT", repository)
@@ -91,13 +91,13 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_children(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
-                       "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n")
+                       "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n", "utf-8")
     install = installs.from_sources("a", tmp_path)
     command = [*install.command, str(program)]
     variant = ColdVariant(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
     blocks = variant.run(2)
     assert set(blocks) == {"wall", "cpu"} and all(block.steps == 2 for block in blocks.values())
-    first, second = (tmp_path / "cache").read_text().split()
+    first, second = (tmp_path / "cache").read_text("utf-8").split()
     assert first != second and not Path(first).exists()
 
 
@@ -133,7 +133,7 @@ def test_where_there_is_no_c_program_it_is_skipped_and_said_so(simd: str, compil
     monkeypatch.setenv("CXX", compiler)
     assert limit.main(["--json", str(tmp_path / "a.json")]) == 0
     assert capsys.readouterr().out == f"limit: skipped: {why}\n"
-    assert json.loads((tmp_path / "a.json").read_text())["results"] == []
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["results"] == []
 
 
 def test_the_c_program_is_asked_for_the_steps_that_it_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,7 +65,7 @@ def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, ca
     told = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in told[1:3]] == ["met", "missed"]
     assert "skipped: no C here" in told[3] and "failed: here: ended" in told[5]
-    written = json.loads(path.read_text())
+    written = json.loads(path.read_text("utf-8"))
     assert written["kind"] == "table" and written["lines"]["two"] == {"skipped": "no C here"}
     assert [each["verdict"] for each in written["lines"]["one"]["found"]] == ["met", "missed"]
     assert table.main(["two"]) == 0

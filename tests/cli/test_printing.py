@@ -93,5 +93,5 @@ def test_the_printed_schema_is_that_of_the_model(capsys):
 
 
 def test_what_only_prints_imports_neither_numba_nor_pygame():
-    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "[]\n"

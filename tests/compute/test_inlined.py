@@ -70,7 +70,7 @@ print(numba.threading_layer(), counts.tolist())
 
 def compiled_anew(script: str, folder: Path, **environment: str) -> str:
     """What it prints where nothing has been compiled before."""
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=100,
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True, timeout=100,
                           env={**os.environ, "CROWD_DEMO_CACHE": str(folder), **environment}).stdout
 
 
@@ -123,8 +123,8 @@ def test_a_number_in_the_source_is_like_any_number(tmp_path: Path) -> None:
 @pytest.mark.parametrize("typed", [False, True], ids=["in a file", "typed into a prompt"])
 def test_a_kernel_and_what_it_inlines_may_print_compiled_or_loaded(typed: bool, tmp_path: Path) -> None:
     script = tmp_path / "printing.py"
-    script.write_text(PRINTING)
+    script.write_text(PRINTING, "utf-8")
     for _ in ("compiled", "loaded from the cache"):
-        done = subprocess.run([sys.executable, *(["-c", PRINTING] if typed else [script])], capture_output=True, text=True,
-                              timeout=100)
+        done = subprocess.run([sys.executable, *(["-c", PRINTING] if typed else [script])], capture_output=True,
+                              encoding="utf-8", timeout=100)
         assert done.stdout.splitlines() == ["worker 0", "double 0 0.0", "double 1 1.0", "[0. 2.]"], done.stderr

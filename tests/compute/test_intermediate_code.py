@@ -61,13 +61,13 @@ tell(then)
 @pytest.fixture
 def tell(tmp_path: Path) -> Callable[[str], list[str]]:
     """What a program prints that shares functions and a cache with others."""
-    (tmp_path / "shared.py").write_text("import numpy as np\n" + SHARED)
+    (tmp_path / "shared.py").write_text("import numpy as np\n" + SHARED, "utf-8")
     env = {**os.environ, "CROWD_DEMO_CACHE": str(tmp_path / "kernels"),
            "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
 
     def told(program: str) -> list[str]:
-        (tmp_path / "program.py").write_text(program)
-        done = subprocess.run([sys.executable, str(tmp_path / "program.py")], env=env, capture_output=True, text=True)
+        (tmp_path / "program.py").write_text(program, "utf-8")
+        done = subprocess.run([sys.executable, str(tmp_path / "program.py")], env=env, capture_output=True, encoding="utf-8")
         assert not done.returncode, done.stderr
         return done.stdout.splitlines()
     return told

@@ -30,10 +30,11 @@ INTERMEDIATE_CODE = b"BC\xc0\xde"  # how LLVM's begins
 
 def test_a_kernel_is_loaded_without_what_only_compiling_needs(tmp_path: Path) -> None:
     program, kernels = tmp_path / "program.py", tmp_path / "kernels"
-    program.write_text(PROGRAM)
+    program.write_text(PROGRAM, "utf-8")
     env = {**os.environ, "CROWD_DEMO_CACHE": str(kernels),
            "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
-    said = [subprocess.run([sys.executable, str(program)], env=env, capture_output=True, text=True, check=True).stdout.strip()
+    command = [sys.executable, str(program)]
+    said = [subprocess.run(command, env=env, capture_output=True, encoding="utf-8", check=True).stdout.strip()
             for _ in range(2)]
     assert said == ["[2, 2, 2, 3, 4, 5, 5, 5] compiled", "[2, 2, 2, 3, 4, 5, 5, 5] loaded"]
     kept = {path.name.split("-")[0].split(".")[-1]: path.read_bytes() for path in kernels.rglob("*.nbc")}

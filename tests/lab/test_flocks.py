@@ -80,7 +80,7 @@ def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFi
     head, table, changes = capsys.readouterr().out.split("\n\n")
     assert head == "murmuration: 301 agents over 150 steps" and len(table.splitlines()) == 6
     assert changes.startswith("flocks that came apart: ")
-    written: dict[str, Any] = json.loads(path.read_text())
+    written: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert [look["tick"] for look in written["looks"]] == [60, 120]
     assert all(0 < look["order"] <= 1 and 0.05 < look["densest"] <= 1 for look in written["looks"])
 

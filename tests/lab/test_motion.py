@@ -53,7 +53,7 @@ def test_the_command_prints_and_writes_what_it_measures(capsys: pytest.CaptureFi
     assert main(["motion", *small, "--steps", "20", "--report", str(path)]) == 0
     head, table = capsys.readouterr().out.split("\n\n")
     assert head == "1k: 60 people after 20 steps" and len(table.splitlines()) == 8
-    figures = json.loads(path.read_text())["figures"]
+    figures = json.loads(path.read_text("utf-8"))["figures"]
     assert 0 < figures["pace"] <= 2 and 0 <= figures["watched"]["idle"] <= 1
     assert main(["motion", *small, "--steps", "0", "--at-once"]) == 0
     assert len(capsys.readouterr().out.split("\n\n")[1].splitlines()) == 4

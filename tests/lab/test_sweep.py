@@ -77,7 +77,7 @@ def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pyte
 
 def test_json_and_nothing_else_goes_to_standard_output() -> None:
     command = [sys.executable, "-m", "crowd_demo", *SMALL, "reorder.drift", "0.3", "--report", "-"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0
     assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
     found = json.loads(done.stdout)
@@ -94,7 +94,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
 
 def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "threads" in swept(capsys, "threads", "1", "--report", str(tmp_path / "a.json"))
-    assert len(json.loads((tmp_path / "a.json").read_text())["results"]) == 2
+    assert len(json.loads((tmp_path / "a.json").read_text("utf-8"))["results"]) == 2
 
 
 @quick

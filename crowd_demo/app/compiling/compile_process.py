@@ -14,6 +14,7 @@ import os
 import select
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -41,7 +42,7 @@ Tell = Callable[[str], None]
 
 def main(work: str) -> None:
     """Compile what standard input says; or, if the work is FORKS, make copies that do."""
-    if work == FORKS:
+    if sys.platform == "linux" and work == FORKS:
         fork_when_told(socket.socket(fileno=0))
     lines, answers = standard_lines()
     ahead = ahead_of(lines.get())
@@ -50,6 +51,8 @@ def main(work: str) -> None:
 
 def fork_when_told(orders: socket.socket) -> None:
     """Read a configuration; then each letter comes with a socket to a process that compiles that."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
     with orders.makefile("rb", buffering=0) as stream:
         config = stream.readline().decode()
@@ -72,6 +75,8 @@ def fork_when_told(orders: socket.socket) -> None:
 @contextmanager
 def ending_with(orders: socket.socket) -> Iterator[None]:
     """Exit in the middle of it when the other end is closed. Its thread has ended afterwards, before copies are made."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     done = threading.Event()
 
     def watch() -> None:
@@ -92,6 +97,8 @@ def ending_with(orders: socket.socket) -> Iterator[None]:
 
 def count_the_ended() -> None:
     """Take leave of copies that have ended, so that their CPU time counts as this process's."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -169,7 +176,9 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
 
 def be_idle() -> None:
     """Run only when no other process wants the core."""
-    with suppress(OSError, AttributeError):
-        os.nice(19)
-    with suppress(OSError, AttributeError):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.nice(19)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

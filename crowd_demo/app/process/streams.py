@@ -100,6 +100,6 @@ def _reopen() -> None:
         pass
     os.close(number)
     if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  (it stays open)
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115  (it stays open)
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

@@ -17,6 +17,7 @@ from crowd_demo.render.hud.theme import DARK, NORMAL, RGBA, TEXT, Colour, Theme
 from crowd_demo.texts import printable
 
 KEPT = 2048  # rendered texts, about 2 KB each
+MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
 
 FACES = (
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
@@ -39,6 +40,7 @@ class Pen:
         self.theme = theme
         self._fonts: dict[int, pygame.font.Font] = {}
         self._kept: dict[tuple[str, int, RGBA], pygame.Surface] = {}
+        self._widths: dict[tuple[str, int], int] = {}
 
     def colour(self, colour: Colour) -> RGBA:
         """The colour that a name stands for in the present theme."""
@@ -55,9 +57,13 @@ class Pen:
 
     def width(self, text: str, size: int = NORMAL) -> int:
         """Pixels that the text takes."""
-        text, font = printable(text), self._font(size)
-        digits = len(re.findall(r"\d", text))
-        return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
+        key = text, size
+        if key not in self._widths:
+            if len(self._widths) >= MEASURED:
+                self._widths.clear()
+            font, parts = self._font(size), re.split(r"\d", printable(text))
+            self._widths[key] = (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
+        return self._widths[key]
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""

@@ -37,7 +37,7 @@ BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a configuration of the user's."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "birds.yaml").write_text(BIRDS)
+    (tmp_path / "birds.yaml").write_text(BIRDS, "utf-8")
     return tmp_path
 
 
@@ -101,7 +101,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
-    (folder / "birds.yaml").write_text("agents: many\n")
+    (folder / "birds.yaml").write_text("agents: many\n", "utf-8")
     driven.program.open_scenario("birds")
     line = "birds.yaml:1: agents: must be a whole number from 0 to 4000000, not 'many'"
     driven.until(lambda: line in driven.status().notices)
@@ -221,11 +221,11 @@ def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
     assert run(frames=3000, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
     first, second = after_ten_frames
     assert first.program.sim.tick + second.program.sim.tick == 3000
-    report = json.loads((folder / "a.json").read_text())
+    report = json.loads((folder / "a.json").read_text("utf-8"))
     assert (report["agents"], report["config"]["behaviour"]) == (300, "flock")
     assert report["frames"] == report["steps"] == second.program.sim.tick
     assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
-    spans = [event["name"] for event in json.loads((folder / "trace.json").read_text()) if event["ph"] == "X"]
+    spans = [event["name"] for event in json.loads((folder / "trace.json").read_text("utf-8")) if event["ph"] == "X"]
     assert spans.count("frame") == 3000
 
 
@@ -235,7 +235,7 @@ def test_a_run_that_ends_before_the_other_crowd_is_there_ends_as_it_is(
     monkeypatch.setattr("os._exit", left.append)  # if the thread is still inside the compiler
     assert run(frames=11, report=folder / "a.json", record=folder / "a.replay") == 0
     assert len(after_ten_frames) == 1 and left in ([], [0])
-    assert json.loads((folder / "a.json").read_text())["agents"] == 200
+    assert json.loads((folder / "a.json").read_text("utf-8"))["agents"] == 200
     assert read_recording(folder / "a.replay").ended
 
 

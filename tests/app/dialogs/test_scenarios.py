@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from pathlib import Path
 
 import pygame
 import pytest
+from damages import make_fifo
 from driven import Driven
 
 from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
@@ -55,7 +55,7 @@ def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None
     """As in a checkout from which the program was installed."""
     for path in list_configs().values():
         (folder / "configs" / path.name).write_bytes(path.read_bytes())
-    (folder / "configs" / "5k.yaml").write_text("agents: 5\n")
+    (folder / "configs" / "5k.yaml").write_text("agents: 5\n", "utf-8")
     menu = scenarios_menu(str, "maze.yaml")
     found = rows(menu)
     assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
@@ -68,8 +68,8 @@ def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
 
 
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
-    (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n")
-    (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n")
+    (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n", "utf-8")
+    (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n", "utf-8")
     (folder / "configs" / "binary.yaml").write_bytes(b"\xff\xfe\n")
     chosen: list[str] = []
     menu = scenarios_menu(chosen.append, None)
@@ -84,26 +84,26 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
 
 
 def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:
-    (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n")
+    (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n", "utf-8")
     found = rows(scenarios_menu(str, None))
     assert found["20k"].text == "20k (your own)" and len(found) == len(list_configs())
 
 
 def test_what_another_file_has_the_name_of_is_opened_by_its_path(folder: Path) -> None:
-    (folder / "maze.yaml").write_text("agents: 5\n")
+    (folder / "maze.yaml").write_text("agents: 5\n", "utf-8")
     assert str(list_configs()["maze"]) in rows(scenarios_menu(str, None))
 
 
 def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
     (folder / "tours").mkdir()
-    (folder / "tours" / "bad.yaml").write_text("# Bad.\nconfig: 20k\nsteps:\n  - say: '{stepms}'\n")
+    (folder / "tours" / "bad.yaml").write_text("# Bad.\nconfig: 20k\nsteps:\n  - say: '{stepms}'\n", "utf-8")
     found = rows(tours_menu(str))
     assert list(found) == [*list_tours(), "bad"] and all(found[name].usable for name in list_tours())
     assert found["bad"].detail.startswith("tours/bad.yaml:4: steps.0.say: there is no number 'stepms'")
 
 
 def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
-    (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n")
+    (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n", "utf-8")
     driven.press("f2")
     for key in ("end", "up", "down"):
         driven.press(key)
@@ -156,10 +156,9 @@ def test_a_picture_too_large_to_unpack_is_not_shown(tmp_path: Path, monkeypatch:
     assert shown(png(3840, 2160, tmp_path / "screen.png")) != frame and unpacked
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
 def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe.png")
+    make_fifo(tmp_path / "pipe.png")
     (tmp_path / "device.png").symlink_to("/dev/zero")
-    (tmp_path / "text.png").write_text("no picture")
+    (tmp_path / "text.png").write_text("no picture", "utf-8")
     (tmp_path / "cut.png").write_bytes(png(20, 10, tmp_path / "whole.png").read_bytes()[:40])
     assert {shown(tmp_path / f"{name}.png") for name in ("pipe", "device", "text", "cut")} == {shown(tmp_path / "none.png")}

@@ -200,7 +200,7 @@ def test_the_command_line_goes_on_from_a_save(people: Simulation, tmp_path: Path
     again.step(10)
     arguments = ["--load", str(path), "--headless", "--no-render", "--frames", "10", "--report", str(report)]
     assert main([*arguments, "--threads", "1", "--set", "optimizations.neighbours=buckets"]) == 0
-    assert again.state_hash() in report.read_text() and '"steps": 35' in report.read_text()
+    assert again.state_hash() in report.read_text("utf-8") and '"steps": 35' in report.read_text("utf-8")
     assert main([*arguments, "--set", "agents=5"]) == 2
     assert "--set:1: agents: cannot be changed" in capsys.readouterr().err
     assert main([*arguments, "--config", "1k"]) == 2

@@ -132,7 +132,7 @@ def test_the_command_measures_and_writes_what_it_is_asked_for(tmp_path: Path, ca
     code = main(["validate", "--short", "rimea-1", "head-on", "--out", str(tmp_path / "page"), "--report", str(report)])
     out = capsys.readouterr().out
     assert code == 0 and "time for 40 m at 1.33 m/s" in out and "head-on: Two people" in out
-    assert [each["name"] for each in json.loads(report.read_text())["experiments"]] == ["rimea-1", "head-on"]
+    assert [each["name"] for each in json.loads(report.read_text("utf-8"))["experiments"]] == ["rimea-1", "head-on"]
     assert (tmp_path / "page/validation.md").read_text("utf-8").startswith("# Held against the literature\n")
     assert {path.name for path in (tmp_path / "page/pictures/validation").iterdir()} == {"rimea-1.png", "head-on.png"}
 
