@@ -104,7 +104,7 @@ class StartVariant:
 
     def _start(self) -> tuple[float, float]:
         if sys.platform == "win32":
-            raise VariantError("only where there is os.wait4")
+            raise ChildError("only where there is os.wait4")
         with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
             begun = time.perf_counter()
             process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},
