@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.texts import error_line, printable
+from crowd_demo.registry.texts import error_line, printable
 
 pytestmark = pytest.mark.quick
 

@@ -17,7 +17,7 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
-from crowd_demo.texts import printable
+from crowd_demo.registry.texts import printable
 
 KeyPath = yaml12.KeyPath
 MOST_LINES = 20  # that list mistakes

@@ -12,7 +12,7 @@ from pathlib import Path
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.files import read_bounded
 from crowd_demo.registry.plugins import installed
-from crowd_demo.texts import printable
+from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png")

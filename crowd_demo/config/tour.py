@@ -31,7 +31,7 @@ from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
-from crowd_demo.texts import printable
+from crowd_demo.registry.texts import printable
 
 NUMBERS = {
     "step_ms": "milliseconds of a step of the crowd",

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from crowd_demo.ensemble.job import ExecutorError, Job, Row, carry_out
-from crowd_demo.texts import error_line
+from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
     from distributed import Future

@@ -25,8 +25,8 @@ from crowd_demo.config.maps import bytes_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import PACKAGE, find_map
 from crowd_demo.registry.plugins import sources
+from crowd_demo.registry.texts import error_line
 from crowd_demo.sim.snapshot import LOOKS, PACE
-from crowd_demo.texts import error_line
 
 MAKERS = ("compute", "config", "ensemble", "measure", "registry", "sim")  # folders whose code may decide the result
 UNREAD = (LOOKS | {"seed", "map"}) - {"optimizations", "measure"}
@@ -128,9 +128,8 @@ def code_fingerprint() -> str:
 
 
 def own_sources() -> list[Path]:
-    """The program's own files in the fingerprint: whole folders, so that none is forgotten, and what makes texts of errors."""
-    folders = [PACKAGE / folder for folder in MAKERS]
-    return sorted([PACKAGE / "texts.py", *(path for folder in folders for path in folder.rglob("*.py"))])
+    """The program's own files in the fingerprint: whole folders, so that none is forgotten."""
+    return sorted(path for folder in MAKERS for path in (PACKAGE / folder).rglob("*.py"))
 
 
 def run_key(config: Config, steps: int, every: int, measures: Sequence[str], code: str) -> str:

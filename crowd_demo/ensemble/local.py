@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from crowd_demo.app.process import child
 from crowd_demo.ensemble.job import MOST_DEATHS, ExecutorError, Job, Row, carry_out
-from crowd_demo.texts import error_line
+from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
 CLOSE_S = 5.0

@@ -34,7 +34,7 @@ from crowd_demo.registry.entries import (
     StageEntry,
     Technique,
 )
-from crowd_demo.texts import error_line, printable
+from crowd_demo.registry.texts import error_line, printable
 
 GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,

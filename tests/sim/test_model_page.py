@@ -258,7 +258,7 @@ def test_tiles_of_an_open_world_are_as_the_page_says() -> None:
 def drawn(folder: Path, *rows: str, **settings: Any) -> Simulation:
     """A crowd on a map, a tile of which is 64 units."""
     path = folder / "drawn.map"
-    path.write_text("\n".join([f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]))
+    path.write_text("\n".join([f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]), "utf-8")
     size = {"world__width": 64 * len(rows[0]), "world__height": 64 * len(rows)}
     return simulation(**{"map": path, "agents": 40, **size, **settings})
 

@@ -11,11 +11,11 @@ from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot, differences, same_world
-from crowd_demo.texts import error_line
 
 RECORDING_SUFFIX = ".replay"
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO, cast
 
-from crowd_demo.texts import printable
+from crowd_demo.registry.texts import printable
 
 STDOUT = Path("-")  # the name of a file that stands for standard output
 ERASE = "\r\x1b[K"  # erases the line of a terminal

@@ -20,10 +20,10 @@ from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import ConfigError, Source
 from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError
 from crowd_demo.sim.snapshot import Snapshot, same_world
-from crowd_demo.texts import printable
 
 MAGIC, FORMAT = "crowd-demo recording", 1
 MOST_BYTES = 1 << 30

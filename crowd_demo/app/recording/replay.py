@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from crowd_demo.app.recording.format import Part, RecordingError, Script
 from crowd_demo.app.recording.recording import hash_interval
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
-from crowd_demo.texts import printable
 
 
 class Player:

@@ -10,9 +10,9 @@ from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.save_format import SaveError, decode, encode
 from crowd_demo.sim.snapshot import Snapshot, differences
-from crowd_demo.texts import printable
 
 SUFFIX = ".crowd"
 MOST_BYTES = 1 << 30  # four million people with their history take 320 MB

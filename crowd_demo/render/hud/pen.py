@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pygame
 
+from crowd_demo.registry.texts import printable
 from crowd_demo.render.hud.theme import DARK, NORMAL, RGBA, TEXT, Colour, Theme
-from crowd_demo.texts import printable
 
 KEPT = 2048  # rendered texts, about 2 KB each
 MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
