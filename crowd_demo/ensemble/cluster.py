@@ -13,8 +13,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from crowd_demo.ensemble.executor import ExecutorError
-from crowd_demo.ensemble.job import Job, Row, carry_out
+from crowd_demo.ensemble.job import ExecutorError, Job, Row, carry_out
 from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from queue import Empty, SimpleQueue
 from pydantic import ValidationError
 
 from crowd_demo.app.process import child
-from crowd_demo.ensemble.executor import MOST_DEATHS, ExecutorError
-from crowd_demo.ensemble.job import Job, Row, carry_out
+from crowd_demo.ensemble.job import MOST_DEATHS, ExecutorError, Job, Row, carry_out
 from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1

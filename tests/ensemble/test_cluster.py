@@ -14,8 +14,8 @@ import pytest
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.ensemble.executor import ExecutorError
-from crowd_demo.ensemble.rows import read_rows
+from crowd_demo.ensemble.job import ExecutorError
+from crowd_demo.ensemble.row_files import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")

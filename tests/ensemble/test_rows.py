@@ -10,7 +10,7 @@ import pytest
 from damages import damages
 
 from crowd_demo.ensemble.job import Row
-from crowd_demo.ensemble.rows import MOST_NAMED, RowFiles, line_of, read_rows
+from crowd_demo.ensemble.row_files import MOST_NAMED, RowFiles, line_of, read_rows
 
 pytestmark = pytest.mark.quick
 
@@ -61,7 +61,7 @@ def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
 
 
 def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
-    from crowd_demo.ensemble.rows import _checksum
+    from crowd_demo.ensemble.row_files import _checksum
 
     content = b'{"key":"x","colour":"red"}'
     (tmp_path / "a.rows").write_bytes(_checksum(content) + b" " + content + b"\n")

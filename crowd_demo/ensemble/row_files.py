@@ -30,7 +30,7 @@ MOST_NAMED = 100  # damaged lines
 CHECKSUM_BYTES = 6
 
 
-class Found(NamedTuple):
+class ReadRows(NamedTuple):
     """What a folder has."""
 
     rows: tuple[Row, ...]  # in the order of files and lines; a key may come several times
@@ -97,7 +97,7 @@ def check_file(path: Path, folder: Path) -> None:
         raise ValueError(f"{path}: not a regular file")
 
 
-def read_rows(folder: Path) -> Found:
+def read_rows(folder: Path) -> ReadRows:
     """Read all rows of a folder, which need not exist. Raises OSError; ValueError for what can be none of its files."""
     rows, damaged, unnamed = list[Row](), list[str](), 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
@@ -112,7 +112,7 @@ def read_rows(folder: Path) -> Found:
                 unnamed += 1
     if unnamed:
         damaged[-1] += f" (and {unnamed:,} more lines)"
-    return Found(tuple(rows), tuple(damaged))
+    return ReadRows(tuple(rows), tuple(damaged))
 
 
 def _bytes_of(path: Path) -> bytes:
