@@ -1,4 +1,4 @@
-"""Addresses, loads and stores in LLVM's code, for all versions of llvmlite: before 0.45 a pointer has to say what it points to.
+"""Addresses, loads and stores in LLVM's code, for all versions of llvmlite: before 0.45 a pointer says what it points to.
 
 Addresses are made by `getelementptr` alone: LLVM 22 may miscompile those that are made of integers (Numba issue #10695).
 """
@@ -31,7 +31,7 @@ def store(b: ir.IRBuilder, value: ir.Value, where: ir.Value, align: int | None =
 
 
 def element(b: ir.IRBuilder, kind: ir.Type, first: ir.Value, *index: ir.Value) -> ir.Value:
-    """The address of first[index], where `first` is the address of the first element of that kind; or of a part of a record."""
+    """The address of first[index], where `first` is the address of something of that kind, an element or a record."""
     if TYPED:
         return b.gep(cast(b, first, kind), index)
     found = b.gep(first, index, source_etype=kind)

@@ -8,6 +8,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.base import BaseContext
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
@@ -56,7 +57,8 @@ def _is_many(index: types.Type) -> bool:
 def onward(context, array, index):
     """array[index:], without its length."""
     def code(c, b, s, a):
-        return b.insert_value(a[0], element_at(c, b, s, a), c.data_model_manager[s.args[0]].get_field_position("data"))
+        rest = b.insert_value(a[0], element_at(c, b, s, a), c.data_model_manager[s.args[0]].get_field_position("data"))
+        return impl_ret_borrowed(c, b, s.return_type, rest)
     return array(array, types.intp), code
 
 
