@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import wait
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 import pygame
 
@@ -17,6 +18,7 @@ from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN, NO_DISPLAY
+from crowd_demo.app.process.heap import free_cycles
 from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.process.startup import seconds_since_start
 from crowd_demo.app.process.streams import STDOUT, OutputError
@@ -77,7 +79,7 @@ class Session:
         self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
-        self.compiling: list[Switcher | Opening] = []  # threads that may be inside the compiler
+        self.compiling: WeakSet[Switcher | Opening] = WeakSet()  # whose threads may be inside the compiler: they keep it
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
@@ -86,9 +88,23 @@ class Session:
 
     def run(self) -> int:
         """Load, run and write what was asked for; return the exit code."""
+        startup_s = self._begin()
+        if not self.loop:
+            return self._left("while loading", FINE)
+        try:
+            return self._play(self.loop, startup_s)
+        except BaseException as error:
+            self.loop.program.files.crashed(error)
+            raise
+
+    def _begin(self) -> dict[str, float]:
+        """Make the loop of the first configuration, unless somebody quits while it loads; return what that took.
+
+        What was loaded is kept by the loop alone, so that it can be freed when another configuration is opened.
+        """
         loaded = self._load()
         if not loaded:
-            return self._left("while loading", FINE)
+            return {}
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
@@ -104,20 +120,17 @@ class Session:
         program.techniques.follow(loaded.follow)
         if self.options.record:
             self._start_recording(program, self.options.record)
-        try:
-            return self._play(self.loop, loaded)
-        except Exception as error:
-            self.loop.program.files.crashed(error)
-            raise
+        return {"import": loaded.import_s, "compile": loaded.compile_s}
 
-    def _play(self, loop: Loop, loaded: Loaded) -> int:
+    def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Run the loop to its end, then those of the configurations that were opened; write what was asked for."""
         loop.frame()
-        startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
+        startup_s["first_frame"] = seconds_since_start()
         loop.run()
         while loop.opened and loop.frames_left and not self.quitting.asked:
             self._leave_compiling(loop)
             loop = self.loop = loop.followed()
+            free_cycles()
             loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
@@ -160,10 +173,10 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [*loop.program.switchers, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [*loop.program.switchers, *loop.openings]
             for thread in threads:
                 thread.close(timeout_s)
-            self.compiling += threads
+            self.compiling.update(threads)
 
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""

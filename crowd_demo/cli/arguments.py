@@ -1,12 +1,15 @@
-"""What the commands' arguments share: a parser of one-line mistakes, numbers, files, and which configuration is meant."""
+"""What commands are, and what their arguments share: a parser of one-line mistakes, numbers, files, and which configuration is
+meant."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.app.output.files import why_unwritable
 from crowd_demo.app.process.exit_codes import MISTAKEN
@@ -17,6 +20,33 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
 DEFAULT_CONFIG = "20k"
+Read = TypeVar("Read")
+RUN = "run"  # the command if none is named
+COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
+    RUN: ("run", "open a window and run a configuration; the command if none is named"),
+    "replay": ("run", "make a recorded run again, and compare its state hashes"),
+    "sweep": ("measuring", "measure one technique at each of its values"),
+    "ablate": ("measuring", "switch off each technique in turn: what each one buys"),
+    "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
+    "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
+    "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
+    "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
+    "validate": ("validate", "hold how people walk against the literature"),
+    "layout": ("measuring", "measure columns against records"),
+    "memory": ("measuring", "compare ways to store components with their formulas"),
+}
+
+
+class Command(NamedTuple):
+    """A command of `crowd-demo`; `run` returns the exit code.
+
+    `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or raises
+    ValueError with a line for each mistake.
+    """
+
+    parser: Callable[[], Parser]
+    run: Callable[..., int]
+    read: Callable[[argparse.Namespace], object] | None = None
 
 
 class Parser(argparse.ArgumentParser):
@@ -72,6 +102,32 @@ def unwritable(option: str, path: Path) -> Iterator[str]:
 def unwritable_report(args: argparse.Namespace) -> Iterator[str]:
     if args.report and args.report != STDOUT:
         yield from unwritable("--report", args.report)
+
+
+def refuse(mistakes: Iterable[str]) -> None:
+    """Raises ValueError with a line for each mistake, if there is any."""
+    if lines := list(mistakes):
+        raise ValueError("\n".join(lines))
+
+
+def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
+    """Read something; if it cannot be read, add a line for each mistake and return None."""
+    try:
+        return read()
+    except ValueError as error:
+        mistakes += str(error).splitlines()
+        return None
+
+
+def print_error(*lines: str) -> None:
+    with suppress(OSError):  # there is nowhere else to tell that standard error is full
+        print(*lines, sep="\n", file=sys.stderr)
+
+
+def mistaken(*lines: str) -> int:
+    """Print a line for each mistake of the user; return the exit code."""
+    print_error(*lines)
+    return MISTAKEN
 
 
 # --- the crowd of an experiment --------------------------------------------------------------------------------------

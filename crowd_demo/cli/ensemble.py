@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
-from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_overrides, parser_of
-from crowd_demo.cli.exits import mistaken, print_error
+from crowd_demo.cli.arguments import Command, Parser, add_crowd, count, crowd_overrides, mistaken, parser_of, print_error
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
@@ -232,3 +231,6 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
 
 def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
+
+
+ENSEMBLE = Command(parser, run)

@@ -46,7 +46,7 @@ def user_cache() -> Path:
 
 
 def _home() -> Path:
-    if os.name == "posix" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
+    if sys.platform != "win32" and not os.environ.get("HOME"):  # an empty HOME would be the root folder
         import pwd
 
         try:

@@ -8,14 +8,15 @@ from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
-import numba
+from crowd_demo.compute import cache
+from crowd_demo.compute.workers import HAS_POOL, field, run_shares
+
+# isort: split
+import numba  # by workers.py first, which looks at its settings
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, typeof_impl
-
-from crowd_demo.compute import cache
-from crowd_demo.compute.workers import HAS_POOL, field, run_shares
 
 # A division by zero is inf or nan, never a branch; the wrapper is for C.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}

@@ -17,19 +17,22 @@ import os
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, files
 
-TBB = ("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")
+from crowd_demo.compute import numba_settings
+
+OTHERS = ("omp", "workqueue")  # layers that NUMBA_THREADING_LAYER may ask for
+LIBRARIES = ("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")
 
 
-def _load_tbb() -> None:
+def load_tbb() -> None:
     """Load the library of the distribution `tbb`, if there is one, so that Numba finds it.
 
     The wheel puts it where no linker looks, and setting a path would need another process.
     """
-    if "NUMBA_THREADING_LAYER" in os.environ:
+    if os.environ.get("NUMBA_THREADING_LAYER") in OTHERS:
         return
     with suppress(PackageNotFoundError, OSError):
         for file in files("tbb") or ():
-            if file.name in TBB:
+            if file.name in LIBRARIES:
                 ctypes.CDLL(str(file.locate()), mode=ctypes.RTLD_GLOBAL)
                 return
 
@@ -37,9 +40,12 @@ def _load_tbb() -> None:
 # OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
 # 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-_load_tbb()
+load_tbb()
 
-import numba  # noqa: E402
+with numba_settings.checked():
+    numba_settings.check_features()
+    import numba
+
 from llvmlite import binding, ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
@@ -60,7 +66,10 @@ def threading_layer() -> str:
     return str(numba.threading_layer())
 
 
-numba.set_num_threads(max_threads())
+with numba_settings.checked():
+    numba_settings.check_threads(max_threads())
+    numba.set_num_threads(max_threads())
+
 POOL, THREADS = "numba_parallel_for", "get_num_threads"  # Numba's functions, by their names in LLVM's code
 HAS_POOL = bool(binding.address_of_symbol(POOL) and binding.address_of_symbol(THREADS))
 

@@ -36,7 +36,8 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
     `workers` processes of this machine, as many as it has cores if that is None and no more than fit into memory; or those of
     a Dask `scheduler`'s address. `again` makes all runs, to compare their state hashes with those that are there.
-    Raises OSError, and ExecutorError where nobody can make runs.
+    Raises OSError, ValueError for a folder in which something else stands in the place of a file, such as a link that leads
+    out of it, and ExecutorError where nobody can make runs.
     """
     from crowd_demo.ensemble.executors import make_executor
     from crowd_demo.ensemble.running import carry_out_all, look, write_manifest, write_table
@@ -60,9 +61,8 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
 
 def table(plan: Plan, out: str | Path) -> Table:
-    """Return the table of what the folder has, in the order of the plan. Raises OSError."""
-    from crowd_demo.ensemble.rows import read_rows
-    from crowd_demo.ensemble.running import ROWS
+    """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
+    from crowd_demo.ensemble.running import rows_of
     from crowd_demo.ensemble.table import make_table
 
-    return make_table(plan, read_rows(Path(out) / ROWS).rows)
+    return make_table(plan, rows_of(Path(out)).rows)

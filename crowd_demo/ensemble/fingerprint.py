@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from crowd_demo.config.maps import bytes_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import PACKAGE, find_map
 from crowd_demo.registry.plugins import sources
@@ -58,4 +59,4 @@ def is_unread(path: str) -> bool:
 
 def _map_hash(name: str | None) -> str:
     """What the walls are, wherever the file lies."""
-    return hashlib.blake2b(find_map(name).read_bytes(), digest_size=8).hexdigest() if name else ""
+    return hashlib.blake2b(bytes_of(find_map(name)), digest_size=8).hexdigest() if name else ""

@@ -13,6 +13,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crowd_demo.registry.texts import error_line
+
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 
 
@@ -60,8 +62,8 @@ def carry_out(job: Job, worker: str = "") -> Row:
         try:
             state_hash, values = _run(job)
             row = Row(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
-        except Exception as error:  # of any kind: a run that fails is a row
-            row = Row(key=job.key, error=one_line(error))
+        except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
+            row = Row(key=job.key, error=error_line(error))
         cpu, versions = _made_with()
         return row.model_copy(update={"seconds": time.perf_counter() - began, "cpu": cpu, "versions": versions,
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
@@ -84,15 +86,10 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
     return sim.state_hash(), sampler.folded()
 
 
-def one_line(error: BaseException) -> str:
-    """Its kind and the first line of its text."""
-    return " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]]).rstrip(":")[:400]
-
-
 @cache
 def _made_with() -> tuple[str, str]:
     """The processor, and the versions of the program and of its libraries."""
-    from crowd_demo.measure.machine import machine, versions
+    from crowd_demo.measure.record import machine, versions
 
     found = machine()
     text = ", ".join(f"{name} {version}" for name, version in versions().items())

@@ -2,14 +2,16 @@
 
 A line is a checksum and a row as JSON, written at once, flushed and synced: whatever ends the program, all lines before are
 whole. A line that is not is skipped and named, and its run is done again. If one cannot be written, what was written of it is
-cut off again.
+cut off again. The folder may be somebody else's: what stands in the place of a file is looked at before it is read.
 """
 
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,9 +20,13 @@ from typing import NamedTuple, Self
 
 from pydantic import ValidationError
 
+from crowd_demo.app.output.files import is_special
+from crowd_demo.config.files import read_bounded
 from crowd_demo.ensemble.job import Row
 
 SUFFIX = ".rows"
+MOST_BYTES = 1 << 29  # of a file: 100,000 rows with a hundred values each
+MOST_NAMED = 100  # damaged lines
 CHECKSUM_BYTES = 6
 
 
@@ -28,7 +34,7 @@ class Found(NamedTuple):
     """What a folder has."""
 
     rows: tuple[Row, ...]  # in the order of files and lines; a key may come several times
-    damaged: tuple[str, ...]  # FILE:LINE of each
+    damaged: tuple[str, ...]  # FILE:LINE of each, up to `MOST_NAMED`
 
 
 class RowFiles:
@@ -78,17 +84,45 @@ class RowFiles:
         self.close()
 
 
+def check_inside(path: Path, folder: Path) -> None:
+    """Raise ValueError where links lead out of the folder."""
+    if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
+        raise ValueError(f"{path}: a link that leads out of {folder}")
+
+
+def check_file(path: Path, folder: Path) -> None:
+    """Raise ValueError where links lead out of the folder, or to what is neither a regular file nor missing."""
+    check_inside(path, folder)
+    if is_special(path):
+        raise ValueError(f"{path}: not a regular file")
+
+
 def read_rows(folder: Path) -> Found:
-    """Read all rows of a folder, which need not exist. Raises OSError."""
-    rows, damaged = [], []
+    """Read all rows of a folder, which need not exist. Raises OSError; ValueError for what can be none of its files."""
+    rows, damaged, unnamed = list[Row](), list[str](), 0
     for path in sorted(folder.glob(f"*{SUFFIX}")):
-        for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
-            row = row_of(line)
+        check_file(path, folder)
+        for number, line in enumerate(io.BytesIO(_bytes_of(path)), 1):
+            row = row_of(line.removesuffix(b"\n"))
             if row:
                 rows.append(row)
-            elif line:
+            elif line != b"\n" and len(damaged) < MOST_NAMED:
                 damaged.append(f"{path}:{number}")
+            elif line != b"\n":
+                unnamed += 1
+    if unnamed:
+        damaged[-1] += f" (and {unnamed:,} more lines)"
     return Found(tuple(rows), tuple(damaged))
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        data = read_bounded(path, MOST_BYTES)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
+    return data
 
 
 def line_of(row: Row) -> bytes:
@@ -113,9 +147,10 @@ def _checksum(content: bytes) -> bytes:
 
 def _sync_folder(folder: Path) -> None:
     """Let a new file be found after a power failure, where the system can do that."""
-    with suppress(OSError, AttributeError):
-        number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)

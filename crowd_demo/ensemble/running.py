@@ -18,7 +18,8 @@ from crowd_demo.ensemble.job import Row
 from crowd_demo.ensemble.manifest import manifest
 from crowd_demo.ensemble.parquet import parquet
 from crowd_demo.ensemble.plan import Plan, Run
-from crowd_demo.ensemble.rows import RowFiles, read_rows
+from crowd_demo.ensemble.plot import PLOT
+from crowd_demo.ensemble.rows import Found, RowFiles, check_file, check_inside, read_rows
 from crowd_demo.ensemble.table import Table, finished_keys, make_table
 
 ROWS, MANIFEST, TABLE, PARQUET = "rows", "manifest.json", "table.csv", "table.parquet"
@@ -33,10 +34,21 @@ class Begun(NamedTuple):
 
 
 def look(plan: Plan, out: Path, again: bool = False) -> Begun:
-    """Read what the folder has, which need not exist; `again` asks for all runs once more. Raises OSError."""
-    found = read_rows(out / ROWS)
+    """Read what the folder has, which need not exist; `again` asks for all runs once more.
+
+    Raises OSError; ValueError where something else stands in the place of a file that is read or will be written.
+    """
+    for name in (MANIFEST, TABLE, PARQUET, PLOT):
+        check_file(out / name, out)
+    found = rows_of(out)
     finished = set() if again else finished_keys(found.rows)
     return Begun(found.rows, tuple(run for run in plan.runs if run.key not in finished), found.damaged)
+
+
+def rows_of(out: Path) -> Found:
+    """Read the rows of an ensemble's folder. Raises OSError and ValueError."""
+    check_inside(out / ROWS, out)
+    return read_rows(out / ROWS)
 
 
 def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor) -> Generator[Row | None, None, None]:
@@ -62,7 +74,7 @@ def write_manifest(plan: Plan, out: Path) -> None:
 
 def write_table(plan: Plan, out: Path, rows: Iterable[Row] | None = None) -> Table:
     """Merge what the folder has, or these rows, and write the table. Raises OSError."""
-    table = make_table(plan, read_rows(out / ROWS).rows if rows is None else rows)
+    table = make_table(plan, rows_of(out).rows if rows is None else rows)
     write_file(out / TABLE, table.csv().encode())
     if content := parquet(table):
         write_file(out / PARQUET, content)

@@ -25,7 +25,7 @@ BUILT_IN: tuple[MeasureEntry, ...] = (
 )
 
 MEASURES: dict[str, MeasureEntry] = {
-    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.measures, lambda entry: entry.name)}
+    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.measures, lambda entry: (entry.name,))}
 
 
 def of_column(column: str) -> MeasureEntry:

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry.entries import Value
@@ -99,6 +100,8 @@ def decode(data: bytes) -> Snapshot:
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
         history=_history(header.history, header.tick), **arrays)
     _check_ids(snapshot)
+    if short := shortage(snapshot.agents * AGENT):
+        raise SaveError(short)
     return _with_techniques(snapshot)
 
 

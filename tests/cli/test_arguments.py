@@ -52,7 +52,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
 ])
 def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkeypatch, args, line):
     monkeypatch.chdir(tmp_path)
-    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n")
+    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n", "utf-8")
     assert line in errors_of(*args) and not started
 
 
@@ -105,6 +105,8 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
+    (["layout", "999999999999"], "agents: needs about 190,734,863 MB of memory, and "),
+    (["memory", "999999999999"], "entities: needs about 95,367,431 MB of memory, and "),
     (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
     (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),
     (["memory", "--bogus"], "crowd-demo memory: unrecognized arguments: --bogus"),
@@ -134,7 +136,7 @@ def test_an_experiment_of_one_number_gets_it(monkeypatch):
 @quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
-    path.write_text("agnts: 5\noptimizations: {cull: no}\n")
+    path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
     lines = errors_of("--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
     assert [line.split(": ")[0] for line in lines] == [
         "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]

@@ -136,5 +136,5 @@ def test_a_kernel_and_what_it_inlines_may_print_compiled_or_loaded(run) -> None:
 
 
 def test_kernels_may_be_typed_into_a_prompt() -> None:
-    done = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([sys.executable, "-c", PRINTING], capture_output=True, encoding="utf-8", timeout=100)
     assert done.stdout.splitlines() == PRINTED, done.stderr

@@ -223,7 +223,7 @@ tell(then)
 @pytest.fixture
 def tell(run, tmp_path: Path) -> Callable[[str], list[str]]:
     """What a program prints that shares functions and a cache with others."""
-    (tmp_path / "shared.py").write_text("import numpy as np\n" + SHARED)
+    (tmp_path / "shared.py").write_text("import numpy as np\n" + SHARED, "utf-8")
     return lambda program: run(program).stdout.splitlines()
 
 

@@ -93,7 +93,7 @@ def test_the_code_of_the_page_runs_and_an_iterator_gives_rows(tmp_path: Path, mo
     exec(compile(block, "docs/ensemble.md", "exec"), names)
     table = names["table"]
     assert isinstance(table, ensemble.Table) and table.finished == 4 and len(capsys.readouterr().out.splitlines()) == 5
-    assert (tmp_path / "radii/table.csv").read_text() == table.csv()
+    assert (tmp_path / "radii/table.csv").read_text("utf-8") == table.csv()
     plan = names["plan"]
     assert isinstance(plan, ensemble.Plan) and list(ensemble.run(plan, "radii")) == []
 

@@ -55,8 +55,8 @@ class Opening:
 
     @property
     def busy(self) -> bool:
-        """Is the thread alive, which may be inside the compiler?"""
-        return self._thread.is_alive()
+        """Is the thread at work, so that it may be inside the compiler?"""
+        return not self._result.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Give up as soon as possible, and wait for that at most so long."""

@@ -11,6 +11,7 @@ from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
@@ -76,11 +77,10 @@ class CrowdFiles:
             self._notices.add(f"recorded {self._crowd.recording.path}", "record")
         self._crowd.recording = None
 
-    def crashed(self, error: Exception) -> None:
+    def crashed(self, error: BaseException) -> None:
         """End the recording with the step that crashed, and let the error name it."""
         if self._crowd.recording:
-            what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            self._end_recording(crash=what)
+            self._end_recording(crash=error_line(error)[:200])
             error.add_note(f"crowd-demo replay {self._crowd.recording.path} leads there again")
 
     def _toggle_recording(self) -> None:

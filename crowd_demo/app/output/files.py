@@ -11,6 +11,7 @@ import errno
 import os
 import re
 import stat
+import sys
 import tempfile
 from itertools import count
 from pathlib import Path
@@ -67,6 +68,8 @@ def is_special(path: Path) -> bool:
 
 def _descriptor(path: Path) -> int | None:
     """The number of this process's descriptor that the path names, itself or by links."""
+    if sys.platform == "win32":
+        return None
     for _ in range(MOST_LINKS):
         if re.fullmatch("[0-9]{1,9}", path.name) and path.parent.resolve() == DESCRIPTORS.resolve():
             return int(path.name)
@@ -78,7 +81,9 @@ def _descriptor(path: Path) -> int | None:
 
 def _takes_writing(number: int) -> bool:
     """Raises OSError if there is no such descriptor."""
-    import fcntl  # there are no paths of descriptors where there is no such module
+    if sys.platform == "win32":
+        return False
+    import fcntl
 
     return fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 

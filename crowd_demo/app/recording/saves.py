@@ -10,6 +10,7 @@ from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.save_format import SaveError, decode, encode
 from crowd_demo.sim.snapshot import Snapshot, differences
 
@@ -38,12 +39,9 @@ def named(origin: object, data: bytes) -> Snapshot:
     try:
         return decode(data)
     except SaveError as error:
-        raise SaveError(one_line(f"{origin}: {error}")) from None
-
-
-def one_line(text: str) -> str:
-    """The text with what cannot be printed escaped."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+        raise SaveError(printable(f"{origin}: {error}")) from None
+    except MemoryError:
+        raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
 
 
 def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
-from crowd_demo.measure.trajectories.flow import steps_across
-from crowd_demo.measure.trajectories.table import Line, Rectangle
+from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
 from crowd_demo.sim.simulation import Simulation
 
 

@@ -16,6 +16,7 @@ from crowd_demo.render.colours.base import CATEGORIES, RGB, ColourMode, Legend
 from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.stage import unchecked
 
 
 class Movers(NamedTuple):
@@ -52,7 +53,7 @@ class WorkerColours(ColourMode):
 
 def movers(sim: Simulation) -> int:
     """How many workers share the stage *move*."""
-    for stage in sim.stages:
+    for stage in map(unchecked, sim.stages):
         if isinstance(stage, Move):
             return cast(int, stage.move(sim.world).args[0])
     return 1

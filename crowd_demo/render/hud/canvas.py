@@ -6,7 +6,9 @@ parts are registered as targets: what a click there, or a cursor that rests ther
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import pygame
@@ -17,6 +19,7 @@ from crowd_demo.render.hud.theme import EDGE, KEY, NORMAL, PANEL, SMALL, TEXT, C
 
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # left, top, width, height
+LEAST_PX = 6  # of text, however small the scale is
 CORNER = 8.0  # radius of a panel's corners
 
 
@@ -86,17 +89,17 @@ class Canvas:
 
     def wrapped(self, text: str, width: float, size: float = NORMAL, most: int = 99) -> list[str]:
         """The text in lines no wider than that, at most `most` of them, of which the last may be cut."""
-        lines: list[str] = []
-        words = text.split()
-        while words and len(lines) < most - 1:
-            fitting = next((count for count in range(len(words), 1, -1)
-                            if self.width(" ".join(words[:count]), size) <= width), 1)
-            lines.append(self.fitted(" ".join(words[:fitting]), width, size))
-            words = words[fitting:]
-        return [*lines, self.fitted(" ".join(words), width, size)] if words else lines
+        px, lines, words, begin = self._font_px(size), list[str](), text.split(), 0
+        ends = list(accumulate(self.pen.width(f" {word}", px) for word in words))  # most of them have been measured before
+        room = width * self.scale + self.pen.width(" ", px)
+        while begin < len(words) and len(lines) < most - 1:
+            end = max(bisect(ends, room + (ends[begin - 1] if begin else 0)), begin + 1)
+            lines.append(self.fitted(" ".join(words[begin:end]), width, size))
+            begin = end
+        return [*lines, self.fitted(" ".join(words[begin:]), width, size)] if begin < len(words) else lines
 
     def _font_px(self, size: float) -> int:
-        return max(self.px(size), 6)
+        return max(self.px(size), LEAST_PX)
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 

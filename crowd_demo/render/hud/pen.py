@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pygame
 
+from crowd_demo.registry.texts import printable
 from crowd_demo.render.hud.theme import DARK, NORMAL, RGBA, TEXT, Colour, Theme
 
 KEPT = 2048  # rendered texts, about 2 KB each
+MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
 
 FACES = (
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
@@ -38,6 +40,7 @@ class Pen:
         self.theme = theme
         self._fonts: dict[int, pygame.font.Font] = {}
         self._kept: dict[tuple[str, int, RGBA], pygame.Surface] = {}
+        self._widths: dict[tuple[str, int], int] = {}
 
     def colour(self, colour: Colour) -> RGBA:
         """The colour that a name stands for in the present theme."""
@@ -45,7 +48,7 @@ class Pen:
 
     def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
         """The text on a transparent surface, which must not be changed."""
-        key = text, size, self.colour(colour)
+        key = printable(text), size, self.colour(colour)
         if key not in self._kept:
             if len(self._kept) >= KEPT:
                 self._kept.clear()
@@ -54,8 +57,13 @@ class Pen:
 
     def width(self, text: str, size: int = NORMAL) -> int:
         """Pixels that the text takes."""
-        font, digits = self._font(size), len(re.findall(r"\d", text))
-        return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
+        key = text, size
+        if key not in self._widths:
+            if len(self._widths) >= MEASURED:
+                self._widths.clear()
+            font, parts = self._font(size), re.split(r"\d", printable(text))
+            self._widths[key] = (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
+        return self._widths[key]
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
@@ -75,6 +83,8 @@ class Pen:
         image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
         x = 0
         for words in re.findall(r"\d|\D+", text):
+            if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+                continue
             part = font.render(words, True, colour)
             width = digit if words.isdigit() else part.get_width()
             image.blit(part, (x + (width - part.get_width()) // 2, 0))

@@ -138,8 +138,9 @@ class Flock(Behaviour):
         return kind(
             eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
-            sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
-            cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
+            sight_sq=f(settings.sight) * f(settings.sight), separation_sq=f(settings.separation) * f(settings.separation),
+            align=f(settings.align), cohere=f(settings.cohere), separate=f(settings.separate),
+            inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),

@@ -60,7 +60,7 @@ for options in all_choices(driven.config.optimizations):
 
 def run_fresh(script: str, *arguments: str) -> None:
     """In a process that has compiled nothing yet."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script, *arguments], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script, *arguments], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
 
 

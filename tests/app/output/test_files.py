@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo.app.output.files import free_name, why_unwritable, write_file
 
@@ -19,7 +20,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and d
 
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
-    os.mkfifo(tmp_path / "fifo.png")
+    make_fifo(tmp_path / "fifo.png")
     return tmp_path / "fifo.png"
 
 

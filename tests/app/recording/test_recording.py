@@ -55,6 +55,18 @@ def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: P
     assert player.parted is None and player.compared == 3 and sim.state_hash() == run.sim.state_hash()
 
 
+@pytest.mark.parametrize("steps", [0, 33, 40])  # at 40 there is a hash before the actions, too
+def test_the_last_hash_is_compared_after_the_actions_of_its_tick(steps: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    run = Run(path, 9)
+    run.steps(steps)
+    run.act(Populate(50))
+    run.recording.close(run.sim)
+    player, sim = replayed(read_recording(path))
+    assert player.parted is None and player.compared == steps // 20 + 1
+    assert (sim.tick, sim.state_hash()) == (steps, run.sim.state_hash())
+
+
 def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:
     path = tmp_path / "a.replay"
     run = Run(path, 6)

@@ -15,6 +15,8 @@ from damages import damages
 from crowd_demo.app.recording.saves import newest, read_save, with_overrides, write_save
 from crowd_demo.cli import main
 from crowd_demo.config.loader import ConfigError, parse_overrides
+from crowd_demo.config.memory import AGENT
+from crowd_demo.sim import save_format
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encode, sealed
 from crowd_demo.sim.simulation import Simulation
@@ -158,6 +160,13 @@ def test_other_files_are_told_apart(people: Simulation, place: int, value: int, 
     assert said in outcome(sealed(bytes(data)))
 
 
+def test_more_agents_than_there_is_memory_for_are_one_line(people: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the configuration says."""
+    data = encode(people.snapshot(), "1")
+    monkeypatch.setattr(save_format, "shortage", lambda needed: f"needs {needed}")
+    assert outcome(data) == f"needs {90 * AGENT}"
+
+
 @pytest.mark.quick
 @pytest.mark.parametrize("content", [b"", b"x", MAGIC, MAGIC + bytes(100), b"\x89PNG\r\n\x1a\n" + bytes(1000)])
 def test_a_foreign_file_is_one_line_and_exit_code_2(
@@ -191,7 +200,7 @@ def test_the_command_line_goes_on_from_a_save(people: Simulation, tmp_path: Path
     again.step(10)
     arguments = ["--load", str(path), "--headless", "--no-render", "--frames", "10", "--report", str(report)]
     assert main([*arguments, "--threads", "1", "--set", "optimizations.neighbours=buckets"]) == 0
-    assert again.state_hash() in report.read_text() and '"steps": 35' in report.read_text()
+    assert again.state_hash() in report.read_text("utf-8") and '"steps": 35' in report.read_text("utf-8")
     assert main([*arguments, "--set", "agents=5"]) == 2
     assert "--set:1: agents: cannot be changed" in capsys.readouterr().err
     assert main([*arguments, "--config", "1k"]) == 2
