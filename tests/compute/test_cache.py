@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.compute import cache
-from crowd_demo.compute.cache import CHECKSUM_BYTES, LEFT_S, KernelFiles
-from crowd_demo.compute.cache_folder import is_first_start, user_cache
+from crowd_demo.compute.cache import CHECKSUM_BYTES, LEFT_S, KernelFiles, is_first_start, user_cache
 
 PROGRAM = """
 import shutil, sys
@@ -31,7 +30,7 @@ def sevens(kind):
 
 right = sevens(np.int32)
 if "--remove" in sys.argv:
-    shutil.rmtree(cache.FOLDER.parent)
+    shutil.rmtree(cache.folder().parent)
     right &= sevens(np.int64)
 print("right" if right else "wrong", "loaded" if add.entry.stats.cache_hits else "compiled", CACHE_LASTS)
 """
@@ -163,10 +162,10 @@ def test_processes_may_write_at_once(start: Started) -> None:
     ("CPU_NAME=generic", False), ("CPU_FEATURES=+sse2", False), ("NUM_THREADS=1", True), ("THREADING_LAYER=omp", True)])
 def test_settings_that_change_the_code_have_a_folder_of_their_own(setting: str, same: bool) -> None:
     name, _, value = setting.partition("=")
-    command = [sys.executable, "-c", "from crowd_demo.compute.cache import FOLDER; print(FOLDER)"]
+    command = [sys.executable, "-c", "from crowd_demo.compute.cache import folder; print(folder())"]
     found = subprocess.run(command, env={**os.environ, f"NUMBA_{name}": value}, capture_output=True, encoding="utf-8",
                            check=True)
-    assert (found.stdout.strip() == str(cache.FOLDER)) is same
+    assert (found.stdout.strip() == str(cache.folder())) is same
 
 
 @pytest.mark.quick
@@ -213,5 +212,6 @@ def test_who_has_no_home_has_no_cache(monkeypatch: pytest.MonkeyPatch, capsys: p
     for name in ("CROWD_DEMO_CACHE", "HOME", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(pwd, "getpwuid", nobody)
-    assert cache._folder() is None and not cache._has_room(None) and not is_first_start()
+    monkeypatch.setattr(cache, "folder", cache.folder.__wrapped__)
+    assert cache.folder() is None and not cache.has_room.__wrapped__() and cache.is_empty() and not is_first_start()
     assert capsys.readouterr().err.startswith("crowd-demo: this user has no home folder; set CROWD_DEMO_CACHE")

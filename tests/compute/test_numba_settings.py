@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowd_demo.compute import threads
+from crowd_demo.compute import workers
 
 COMMAND = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--headless", "--frames", "1"]
 
@@ -35,13 +35,13 @@ def test_a_setting_with_which_numba_does_not_start_is_one_line(name: str, value:
 def test_tbb_is_loaded_unless_another_layer_is_asked_for(
         layer: str | None, loaded: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
-    monkeypatch.setattr(threads, "files", lambda _: [Library("lib/LICENSE"), Library(f"lib/{threads.LIBRARIES[0]}")])
+    monkeypatch.setattr(workers, "files", lambda _: [Library("lib/LICENSE"), Library(f"lib/{workers.LIBRARIES[0]}")])
     monkeypatch.setattr(ctypes, "CDLL", lambda path, mode: seen.append(path))
     monkeypatch.delenv("NUMBA_THREADING_LAYER", raising=False)
     if layer:
         monkeypatch.setenv("NUMBA_THREADING_LAYER", layer)
-    threads.load_tbb()
-    assert seen == [f"lib/{threads.LIBRARIES[0]}"] * loaded
+    workers.load_tbb()
+    assert seen == [f"lib/{workers.LIBRARIES[0]}"] * loaded
 
 
 class Library(PackagePath):

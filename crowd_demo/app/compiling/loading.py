@@ -21,7 +21,7 @@ from crowd_demo.app.process.heap import importing
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.cache_folder import is_first_start
+from crowd_demo.compute.cache import is_first_start
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values

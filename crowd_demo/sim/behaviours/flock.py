@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
-from crowd_demo.compute.counted import sum_capacity
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.packed import sum_capacity
 from crowd_demo.compute.simd import chance, root, select, splat
 from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.behaviours import FlockSettings

@@ -1,4 +1,4 @@
-"""Sums that count: in lanes and alone they find how many numbers were added, and how far these lay from one's own."""
+"""Sums that count, in lanes and alone; and pairs of 16 bits, by the processor's instruction and by plain ones."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowd_demo.compute.counted import counted, nothing_counted, settled, sum_capacity
+from crowd_demo.compute import packed
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.packed import counted, halves, nothing_counted, settled, squares_apart, sum_capacity
 from crowd_demo.compute.simd import LANES, lane_numbers, splat, wrap32
-from crowd_demo.compute.simd_memory import store
+from crowd_demo.compute.simd_memory import load, store
 
 pytestmark = pytest.mark.quick
 FAR = 2**31 - 1 - 2**20  # numbers are cut above, and their differences are not
@@ -65,3 +66,39 @@ def test_there_is_room_for_as_many_as_fit_and_no_more(most):
     for count, right in ((fits, True), (fits + 1, False)):
         in_lanes(np.full(count, most, np.int32), np.int32(0), count + 1, found)
         assert ((found[0], found[LANES]) == expected(np.full(count, most), 0)) == right
+
+
+# --- pairs -----------------------------------------------------------------------------------------------------------
+
+def _measure(low, high, other, out):
+    pairs = halves(load(low, 0), load(high, 0))
+    store(out, LANES, pairs)
+    store(out, 0, squares_apart(pairs, other))
+
+
+by_instruction, plainly = device(_measure), device(_measure)
+steps = st.integers(-2**20, 2**20)
+
+
+def measured(low, high, other, measure):
+    out = np.zeros(2 * LANES, np.int32)
+    measure(np.array(low, np.int32), np.array(high, np.int32), other, out)
+    return out
+
+
+@pytest.fixture(autouse=True, scope="module")
+def compiled():
+    """Compile `plainly` while no instruction is known."""
+    known, packed.SUMS_OF_PRODUCTS = packed.SUMS_OF_PRODUCTS, ()
+    measured([0] * LANES, [0] * LANES, np.int32(0), plainly)
+    packed.SUMS_OF_PRODUCTS = known
+
+
+@given(st.lists(steps, min_size=LANES, max_size=LANES), st.lists(steps, min_size=LANES, max_size=LANES), steps, steps)
+def test_differences_are_those_of_the_lower_sixteen_bits(low, high, other_low, other_high):
+    other = np.int32(np.uint32((other_high & 0xFFFF) << 16 | other_low & 0xFFFF).view(np.int32))
+    found = measured(low, high, other, by_instruction)
+    assert np.array_equal(found, measured(low, high, other, plainly))
+    across, down = (((np.array(mine) - one + 2**15) % 2**16 - 2**15) for mine, one in ((low, other_low), (high, other_high)))
+    assert found[:LANES].tolist() == (across**2 + down**2).astype(np.uint32).view(np.int32).tolist()
+    assert (found[LANES:] & 0xFFFF).tolist() == (np.array(low) & 0xFFFF).tolist()
