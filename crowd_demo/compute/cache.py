@@ -30,7 +30,7 @@ from crowd_demo.compute.machine_code import MachineCodes
 from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
-COMPILED = b"@device", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
+COMPILED = b"@device", b"@formula", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
 CHECKSUM_BYTES = 16
 ROOM_BYTES = 1 << 20  # at least this much must fit into the folder: a large kernel
 _said: set[str] = set()

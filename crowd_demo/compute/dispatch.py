@@ -6,7 +6,8 @@
     @implements(pairwise.accumulate, FlockRules)
     def accumulate(rules, ...): ...                              once for each behaviour
 
-A body for `object` is that of all types without one of their own.
+A body also serves subclasses that have none of their own, so that for `object` serves all types. Bodies are formulas:
+numbers in their source take the type of what they are combined with (formula.py).
 
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
 it implements, so its module imports that function: the order of imports does not matter.
@@ -20,6 +21,7 @@ from typing import Any, ParamSpec, TypeVar
 from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global
 
+from crowd_demo.compute.formula import with_number_rule
 from crowd_demo.compute.inlined import Inlined, inlined
 
 P = ParamSpec("P")
@@ -40,7 +42,8 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
         key = function
 
         def generic(self, args: Any, kws: Any) -> Any:
-            body = bodies.get(getattr(args[0], "instance_class", None), bodies.get(object))  # type: ignore[arg-type]
+            kinds = getattr(args[0], "instance_class", object).__mro__
+            body = next((bodies[kind] for kind in kinds if kind in bodies), None)
             if body is None:
                 return None
             signature = types.Dispatcher(body).get_call_type(self.context, args, kws)
@@ -55,8 +58,13 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
-    """Make the decorated function the body of a generic one, for a first argument of one of these types."""
+    """Make the decorated formula the body of a generic function, for a first argument of one of these types."""
     def define(body: Body) -> Body:
-        _bodies[function].update(dict.fromkeys(kinds, inlined(body)))
+        provide(function, with_number_rule(body), *kinds)
         return body
     return define
+
+
+def provide(function: Callable[..., object], body: Callable[..., object], *kinds: type) -> None:
+    """Make a function the body of a generic one, as it is."""
+    _bodies[function].update(dict.fromkeys(kinds, inlined(body)))

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from crowd_demo.compute.simd import LANES, _broadcast, i32v
+from crowd_demo.compute.simd import LANES, i32v, repeat
 
 _intrinsic: Callable[..., Callable[..., Any]] = intrinsic
 _HALVES = ir.VectorType(ir.IntType(16), 2 * LANES)
@@ -31,7 +31,7 @@ def halves(context: Any, low: Any, high: Any) -> Any:
 def squares_apart(context: Any, pairs: Any, other: Any) -> Any:
     """The sum of the squares of both differences of sixteen pairs to one pair."""
     def code(c: Any, b: Any, s: Any, a: Any) -> Any:
-        apart = b.sub(b.bitcast(a[0], _HALVES), b.bitcast(_broadcast(b, a[1], i32v), _HALVES))
+        apart = b.sub(b.bitcast(a[0], _HALVES), b.bitcast(repeat(b, a[1]), _HALVES))
         known = c.codegen()._tm_features.split(",")
         width, name = next(((width, name) for feature, width, name in SUMS_OF_PRODUCTS if feature in known), (0, ""))
         return _joined(b, [_summed(b, part, name) for part in _cut(b, apart, width)]) if name else _summed_plainly(b, apart)
