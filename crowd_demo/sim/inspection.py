@@ -14,7 +14,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.sim.behaviours.people_columns import WAITING
+from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
 from crowd_demo.sim.measures import density_text, length_text, place_text, speed_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs

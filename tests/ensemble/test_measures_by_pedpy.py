@@ -14,7 +14,7 @@ from crowd_demo.ensemble.measures.people import Speed
 from crowd_demo.ensemble.measures.places import Flow, density
 from crowd_demo.measure.trajectories.flow import steps_across
 from crowd_demo.measure.trajectories.table import Line
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING
 
 pedpy = pytest.importorskip("pedpy", reason="PedPy is no dependency")
 pandas = pytest.importorskip("pandas", reason="PedPy brings it")

@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.ensemble.measures.whereabouts import Whereabouts
 from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
-from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 

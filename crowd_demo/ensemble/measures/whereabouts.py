@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.sim.behaviours.people_columns import PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 

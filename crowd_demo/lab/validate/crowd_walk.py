@@ -19,7 +19,7 @@ from crowd_demo.lab.validate.leaving import Exits, Ring
 from crowd_demo.lab.validate.placing import Placed, placed
 from crowd_demo.lab.validate.scene import Scene
 from crowd_demo.measure.trajectories.table import Recorder, Trajectories
-from crowd_demo.sim.behaviours.people_columns import WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 FPS = 10

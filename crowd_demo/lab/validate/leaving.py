@@ -8,7 +8,7 @@ from crowd_demo.compute.arrays import Bools, Ints
 from crowd_demo.lab.validate.ground import Ground
 from crowd_demo.lab.validate.scene import RING_MARGIN, Scene
 from crowd_demo.measure.trajectories.table import Recorder
-from crowd_demo.sim.behaviours.people_columns import PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
 

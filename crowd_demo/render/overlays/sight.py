@@ -8,7 +8,7 @@ from crowd_demo.render.inks import BLACK, SHADOW, WHITE, ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.told import Key
-from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 
 MOST = 80  # lines
 

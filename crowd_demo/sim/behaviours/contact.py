@@ -7,7 +7,7 @@
 
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
 interaction, so the scalar kernel of *see* can do it, with rules and arrays of its own; lanes have a quicker kernel
-(contact_rows.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
+(contact_rules.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
 take seconds to compile, and the grid is there anyway for culling. It knows where agents were when it was built, so it is asked
 for all who may have come into touch since. Its cells are as wide as people look, three times as wide as they touch; so where
 many stand in a cell they are sorted once more, into small ones.
@@ -26,11 +26,10 @@ from crowd_demo.compute.arrays import Floats, Ints
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import LANES, lane_numbers, select
 from crowd_demo.compute.simd_memory import load, store
-from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
-from crowd_demo.sim.behaviours.contact_rules import ContactRules
+from crowd_demo.sim.behaviours.contact_rules import ContactRules, Near, near_of, touch_rows
 from crowd_demo.sim.behaviours.steering import SCALAR_NS
-from crowd_demo.sim.interaction.blocks import Blocks
 from crowd_demo.sim.interaction.pairwise import CANDIDATES, REGISTERS
+from crowd_demo.sim.interaction.rows import Blocks
 from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
@@ -95,7 +94,7 @@ class Contact:
         self.rules = contact_rules(body)
         self.cells: Cells
         self.memory: Memory
-        self.close: Close | None = None
+        self.near: Near | None = None
         self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
@@ -168,9 +167,9 @@ class Contact:
         if self.blocks is None:
             self.blocks = memory.row_blocks(self.cells)
         strips = memory.begin()
-        if self.close is None or self.close.listed.shape != (len(strips.floats), strips.floats.shape[2]):
-            self.close = close_of(strips)
-        return (call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.close),)
+        if self.near is None or self.near.listed.shape != (len(strips.floats), strips.floats.shape[2]):
+            self.near = near_of(strips)
+        return (call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near),)
 
 
 class SmallCells(Stage):

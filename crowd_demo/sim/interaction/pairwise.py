@@ -16,7 +16,7 @@ The type of `rules` chooses the behaviour: each implements the eight functions b
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from crowd_demo.compute.simd_memory import gather, load, onward, put, store
 from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
 
-Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen: x, y, and fields of the behaviour's own
+Seen = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
 

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.blocks import Blocks, blocks_of, largest
-from crowd_demo.sim.interaction.capped import Caps, Few, Kept, cap_counters, kept_of, see_few
-from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, rows_of, see_lists_lanes, see_lists_scalar
+from crowd_demo.sim.interaction.nearest import Caps, Few, KeptNeighbours, cap_counters, kept_of, see_few
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     COPIES,
@@ -22,8 +20,19 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     strips_of,
 )
-from crowd_demo.sim.interaction.rows import see_lanes, see_scalar
-from crowd_demo.sim.interaction.runs import Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
+from crowd_demo.sim.interaction.rows import Blocks, blocks_of, largest, see_lanes, see_scalar
+from crowd_demo.sim.interaction.runs import (
+    AgentStrip,
+    ListLayout,
+    layout_of_lists,
+    rows_of,
+    see_lists_lanes,
+    see_lists_scalar,
+    see_runs_lanes,
+    see_runs_scalar,
+    snapshot_of,
+    take_snapshot,
+)
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import Turn
 from crowd_demo.sim.stage import Stage
@@ -120,8 +129,8 @@ class Memory:
         self.most_workers = self.workers = workers
         self.capacity = capacity
         self.strips: Strips = strips_of(1024, workers)
-        self.kept: Kept = kept_of(workers)
-        self._snapshot: Snapshot | None = None
+        self.kept: KeptNeighbours = kept_of(workers)
+        self._snapshot: AgentStrip | None = None
         self._layout: ListLayout | None = None
 
     def for_workers(self, workers: int) -> Memory:
