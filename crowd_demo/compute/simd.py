@@ -306,6 +306,13 @@ def lane_numbers(context):
 
 
 @intrinsic
+def width_of(context, like):
+    """16 for a register, 1 for a number."""
+    width = LANES if isinstance(like, Lanes) else 1
+    return types.intp(like), lambda c, b, s, a: ir.Constant(ir.IntType(64), width)
+
+
+@intrinsic
 def count_set(context, lanes):
     """How many lanes of a mask are set."""
     def code(c, b, s, a):

@@ -69,9 +69,9 @@ def load(context, array, index):
 
 @intrinsic
 def store(context, array, index, value):
-    """array[index:index+16] = value."""
+    """array[index:index+16] = value, or array[index] = value, by the type of the value."""
     def code(c, b, s, a):
-        b.store(a[2], _pointer(c, b, s, a, 0, s.args[2])).align = 4
+        b.store(a[2], _pointer(c, b, s, a, 0, s.args[2] if isinstance(s.args[2], Lanes) else None)).align = 4
         return c.get_dummy_value()
     return types.void(array, types.intp, value), code
 

@@ -101,16 +101,17 @@ def finish(rules: ContactRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int
 
 # --- a pass by registers ---------------------------------------------------------------------------------------------
 
-class Near(NamedTuple):
+class NearAgents(NamedTuple):
     """Working memory; a row belongs to one worker."""
 
     listed: Ints  # [workers, as many as a strip holds]: indices into the strip
     shifts: Floats  # [workers, 2, 16]
 
 
-def near_of(strips: Strips) -> Near:
+def near_of(strips: Strips) -> NearAgents:
+    """Return the working memory that goes with the strips."""
     workers, _, capacity = strips.floats.shape
-    return Near(np.zeros((workers, capacity), np.int32), np.zeros((workers, 2, LANES), np.float32))
+    return NearAgents(np.zeros((workers, capacity), np.int32), np.zeros((workers, 2, LANES), np.float32))
 
 
 @formula
@@ -187,7 +188,7 @@ def _touch_row(cells: Cells, columns: MovingColumns, rules: ContactRules, row: i
 
 @kernel
 def touch_rows(worker: int, workers: int, cells: Cells, columns: MovingColumns, rules: ContactRules, blocks: Blocks,
-               strips: Strips, near: Near) -> None:
+               strips: Strips, near: NearAgents) -> None:
     """Write the shifts of this worker's blocks of rows, for one pass."""
     strip = (strips.floats[worker], strips.ints[worker])
     block = take_block(strips.queue, 1)

@@ -30,7 +30,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import observed_columns, observes
+from crowd_demo.sim.interaction.observed import COLUMNS, observes
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
@@ -162,7 +162,7 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 class Crates(Behaviour):
     """The behaviour *crates* (the interface is in base.py)."""
 
-    seen = observed_columns(CrateRules)
+    seen = COLUMNS[CrateRules]
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates

@@ -33,7 +33,7 @@ from crowd_demo.sim.behaviours.flock import Flock, limited, urge
 from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.observed import observed_by, observed_columns, observes
+from crowd_demo.sim.interaction.observed import COLUMNS, RECORDS, observes
 from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
@@ -80,7 +80,7 @@ class HuntRules(NamedTuple):
 
 # --- the interaction: a flock among its own kind ----------------------------------------------------------------------
 
-Bird = observed_by(FlockRules)
+Bird = RECORDS[FlockRules]
 
 
 @implements(pairwise.no_sums, HuntRules)
@@ -116,8 +116,12 @@ def perceive(rules: HuntRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
     return perceived & (other.kind == me.kind), distance
 
 
-@implements(nearest.solve, HuntRules)
-def solve(rules: HuntRules, columns: HuntColumns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+class NearestHuntRules(HuntRules):
+    """The constants where each follows its nearest."""
+
+
+@implements(nearest.solve, NearestHuntRules)
+def solve(rules: NearestHuntRules, columns: HuntColumns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
     return nearest.solve(rules.flock, columns, slot, near, size)
 
 
@@ -263,7 +267,7 @@ class Hunt(Stage):
 class Hunters(Flock):
     """The behaviour *hunt* (the interface is in base.py)."""
 
-    seen = observed_columns(HuntRules)
+    seen = COLUMNS[HuntRules]
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -286,8 +290,8 @@ class Hunters(Flock):
 
     def rules(self, world: World) -> HuntRules:
         settings, f = self.hunt, np.float32
-        fear = f(settings.fear)
-        return HuntRules(
+        fear, kind = f(settings.fear), NearestHuntRules if self.needs.nearest else HuntRules
+        return kind(
             flock=self.flock_rules(world), predators=settings.predators, x=self._predators[0], y=self._predators[1],
             fear=fear, fear_sq=fear * fear, flee=f(settings.flee),
             predator_speed_min=f(settings.predator_speed_min), predator_speed_max=f(settings.predator_speed_max),

@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.formula import formula
-from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, any_set, chance, lane_numbers, root, select
-from crowd_demo.compute.simd_memory import load, pick, store
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import any_set, chance, root, select, width_of
+from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.anticipate import AnticipateRules
 from crowd_demo.sim.behaviours.base import Behaviour
@@ -48,19 +50,18 @@ from crowd_demo.sim.behaviours.people_rules import (
     WALKING,
     PeopleColumns,
     PeopleRules,
-    people_of,
     rules_of,
     stands,
 )
 from crowd_demo.sim.behaviours.push import PushRules
-from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
+from crowd_demo.sim.behaviours.steering import Move, advance, move_call
 from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
-from crowd_demo.sim.terrain.ground import Ground, longer, slide
+from crowd_demo.sim.terrain.ground import Ground, slide
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
-from crowd_demo.sim.world import LIGHT_NS, Needs, World
+from crowd_demo.sim.world import Needs, World
 
 AVOIDANCE: dict[str, type[PeopleRules]] = {"push": PushRules, "anticipate": AnticipateRules}  # by the technique's value
 SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
@@ -132,54 +133,32 @@ def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, mov
     return select(stands(state), state, becomes), select(stands(state), timer, counted)
 
 
-@formula
-def stride(c: PeopleColumns, at: Int, x: Float, leaves: Mask, destinations: Destinations, ground: Ground,
-           rules: PeopleRules) -> tuple[Float, Float, Float, Float, Int, Float]:
-    """Return (x, y, vx, vy, state, timer) of the next step."""
-    state, timer = _next_state(c, at, x, leaves, destinations, rules)
-    wanted_x, wanted_y = _wanted(c, at, x, state, rules)
-    y, vx, vy = pick(c.y, at, x), pick(c.vx, at, x), pick(c.vy, at, x)
-    vx, vy = vx + (wanted_x - vx) * rules.follow, vy + (wanted_y - vy) * rules.follow
-    to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-    state, timer = _progress(c, at, x, state, timer, to_x - x, to_y - y, rules)
-    return to_x, to_y, select(to_x != x, vx, 0), select(to_y != y, vy, 0), state, timer
+class WalkRules(NamedTuple):
+    """What walking depends on besides the walker."""
+
+    people: PeopleRules
+    destinations: Destinations
+    walls: Walls
 
 
-@kernel
-def walk_scalar(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-                ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
-    """Update goal, state, velocity and position of all agents."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        x, y, leaves = c.x[slot], c.y[slot], _leaves(c.state[slot], c.timer[slot], rules)
-        _sets_out(c, slot, destinations, ground, walls, rules)
-        c.x[slot], c.y[slot], c.vx[slot], c.vy[slot], c.state[slot], c.timer[slot] = stride(
-            c, slot, x, leaves, destinations, ground, rules)
-        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
-
-
-@kernel
-def walk_lanes(worker: int, workers: int, c: PeopleColumns, agents: int, rules: PeopleRules, destinations: Destinations,
-               ground: Ground, walls: Walls, farthest_sq: Floats) -> None:
-    """The same, sixteen agents at a time."""
-    far_sq = load(farthest_sq[worker], 0)
-    registers = (agents + LANES - 1) // LANES
-    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
-        at = register * LANES
-        state, leaves = load(c.state, at), _leaves(load(c.state, at), load(c.timer, at), rules)
-        if any_set(leaves | (state == QUEUING)):  # rare, so one agent at a time
-            for slot in range(at, min(at + LANES, agents)):
-                _sets_out(c, slot, destinations, ground, walls, rules)
-        x, y = load(c.x, at), load(c.y, at)
-        to_x, to_y, vx, vy, state, timer = stride(c, at, x, leaves, destinations, ground, rules)
-        further_sq = longer(far_sq, to_x - x, to_y - y)
-        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may extend beyond the agents
-        store(c.x, at, to_x)
-        store(c.y, at, to_y)
-        store(c.vx, at, vx)
-        store(c.vy, at, vy)
-        store(c.state, at, state)
-        store(c.timer, at, timer)
-    store(farthest_sq[worker], 0, far_sq)
+@implements(advance, WalkRules)
+def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float, Float]:
+    people, destinations = rules.people, rules.destinations
+    leaves = _leaves(pick(c.state, at, x), pick(c.timer, at, x), people)
+    if any_set(leaves | (pick(c.state, at, x) == QUEUING)):  # rare, so one agent at a time
+        for slot in range(at, min(at + width_of(x), agents)):
+            _sets_out(c, slot, destinations, ground, rules.walls, people)
+    state, timer = _next_state(c, at, x, leaves, destinations, people)
+    wanted_x, wanted_y = _wanted(c, at, x, state, people)
+    vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
+    vx, vy = vx + (wanted_x - vx) * people.follow, vy + (wanted_y - vy) * people.follow
+    to_x, to_y = slide(ground, x, y, people.dt * vx, people.dt * vy)
+    state, timer = _progress(c, at, x, state, timer, to_x - x, to_y - y, people)
+    store(c.vx, at, select(to_x != x, vx, 0))
+    store(c.vy, at, select(to_y != y, vy, 0))
+    store(c.state, at, state)
+    store(c.timer, at, timer)
+    return to_x, to_y
 
 
 class Walk(Move):
@@ -189,10 +168,8 @@ class Walk(Move):
         self.areas = areas
 
     def move(self, world: World) -> Call:
-        walk, ns = (walk_lanes, LIGHT_NS) if world.options.simd else (walk_scalar, SCALAR_NS)
-        agents, rules = people_of(world), PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
-        return call(walk, world.workers_for(ns), agents.columns, agents.count, rules, self.areas.refreshed(),
-                    world.ground, world.terrain.walls, world.farthest_sq)
+        people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
+        return move_call(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------

@@ -102,31 +102,28 @@ def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
-class DueLists:
-    """Memory for each worker's list of those who are due."""
+class ListingStage(Stage):
+    """Base of a stage that lists who is due."""
 
-    def __init__(self) -> None:
-        self._slots = np.zeros((0, LISTED + LANES), np.int32)
+    _listed = np.zeros((0, LISTED + LANES), np.int32)
 
-    def of(self, workers: int) -> Ints:
-        if workers > len(self._slots):
-            self._slots = np.zeros((workers, LISTED + LANES), np.int32)
-        return self._slots
+    def listed(self, workers: int) -> Ints:
+        """Return the memory for the lists of so many workers."""
+        if workers > len(self._listed):
+            self._listed = np.zeros((workers, LISTED + LANES), np.int32)
+        return self._listed
 
 
-class CheckSight(Stage):
+class CheckSight(ListingStage):
     """Agents that are due check whether their goal is in sight."""
 
     name = "sight"
-
-    def __init__(self) -> None:
-        self._lists = DueLists()
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, period = people_of(world), world.options.stagger.sight
         workers = world.workers_for(SCAN_NS + SIGHT_NS / period)
         return (call(check_sight, workers, agents.columns, agents.count, world.terrain.walls, world.ground,
-                     id_turn(world.tick, period), self._lists.of(workers)),)
+                     id_turn(world.tick, period), self.listed(workers)),)
 
 
 class LookForCrowds(Stage):
@@ -168,16 +165,13 @@ class MakeFlowFields(Stage):
         world.flow_fields.keep()
 
 
-class TakeHeadings(Stage):
+class TakeHeadings(ListingStage):
     """Agents that are due take a new heading."""
 
     name = "paths"
-
-    def __init__(self) -> None:
-        self._lists = DueLists()
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, period = people_of(world), world.options.stagger.paths
         workers = world.workers_for(SCAN_NS + HEADING_NS / period)
         return (call(take_headings, workers, agents.columns, agents.count, world.terrain.walls, world.flow_fields.fields,
-                     id_turn(world.tick, period), self._lists.of(workers)),)
+                     id_turn(world.tick, period), self.listed(workers)),)

@@ -6,7 +6,7 @@ order in memory and number of workers, so `solve` may do with it whatever it lik
 run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `read_columns`, `perceive` and
 `solve`.
 
-The technique *cap* lets an agent meet only some of its neighbours, with the behaviour's own sums for a solve:
+The technique *cap* lets an agent meet only some of its neighbours; `solve` is then the behaviour's own sums over these:
 
     first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours
     nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
@@ -29,15 +29,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
     CANDIDATES,
-    Seen,
     Strips,
     accumulate,
     finish,
@@ -56,7 +54,10 @@ HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 @generic
 def solve(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size]."""
+    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size].
+
+    A behaviour that adds up over all its neighbours need not implement it: with a cap its sums are those of the kept ones.
+    """
 
 
 @device
@@ -116,11 +117,10 @@ class KeptNeighbours(NamedTuple):
 
 
 def kept_of(workers: int) -> KeptNeighbours:
-    return KeptNeighbours(np.zeros((workers, MOST_KEPT), np.int32), np.zeros((workers, MOST_KEPT), np.float32),
-                np.zeros((workers, 4), np.int64))
+    """Return the working memory of so many workers."""
+    shape = workers, MOST_KEPT
+    return KeptNeighbours(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros((workers, 4), np.int64))
 
-
-# --- which neighbours are kept ---------------------------------------------------------------------------------------
 
 @device
 def _keep_first(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps,
@@ -153,31 +153,14 @@ def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
     return size, found, scanned, found > size
 
 
-# --- a cap: the behaviour's own sums over those that are kept ---------------------------------------------------------
-
-class Few(NamedTuple):
-    """The rules of a behaviour that would add up over all its neighbours."""
-
-    all: Rules
-
-
-@implements(pairwise.read_columns, Few)
-def _read_columns(few: Few, columns: Columns, slot: Int) -> Seen:
-    return read_columns(few.all, columns, slot)
-
-
-@implements(pairwise.perceive, Few)
-def _perceive(few: Few, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    return perceive(few.all, me, other)
-
-
-@implements(solve, Few)
-def _solve(few: Few, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    me = read_columns(few.all, columns, np.uintp(slot))
-    sums = accumulate(few.all, me, me, no_sums(few.all, columns.x[slot]))  # `finish` subtracts the agent itself
+@implements(solve, object)
+def sum_of_kept(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+    """Use the behaviour's own sums over those that are kept."""
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
     for k in range(size):
-        sums = accumulate(few.all, me, read_columns(few.all, columns, np.uintp(near[k])), sums)
-    return finish(few.all, me, sums)
+        sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(near[k])), sums)
+    return finish(rules, me, sums)
 
 
 # --- the kernel ------------------------------------------------------------------------------------------------------

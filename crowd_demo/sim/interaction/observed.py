@@ -21,6 +21,8 @@ from crowd_demo.sim.interaction.pairwise import FLOATS, INTS
 
 Field = str | tuple[Any, ...]
 Kind = TypeVar("Kind", bound=type)
+RECORDS: dict[type, Any] = {}  # by rules: the record that is observed, for formulas that make one
+COLUMNS: dict[type, tuple[str, ...]] = {}  # by rules: the columns that others read
 SOURCE = """
 def copy_to_strip(rules, columns, slots, strip, at):
     floats, ints = strip
@@ -44,33 +46,31 @@ def load_register(rules, strip, at):
 def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kind]:
     """Declare what others can observe of an agent whose behaviour has the decorated rules.
 
-    A field is a column, an array of the rules such as "rules.pull_x", or (name, formula, column, ...) for what a formula makes
-    of columns. Raises ValueError for more than FLOATS or INTS of them.
+    A field is a column, an array of the rules such as "rules.pull_x", or (name, formula, column, ...) for what a formula
+    makes of columns. Raises ValueError for more than FLOATS or INTS of them.
     """
     if len(floats) > FLOATS or len(ints) > INTS:
         raise ValueError(f"others can observe at most {FLOATS} floats and {INTS} ints, not {len(floats)} and {len(ints)}")
     fields = [(_last(field), None, field) if isinstance(field, str) else field for field in (*floats, *ints)]
-    arrays = dict.fromkeys(array for _, _, *some in fields for array in some)
-    made = {f"make_{name}": formula for name, formula, *_ in fields if formula}
+    arrays = tuple(dict.fromkeys(array for _, _, *some in fields for array in some))
     values = [f"make_{name}({', '.join(map(_last, some))})" if formula else name for name, formula, *some in fields]
-    rows = [("floats", k) for k in range(len(floats))] + [("ints", k) for k in range(len(ints))]
+    rows = [f"floats[{k}" for k in range(len(floats))] + [f"ints[{k}" for k in range(len(ints))]
     source = SOURCE.format(
         taken="; ".join(f"{_last(array)} = take({_path(array)}, slots)" for array in arrays),
-        stored="; ".join(f"store({kind}[{k}], at, {value})" for (kind, k), value in zip(rows, values, strict=True)),
+        stored="; ".join(f"store({row}], at, {value})" for row, value in zip(rows, values, strict=True)),
         read="; ".join(f"{_last(array)} = {_path(array)}[slot]" for array in arrays), values=", ".join(values),
-        of_strip=", ".join(f"{kind}[{k}, at]" for kind, k in rows),
-        of_register=", ".join(f"load({kind}[{k}], at)" for kind, k in rows))
+        of_strip=", ".join(f"{row}, at]" for row in rows), of_register=", ".join(f"load({row}], at)" for row in rows))
 
     def declare(kind: Kind) -> Kind:
         record: Any = namedtuple("Observed", [name for name, *_ in fields])  # type: ignore[misc]
         record.__name__, record.__qualname__ = f"{kind.__name__}Observed", f"{kind.__name__}.Observed"
-        record.__module__ = kind.__module__  # pickle finds it there
-        functions: dict[str, Any] = {**made, "Observed": record, "load": load, "store": store, "take": take,
-                                     "__name__": kind.__module__}
-        exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "<observed>"), "exec"), functions)
+        record.__module__, kind.Observed = kind.__module__, record  # type: ignore[attr-defined]  # pickle finds it there
+        names = {f"make_{name}": formula for name, formula, *_ in fields}
+        names |= {"Observed": record, "load": load, "store": store, "take": take, "__name__": kind.__module__}
+        exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
         for each in (pairwise.copy_to_strip, pairwise.read_columns, pairwise.read_strip, pairwise.load_register):
-            provide(each, functions[each.__name__], kind)
-        kind.Observed, kind.observed = record, tuple(array for array in arrays if "." not in array)  # type: ignore[attr-defined]
+            provide(each, names[each.__name__], kind)
+        RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
         return kind
     return declare
 
@@ -81,13 +81,3 @@ def _last(path: str) -> str:
 
 def _path(array: str) -> str:
     return array if "." in array else f"columns.{array}"
-
-
-def observed_by(rules: type) -> Any:
-    """Return the record of what is observed of an agent whose behaviour has these rules, for formulas that make one."""
-    return rules.Observed  # type: ignore[attr-defined]
-
-
-def observed_columns(rules: type) -> tuple[str, ...]:
-    """Return the columns that others read of an agent whose behaviour has these rules."""
-    return rules.observed  # type: ignore[attr-defined]

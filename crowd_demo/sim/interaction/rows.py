@@ -13,28 +13,26 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Int, Ints, Longs, Rules
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers
-from crowd_demo.compute.simd_memory import gather, load, take_block
+from crowd_demo.compute.simd_memory import load, take_block
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
-    CANDIDATES,
     Seen,
     Strip,
     Strips,
     Sums,
     accumulate,
+    accumulate_all,
+    accumulate_alone,
     accumulate_run,
-    collect,
     fill,
-    keep_one,
-    keep_register,
-    load_register,
     no_sums,
-    pack,
     read_columns,
+    see_one,
+    see_registers,
     sum_capacity,
-    worth_all,
     worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -103,19 +101,16 @@ def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
 
 # --- one agent, and sixteen ------------------------------------------------------------------------------------------
 
-@device
-def _see_one(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
-             counters: Longs) -> None:
-    """Interaction of one agent with all agents in the cells within reach."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    sums = no_sums(rules, columns.x[slot])
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+@implements(accumulate_alone, Cells)
+def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates, left, right = 0, max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
         for k in range(np.uintp(first), np.uintp(last)):
             sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(cells.order[k])), sums)
-        counters[CANDIDATES] += last - first
-    keep_one(rules, columns, slot, me, sums, turn, counters)
+        candidates += last - first
+    return sums, candidates
 
 
 @device
@@ -131,7 +126,7 @@ def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, 
             if due(turn, columns.look_at[slot]):
                 while cells.start[cell + 1] <= k:
                     cell += 1
-                _see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
+                see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
 
 
 @device
@@ -144,50 +139,21 @@ def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
             return cell
 
 
-@device
-def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip,
-                    base: int) -> tuple[Sums, int]:
-    """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
-    sums = no_sums(rules, me[0])
-    candidates, space = 0, sum_capacity(rules)
-    left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
+@implements(accumulate_all, Cells)
+def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                    left: int) -> tuple[Sums, int, int]:
+    """Take the candidates of a register in one row of cells; `left` is not beyond the cell that holds order[first]."""
+    before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
+    left = _cell_of(first, max(left, before), beyond, cells.start)
+    right = _cell_of(last, left, beyond, cells.start)
+    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    start, stop = max(left - before - cells.reach, 0), min(right - before + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first = cells.start[np.uintp(near * cells.columns + left)]
-        last = cells.start[np.uintp(near * cells.columns + right + 1)]
-        sums, space = accumulate_run(rules, me, strip, first - base, last - base, sums, space)
-        candidates += last - first
-    return sums, candidates
-
-
-@device
-def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, k: int, end: int, waiting: int, turn: Turn,
-                          strip: Strip, base: int, members: Ints, counters: Longs) -> None:
-    """The same for order[k:end] by registers: of contiguous agents where nearly all are due, else of those that are."""
-    first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
-    last_cell = first_cell + cells.columns - 1
-    agents = end - k
-    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
-    left = first_cell
-    while k < end:
-        if whole:
-            size = min(LANES, end - k)
-            at, first, last = k - base, k, k + size - 1
-            slots = load(cells.order, k)
-            k += size
-        else:
-            size, k = collect(columns.look_at, cells.order, k, end, turn, base, members)
-            if size == 0:
-                return
-            at, first, last = tail, base + members[0], base + members[size - 1]
-            indices = load(members, 0)
-            pack(strip, indices, strip, at)
-            slots = gather(cells.order, indices + np.int32(base))
-        left = _cell_of(first, left, last_cell, cells.start)
-        right = _cell_of(last, left, last_cell, cells.start)
-        me = load_register(rules, strip, at)
-        sums, candidates = _accumulate_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
-        keep_register(rules, columns, slots, np.int64(cells.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
-                      counters)
+        begin = cells.start[np.uintp(near * cells.columns + start)]
+        end = cells.start[np.uintp(near * cells.columns + stop + 1)]
+        sums, space = accumulate_run(rules, me, strip, begin - base, end - base, sums, space)
+        candidates += end - begin
+    return sums, candidates, left
 
 
 @device
@@ -204,11 +170,13 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
     if top < bottom:
         stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
         fill(rules, columns, cells.order, base, stop, base, strip, counters)
+    tail = strip[0].shape[1] - LANES  # room for a packed register
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
         count = waiting[row - first]
         if worth_registers(count, stop - start):
-            _see_row_by_registers(cells, columns, rules, row, start, stop, count, turn, strip, base, members, counters)
+            see_registers(cells, columns, rules, row, cells.order, start, stop, count, turn, strip, base, strip, tail, members,
+                          counters)
         elif count > 0:
             _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, counters)
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Rules
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES
-from crowd_demo.compute.simd_memory import gather, load, take_block
+from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import (
     BLOCK,
-    CANDIDATES,
     FLOATS,
     INTS,
     Seen,
@@ -30,17 +30,15 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     Sums,
     accumulate,
+    accumulate_all,
+    accumulate_alone,
     accumulate_run,
-    collect,
     fill,
-    keep_one,
-    keep_register,
-    load_register,
     no_sums,
-    pack,
     read_columns,
+    see_one,
+    see_registers,
     sum_capacity,
-    worth_all,
 )
 from crowd_demo.sim.interaction.rows import see_block
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
@@ -62,58 +60,27 @@ def snapshot_of(agents: int) -> AgentStrip:
     return AgentStrip(np.zeros((FLOATS, agents + 2 * LANES), np.float32), np.zeros((INTS, agents + 2 * LANES), np.int32))
 
 
-@device
-def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn: Turn, counters: Longs) -> None:
-    for member in range(runs.start[group], runs.start[group + 1]):
-        slot = runs.order[member]
-        if due(turn, columns.look_at[slot]):
-            me = read_columns(rules, columns, np.uintp(slot))
-            sums = no_sums(rules, columns.x[slot])
-            for run in range(runs.count[group]):
-                first, last = runs.first[group, run], runs.last[group, run]
-                for k in range(np.uintp(first), np.uintp(last)):
-                    sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
-                counters[CANDIDATES] += last - first
-            keep_one(rules, columns, slot, me, sums, turn, counters)
-
-
-@device
-def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
-    """Return (sums, candidates) of a register of a group."""
-    sums = no_sums(rules, me[0])
-    candidates, space = 0, sum_capacity(rules)
+@implements(accumulate_alone, Runs)
+def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates = 0
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
-        sums, space = accumulate_run(rules, me, snapshot, first, last, sums, space)
+        for k in range(np.uintp(first), np.uintp(last)):
+            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
         candidates += last - first
     return sums, candidates
 
 
-@device
-def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, waiting: int, turn: Turn, snapshot: Strip,
-                      packed: Strip, members: Ints, counters: Longs) -> None:
-    k: Int = np.int64(runs.start[group])
-    end: Int = np.int64(runs.start[group + 1])
-    agents = end - k
-    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
-    while k < end:
-        first = k
-        if whole:
-            size = min(LANES, end - k)
-            slots = load(runs.order, k)
-            me = load_register(rules, snapshot, k)
-            k += size
-        else:
-            size, k = collect(columns.look_at, runs.order, k, end, turn, 0, members)
-            if size == 0:
-                return
-            first, indices = members[0], load(members, 0)
-            pack(snapshot, indices, packed, 0)
-            slots = gather(runs.order, indices)
-            me = load_register(rules, packed, 0)
-        sums, candidates = _accumulate_all(runs, rules, group, me, snapshot)
-        keep_register(rules, columns, slots, np.int64(runs.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
-                      counters)
+@implements(accumulate_all, Runs)
+def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                    left: int) -> tuple[Sums, int, int]:
+    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    for run in range(runs.count[group]):
+        begin, end = runs.first[group, run], runs.last[group, run]
+        sums, space = accumulate_run(rules, me, strip, begin, end, sums, space)
+        candidates += end - begin
+    return sums, candidates, left
 
 
 @kernel
@@ -122,7 +89,9 @@ def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rul
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            _see_one_by_one(runs, columns, rules, group, turn, strips.counters[worker])
+            for k in range(runs.start[group], runs.start[group + 1]):
+                if due(turn, columns.look_at[runs.order[k]]):
+                    see_one(runs, columns, rules, group, 0, runs.order[k], turn, strips.counters[worker])
         first = take_block(strips.queue, GROUPS)
 
 
@@ -137,7 +106,10 @@ def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rule
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             waiting = due_among(columns.look_at, runs.order, runs.start[group], runs.start[group + 1], turn)
             if waiting > 0:  # also for few: the snapshot is there
-                _see_by_registers(runs, columns, rules, group, waiting, turn, view, packed, members, counters)
+                start: Int = np.int64(runs.start[group])
+                end: Int = np.int64(runs.start[group + 1])
+                see_registers(runs, columns, rules, group, runs.order, start, end, waiting, turn, view, 0, packed, 0, members,
+                              counters)
         first = take_block(strips.queue, GROUPS)
 
 
@@ -169,19 +141,18 @@ def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
     return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1 + LANES), np.int32))
 
 
-@device
-def _see_one_of_list(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
-             counters: Longs) -> None:
-    me = read_columns(rules, columns, np.uintp(slot))
-    sums = no_sums(rules, columns.x[slot])
+@implements(accumulate_alone, Lists)
+def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates = 0
     for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
         for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
             other = lists.head[near * lists.columns + beside]
             while other >= 0:
                 sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(other)), sums)
-                counters[CANDIDATES] += 1
+                candidates += 1
                 other = lists.next[other]
-    keep_one(rules, columns, slot, me, sums, turn, counters)
+    return sums, candidates
 
 
 @device
@@ -190,7 +161,7 @@ def _see_lists(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Tur
         slot = lists.head[row * lists.columns + column]
         while slot >= 0:
             if due(turn, columns.look_at[slot]):
-                _see_one_of_list(lists, columns, rules, row, column, slot, turn, counters)
+                see_one(lists, columns, rules, row, column, slot, turn, counters)
             slot = lists.next[slot]
 
 
