@@ -82,7 +82,8 @@ def with_paths(environment: dict[str, str], *paths: str) -> dict[str, str]:
 
 def technique(first: str, more: str = "") -> str:
     """A module with a plugin of one technique, whose first fields are given."""
-    return f"from dataclasses import replace\nPLUGIN = Plugin(techniques=(replace(Technique({first}, True, 'a', 'b'), {more}),))"
+    made = f"replace(Technique({first}, True, 'a', 'b'), {more})"
+    return f"from dataclasses import replace\nPLUGIN = Plugin(techniques=({made},))"
 
 
 def python(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

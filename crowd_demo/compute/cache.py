@@ -26,7 +26,7 @@ from types import FunctionType
 from crowd_demo.registry import plugins
 
 PACKAGE = Path(__file__).parents[1]
-COMPILED = b"@device", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
+COMPILED = b"@device", b"@formula", b"@kernel", b"@implements", b"@intrinsic"  # what makes code of a function
 KERNEL_FILES = "*.nbc"
 CHECKSUM_BYTES = 16
 NOT_KEPT = "not kept"  # a topic of what is said once

@@ -6,7 +6,8 @@
     @implements(pairwise.accumulate, FlockRules)
     def accumulate(rules, ...): ...                              once for each behaviour
 
-A body for `object` is that of all types without one of their own.
+A body also serves subclasses that have none of their own, so that for `object` serves all types. Bodies are formulas:
+numbers in their source take the type of what they are combined with (formula.py).
 
 So kernels are written once for all behaviours, and nothing is chosen while they run. An implementation names the function
 it implements, so its module imports that function: the order of imports does not matter.
@@ -19,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from numba.extending import overload
 
+from crowd_demo.compute.formula import with_number_rule
 from crowd_demo.compute.numba_plain import IN_KERNELS
 
 P = ParamSpec("P")
@@ -34,14 +36,20 @@ def generic(function: Callable[P, R]) -> Callable[P, R]:
 
     @overload(function, jit_options={**IN_KERNELS, "forceinline": True}, strict=False)
     def body_for(first: Any, *others: Any) -> Callable[..., object] | None:
-        return bodies.get(getattr(first, "instance_class", object), bodies.get(object))
+        kinds = getattr(first, "instance_class", object).__mro__
+        return next((bodies[kind] for kind in kinds if kind in bodies), None)
 
     return function
 
 
 def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
-    """Make the decorated function the body of a generic one, for a first argument of one of these types."""
+    """Make the decorated formula the body of a generic function, for a first argument of one of these types."""
     def define(body: Body) -> Body:
-        _bodies[function].update(dict.fromkeys(kinds, body))
+        provide(function, with_number_rule(body), *kinds)
         return body
     return define
+
+
+def provide(function: Callable[..., object], body: Callable[..., object], *kinds: type) -> None:
+    """Make a function the body of a generic one, as it is."""
+    _bodies[function].update(dict.fromkeys(kinds, body))

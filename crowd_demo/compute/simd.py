@@ -1,9 +1,10 @@
 """SIMD registers of sixteen agents, in plain Numba.
 
 Three types live in vector registers: `f32v` (16 float32), `i32v` (16 int32) and `mask` (16 bits). The usual operators work
-on them, also against a scalar, which is broadcast. Every function here takes a scalar as well, so a formula is written
-once and the type of its arguments decides the width: the scalar and the SIMD path share their source and, because each
-operation is the same IEEE operation and nothing is contracted or reassociated, their bits.
+on them, also against a scalar, which is broadcast; so do `min` and `max`. Every function here takes a scalar as well, so a
+formula is written once and the type of its arguments decides the width: the scalar and the SIMD path share their source and,
+because each operation is the same IEEE operation and nothing is contracted or reassociated, their bits. Numbers in the source
+of a formula take the type of what is beside them (formula.py).
 
 LLVM splits the registers where the CPU's are narrower (AVX2: two of 8, NEON: four of 4); the results do not change.
 """
@@ -21,10 +22,12 @@ from numba.core import cgutils
 from numba.core.base import BaseContext
 from numba.core.datamodel import DataModelManager
 from numba.core.imputils import lower_builtin
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic, lower_cast, models, register_model
 
 from crowd_demo.compute.arrays import Float, Int
+from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.llvm import I32, repeat
@@ -41,6 +44,10 @@ class Lanes(types.Type):
         super().__init__(name=name)
         self.llvm = ir.VectorType(element, LANES)
         self.scalar = scalar
+
+    def can_convert_from(self, context: object, other: types.Type) -> Conversion | None:
+        """A variable may be a number here and a register there."""
+        return Conversion.safe if isinstance(other, NumberType) else None
 
 
 class _FloatLanes(Lanes):
@@ -69,24 +76,29 @@ for _lanes in (f32v, i32v, mask):
 
 # --- broadcasting ----------------------------------------------------------------------------------------------------
 
-def _broadcast(builder: ir.IRBuilder, value: ir.Value, kind: Lanes) -> ir.Value:
-    """One scalar in all lanes."""
-    if value.type != kind.llvm.element:  # an int64 index or literal
-        value = builder.trunc(value, kind.llvm.element)
-    return repeat(builder, value, LANES)
+def _widened(context: BaseContext, builder: ir.IRBuilder, value: ir.Value, own: types.Type, kind: types.Type) -> ir.Value:
+    """A value of one type as another one; a scalar in all lanes, which LLVM folds into the operand of the next instruction."""
+    if own == kind:
+        return value
+    if isinstance(kind, Lanes):
+        return repeat(builder, context.cast(builder, value, own, kind.scalar), LANES)
+    return context.cast(builder, value, own, kind)
+
+
+@lower_cast(NumberType, Lanes)
+def _broadcast(context, builder, own, kind, value):
+    return _widened(context, builder, value, own, kind)
 
 
 def lanes_of(kind: types.Type) -> Lanes:
-    return f32v if isinstance(kind, types.Float) else i32v
+    return f32v if isinstance(kind, types.Float) or kind == FRACTION else i32v
 
 
 @intrinsic
 def splat(context, value, like):
     """Return `value` as wide as `like`: broadcast to a register, or unchanged."""
-    if isinstance(like, Lanes):
-        wide = lanes_of(value)
-        return wide(value, like), lambda c, b, s, a: _broadcast(b, a[0], wide)
-    return value(value, like), lambda c, b, s, a: a[0]
+    wide = lanes_of(value) if isinstance(like, Lanes) else value
+    return wide(value, like), lambda c, b, s, a: _widened(c, b, a[0], s.args[0], wide)
 
 
 @intrinsic
@@ -100,7 +112,7 @@ def no_sum(context, like):
 # --- operators -------------------------------------------------------------------------------------------------------
 
 def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Value], result: Lanes | None = None) -> None:
-    scalars = (types.float32,) if kind is f32v else (types.int32, types.int64) if kind is i32v else ()
+    scalars = (types.float32, WHOLE, FRACTION) if kind is f32v else (types.int32, types.int64, WHOLE) if kind is i32v else ()
     pairs = [(kind, kind)] + [(kind, s) for s in scalars] + [(s, kind) for s in scalars]
 
     @infer_global(op)
@@ -110,8 +122,7 @@ def _operator(op: Callable[..., object], kind: Lanes, emit: Callable[..., ir.Val
             return signature(result or kind, *args) if args in pairs else None
 
     def lower(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value]) -> ir.Value:
-        wide = [a if isinstance(t, Lanes) else _broadcast(builder, a, kind) for a, t in zip(args, sig.args, strict=True)]
-        return emit(builder, *wide)
+        return emit(builder, *(_widened(context, builder, a, own, kind) for a, own in zip(args, sig.args, strict=True)))
 
     for pair in pairs:
         lower_builtin(op, *pair)(lower)
@@ -127,6 +138,8 @@ for _op, _sign in ((operator.lt, "<"), (operator.gt, ">"), (operator.eq, "=="), 
     _operator(_op, i32v, lambda b, x, y, sign=_sign: b.icmp_signed(sign, x, y), mask)
 _operator(operator.and_, mask, lambda b, x, y: b.and_(x, y))
 _operator(operator.or_, mask, lambda b, x, y: b.or_(x, y))
+for _op, _sign in ((max, ">"), (min, "<")):  # of x and NaN they are x, as Python's
+    _operator(_op, f32v, lambda b, x, y, sign=_sign: b.select(b.fcmp_ordered(sign, y, x), y, x))
 
 
 # --- functions of one value, scalar or lanes -------------------------------------------------------------------------
@@ -137,9 +150,16 @@ def _kind(value: types.Type, lanes: Lanes, scalar: types.Type) -> types.Type:
 
 @intrinsic
 def select(context, condition, yes, no):
-    """`yes` where the condition holds, else `no`; all of one width."""
-    return types.unliteral(yes)(condition, yes, no), lambda c, b, s, a: b.select(
-        a[0], a[1], c.cast(b, a[2], s.args[2], s.args[1]) if s.args[1] != s.args[2] else a[2])
+    """Return `yes` where the condition holds, else `no`; in lanes if any of the three is.
+
+    The result has the type of `yes`; of `no`, where `yes` is a number in the source of a formula.
+    """
+    out = no if isinstance(yes, NumberType) else types.unliteral(yes)
+    if isinstance(out, NumberType):
+        out = types.int32 if yes == no == WHOLE else types.float32
+    if isinstance(condition, Lanes) or isinstance(no, Lanes):
+        out = out if isinstance(out, Lanes) else lanes_of(out)
+    return out(condition, yes, no), lambda c, b, s, a: b.select(a[0], *(_widened(c, b, a[k], s.args[k], out) for k in (1, 2)))
 
 
 @intrinsic
@@ -253,7 +273,7 @@ def bits_xor(context, value, key):
     """`value ^ key` in 32 bits; the key is an int32."""
     def code(c, b, s, a):
         wide = isinstance(s.args[0], Lanes)
-        return b.xor(a[0], _broadcast(b, a[1], i32v) if wide else a[1])
+        return b.xor(a[0], repeat(b, a[1], LANES) if wide else a[1])
     return value(value, types.int32), code
 
 
@@ -278,6 +298,13 @@ def modulo(context, value, divisor, inverse):
 def lane_numbers(context):
     """0, 1, ... 15."""
     return i32v(), lambda c, b, s, a: ir.Constant(i32v.llvm, list(range(LANES)))
+
+
+@intrinsic
+def width_of(context, like):
+    """16 for a register, 1 for a number."""
+    width = LANES if isinstance(like, Lanes) else 1
+    return types.intp(like), lambda c, b, s, a: ir.Constant(ir.IntType(64), width)
 
 
 @intrinsic

@@ -70,7 +70,7 @@ def load(context, array, index):
 
 @intrinsic
 def store(context, array, index, value):
-    """array[index:index+16] = value."""
+    """array[index:index+16] = value, or array[index] = value, by the type of the value."""
     def code(c, b, s, a):
         llvm.store(b, a[2], element_at(c, b, s, a), align=4)
         return c.get_dummy_value()

@@ -19,7 +19,7 @@ from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
 from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.measures import MEASURES
-from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 Number = float | None

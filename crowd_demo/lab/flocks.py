@@ -20,7 +20,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.config.behaviours import FlockSettings
 from crowd_demo.measure.experiment import aligned
-from crowd_demo.sim.behaviours.hunt_rules import PREY, HuntColumns
+from crowd_demo.sim.behaviours.hunt import PREY, HuntColumns
 from crowd_demo.sim.simulation import Simulation
 
 NEAREST = 7

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.sim.behaviours.flock_rules import FlockColumns
-from crowd_demo.sim.behaviours.people_columns import PeopleColumns
-from crowd_demo.sim.store.columns import Columns, dtypes_of
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
+from crowd_demo.sim.store.columns import Columns, MovingColumns, dtypes_of
 
 CANDIDATES = 48
 SIGHT_SQ = np.float32(24**2)
@@ -98,7 +97,7 @@ def contenders(agents: int, scattered: bool, workers: int) -> dict[str, Call]:
         rng.shuffle(order)
     x, y, vx, vy = (rng.uniform(0, 60, size).astype(np.float32) for _ in range(4))
     calls = {"columns": call(sum_columns, workers, x, y, vx, vy, order, sums_of(agents))}
-    for kind in (FlockColumns, PeopleColumns):
+    for kind in (MovingColumns, PeopleColumns):
         records = np.zeros(size, record_of(kind))
         records["x"], records["y"], records["vx"], records["vy"] = x, y, vx, vy
         calls[f"records of {records.itemsize} bytes"] = call(sum_records, workers, records, order, sums_of(agents))

@@ -23,7 +23,7 @@ from crowd_demo.config.metres import metres, per_square_metre
 from crowd_demo.measure.experiment import aligned
 from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
 from crowd_demo.render.figures.people import LEAST_SPEED, face_all, facings
-from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, STUCK, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam

@@ -7,7 +7,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 
 SQUARE = 48.0  # world units: crowding is counted in aligned squares of that side

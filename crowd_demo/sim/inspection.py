@@ -14,7 +14,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Bytes, Floats, Ints, Rules, Whole
 from crowd_demo.compute.jit import Call, call, device
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.sim.behaviours.people_columns import WAITING
+from crowd_demo.sim.behaviours.people_rules import WAITING
 from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
 from crowd_demo.sim.measures import density_text, length_text, place_text, speed_text
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
@@ -27,7 +27,7 @@ from crowd_demo.sim.store.columns import Columns
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom in world units
 Rows = tuple[tuple[str, str], ...]  # what, and how much
-KINDS = "prey", "predator"  # by the number of the kind in hunt_rules.py
+KINDS = "prey", "predator"  # by the number of the kind in hunt.py
 USUAL = ("id", "x", "y", "vx", "vy", "push_x", "push_y", "look_at", "goal_x", "goal_y", "heading_x", "heading_y")
 
 

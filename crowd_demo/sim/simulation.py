@@ -26,7 +26,7 @@ from crowd_demo.registry.entries import Situation
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action
 from crowd_demo.sim.behaviours.base import make_behaviour
-from crowd_demo.sim.interaction.stage import Interact
+from crowd_demo.sim.interaction.interaction_stage import Interact
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.population.births_deaths import BirthsDeaths

@@ -10,8 +10,8 @@ from crowds import CROWDS, simulation
 
 from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.sim.behaviours.hunt_rules import PREDATOR, HuntColumns
-from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.hunt import PREDATOR, HuntColumns
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.inspection import around, counts_of, facts_of, inside, neighbours_of, pushes_call
 from crowd_demo.sim.simulation import Simulation
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from crowds import open_world, refresh_rules, shuffle, simulation
 
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 
 F = np.float32

@@ -42,4 +42,4 @@ def test_the_calls_of_a_twin_are_those_of_a_step() -> None:
     compile_calls(calls)
     sim.step()
     assert all(is_compiled(call) for call in calls)
-    assert {"see_lanes", "walk_lanes", "check_sight", "take_headings"} <= {call.name for call in calls}
+    assert {"see_lanes", "move_lanes", "check_sight", "take_headings"} <= {call.name for call in calls}

@@ -17,7 +17,7 @@ from crowd_demo.config.metres import UNITS_A_METRE
 from crowd_demo.lab.validate.scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
 from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 from crowd_demo.registry.entries import Value
-from crowd_demo.sim.behaviours.people_columns import WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import WALKING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.store.columns import views
 

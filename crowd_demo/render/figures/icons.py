@@ -22,7 +22,7 @@ from crowd_demo.render.figures.base import FrameInput, ReusedColumns
 from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
 from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
-from crowd_demo.sim.behaviours.people_columns import STUCK, WAITING, WALKING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import STUCK, WAITING, WALKING, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
 FADE_S = 0.5  # somebody who waits is given an icon within this time, and loses it so long before going on

@@ -15,7 +15,7 @@ from crowd_demo.render.hud.status import Key
 from crowd_demo.render.inks import BLACK, GREEN, GREY, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch
-from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns
 from crowd_demo.sim.inspection import Around, around, pushes_call
 from crowd_demo.sim.measures import length_text
 from crowd_demo.sim.neighbours.boxes import extents

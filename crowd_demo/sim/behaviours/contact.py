@@ -7,7 +7,7 @@
 
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
 interaction, so the scalar kernel of *see* can do it, with rules and arrays of its own; lanes have a quicker kernel
-(contact_rows.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
+(contact_rules.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
 take seconds to compile, and the grid is there anyway for culling. It knows where agents were when it was built, so it is asked
 for all who may have come into touch since. Its cells are as wide as people look, three times as wide as they touch; so where
 many stand in a cell they are sorted once more, into small ones.
@@ -22,24 +22,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.compute.jit import Call, call, kernel
-from crowd_demo.compute.simd import LANES, lane_numbers, select
-from crowd_demo.compute.simd_memory import load, store
-from crowd_demo.sim.behaviours.contact_rows import Close, close_of, touch_rows
-from crowd_demo.sim.behaviours.contact_rules import ContactRules
-from crowd_demo.sim.behaviours.steering import SCALAR_NS
-from crowd_demo.sim.interaction.blocks import Blocks
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.simd_memory import pick
+from crowd_demo.sim.behaviours.contact_rules import ContactRules, NearAgents, near_of, touch_rows
+from crowd_demo.sim.behaviours.steering import advance, move_call
+from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
 from crowd_demo.sim.interaction.pairwise import CANDIDATES, REGISTERS
-from crowd_demo.sim.interaction.stage import PAIR_LANES_NS, PAIR_NS, Memory
+from crowd_demo.sim.interaction.rows import Blocks
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
-from crowd_demo.sim.neighbours.schedule import Turn, everybody_due, turn
+from crowd_demo.sim.neighbours.schedule import everybody_due, turn
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.columns import Columns, MovingColumns
-from crowd_demo.sim.terrain.ground import Ground, longer, slide
-from crowd_demo.sim.world import LIGHT_NS, Sizes, World
+from crowd_demo.sim.terrain.ground import Ground, slide
+from crowd_demo.sim.world import Sizes, World
 
 SHIFT_PARTS = 1 / 3  # of a body: farthest that one pass moves anybody
 RELAX = 0.2  # a pass divides the shift by 1 + RELAX for each further overlap: more would overshoot
@@ -48,54 +47,30 @@ CONTACT_LANES_NS, CONTACT_NS = 15.0, 60.0  # time of a pass for each agent
 MANY = 400  # candidates of a register, on average: from here on smaller cells pay
 
 
-# --- moving apart ----------------------------------------------------------------------------------------------------
-
-@kernel
-def shift_scalar(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
-                 farthest_sq: Floats) -> None:
-    """Move this worker's agents by their shifts, sliding along walls; note the square of the longest move."""
-    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        x, y = c.x[slot], c.y[slot]
-        c.x[slot], c.y[slot] = slide(ground, x, y, shift_x[slot], shift_y[slot])
-        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], c.x[slot] - x, c.y[slot] - y)
-
-
-@kernel
-def shift_lanes(worker: int, workers: int, c: Columns, agents: int, shift_x: Floats, shift_y: Floats, ground: Ground,
-                farthest_sq: Floats) -> None:
-    """The same, sixteen agents at a time."""
-    far_sq = load(farthest_sq[worker], 0)
-    registers = (agents + LANES - 1) // LANES
-    for register in range(registers * worker // workers, registers * (worker + 1) // workers):
-        at = register * LANES
-        x, y = load(c.x, at), load(c.y, at)
-        to_x, to_y = slide(ground, x, y, load(shift_x, at), load(shift_y, at))
-        further_sq = longer(far_sq, to_x - x, to_y - y)
-        far_sq = select(lane_numbers() < agents - at, further_sq, far_sq)  # the last register may extend beyond the agents
-        store(c.x, at, to_x)
-        store(c.y, at, to_y)
-    store(farthest_sq[worker], 0, far_sq)
-
-
-# --- the stage -------------------------------------------------------------------------------------------------------
-
 class Shifts(NamedTuple):
-    """Working memory by slot: what *see* calls the push, and when it is due."""
+    """Working memory by slot: what the interaction calls the push, and when it is due."""
 
     x: Floats
     y: Floats
     look_at: Ints
 
 
+@implements(advance, Shifts)
+def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float,
+               Float]:
+    return slide(ground, x, y, pick(shifts.x, at, x), pick(shifts.y, at, x))
+
+
 class Contact:
     """What the passes of a step share: rules, working memory, candidates."""
 
     def __init__(self, index: Index, body: float) -> None:
+        reach = np.float32(2 * body)
+        self.rules = ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body))
         self.index = index
-        self.rules = contact_rules(body)
         self.cells: Cells
-        self.memory: Memory
-        self.close: Close | None = None
+        self.memory: InteractionMemory
+        self.near: NearAgents | None = None
         self.blocks: Blocks | None = None
         self.shifts: Shifts
         self._made_for: Sizes | None = None
@@ -103,7 +78,7 @@ class Contact:
         self._crowded = False
 
     def wanted(self, world: World, passes: int = 1) -> bool:
-        """Are there at least so many passes?"""
+        """Return whether there are at least so many passes."""
         return int(world.options.contact) >= passes and float(self.rules.reach) > 0
 
     def _fit(self, world: World) -> None:
@@ -111,7 +86,7 @@ class Contact:
         if self._made_for is not world.sizes:
             self._made_for, room = world.sizes, len(world.agents.columns.id)
             self._small = {}
-            self.memory = Memory(world.workers, world.agents.capacity)
+            self.memory = InteractionMemory(world.workers, world.agents.capacity)
             self.shifts = Shifts(np.zeros(room, np.float32), np.zeros(room, np.float32), np.zeros(room, np.int32))
 
     def uses_small_cells(self, world: World) -> bool:
@@ -126,16 +101,13 @@ class Contact:
             self._small = {distance: Grid(world.agents, grid.width, grid.height, distance, 0.0, grid.workers)}
         return self._small[distance]
 
-    def see_whether_crowded(self, world: World) -> None:
+    def note_crowding(self, world: World) -> None:
         """Decide by what the first pass of this step counted whether the next step has small cells."""
-        counted = self.memory.strips.counters.sum(axis=0)
-        most = MANY * self._small_share(world) / 2 if self.uses_small_cells(world) else MANY
+        counted, most = self.memory.strips.counters.sum(axis=0), float(MANY)
+        if self.uses_small_cells(world):  # these have fewer candidates
+            wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
+            most *= (3 * self.small_cells(world).cell / wide) ** 2 / 2
         self._crowded = counted[REGISTERS] > 0 and counted[CANDIDATES] > most * counted[REGISTERS]
-
-    def _small_share(self, world: World) -> float:
-        """Return the number of candidates with small cells as a share of that without."""
-        wide = world.grid.cell * (2 * world.grid.reach_of(self._distance(world)) + 1)
-        return (3 * self.small_cells(world).cell / wide) ** 2
 
     def _distance(self, world: World) -> float:
         """Return the distance, when they were indexed, at which two people can still touch in one of the passes."""
@@ -150,27 +122,25 @@ class Contact:
 
     def apart(self, world: World) -> tuple[Call, ...]:
         """Return the kernels of a pass."""
-        simd, agents = world.options.simd, world.agents
+        simd, agents, walls = world.options.simd, world.agents, world.terrain.walls
         ns = CONTACT_LANES_NS if simd else CONTACT_NS
         if world.options.neighbours == "none":
             ns = agents.count * (PAIR_LANES_NS if simd else PAIR_NS)
-        seen = agents.columns
-        view = MovingColumns(seen.id, seen.x, seen.y, seen.vx, seen.vy, *self.shifts)
+        columns = agents.columns
+        view = MovingColumns(columns.id, columns.x, columns.y, columns.vx, columns.vy, *self.shifts)
         memory = self.memory.for_workers(world.workers_for(ns))
-        touch = (self._row_calls(view, memory) if simd else
-                 memory.calls(self.cells, view, agents.count, self.rules, everybody(world), simd))
-        shift, ns = (shift_lanes, LIGHT_NS) if simd else (shift_scalar, SCALAR_NS)
-        return (*touch, call(shift, world.workers_for(ns), seen, agents.count, self.shifts.x, self.shifts.y, world.ground,
-                             world.farthest_sq))
+        if simd:
+            return self._row_call(view, memory), move_call(world, self.shifts)
+        everybody = everybody_due(turn(world.tick, 1, "id", float(walls.width), float(walls.height), world.needs.band))
+        return (*memory.calls(self.cells, view, agents.count, self.rules, everybody, simd), move_call(world, self.shifts))
 
-    def _row_calls(self, view: MovingColumns, memory: Memory) -> tuple[Call, ...]:
-        """The quicker way; who is in which row is the same in all passes of a step."""
-        if self.blocks is None:
-            self.blocks = memory.row_blocks(self.cells)
+    def _row_call(self, view: MovingColumns, memory: InteractionMemory) -> Call:
+        """Return the call of the quicker kernel; who is in which row is the same in all passes of a step."""
+        self.blocks = self.blocks or memory.row_blocks(self.cells)
         strips = memory.begin()
-        if self.close is None or self.close.listed.shape != (len(strips.floats), strips.floats.shape[2]):
-            self.close = close_of(strips)
-        return (call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.close),)
+        if self.near is None or self.near.listed.shape != (len(strips.floats), strips.floats.shape[2]):
+            self.near = near_of(strips)
+        return call(touch_rows, memory.workers, self.cells, view, self.rules, self.blocks, strips, self.near)
 
 
 class SmallCells(Stage):
@@ -211,21 +181,10 @@ class ContactPass(Stage):
     def commit(self, world: World) -> None:
         world.drift.pushed(world.farthest_sq)
         if self.number == 0:
-            self.contact.see_whether_crowded(world)
+            self.contact.note_crowding(world)
 
 
 def contact_passes(index: Index, body: float) -> Sequence[Stage]:
     """Return the stages of all passes that there may be."""
     contact = Contact(index, body)
     return [SmallCells(contact), *(ContactPass(contact, number) for number in range(MOST_PASSES))]
-
-
-def contact_rules(body: float) -> ContactRules:
-    reach = np.float32(2 * body)
-    return ContactRules(reach, reach * reach, np.float32(RELAX), np.float32(SHIFT_PARTS * body))
-
-
-def everybody(world: World) -> Turn:
-    """Return a schedule by which all are due."""
-    walls = world.terrain.walls
-    return everybody_due(turn(world.tick, 1, "id", float(walls.width), float(walls.height), world.needs.band))

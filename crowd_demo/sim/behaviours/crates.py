@@ -23,14 +23,15 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
-from crowd_demo.compute.simd_memory import load, pick, store, take
+from crowd_demo.compute.formula import formula
+from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
+from crowd_demo.compute.simd_memory import pick
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
+from crowd_demo.sim.interaction.observed import COLUMNS, observes
+from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -52,6 +53,13 @@ class CrateColumns(NamedTuple):
     half: Floats  # half a side, world units; never changes
 
 
+@formula
+def lightness_of(half: Float) -> Float:
+    """Return what a neighbour's half side is multiplied with for the share that a crate yields."""
+    return 0.5 / half
+
+
+@observes("x", "y", "half", ("lightness", lightness_of, "half"))
 class CrateRules(NamedTuple):
     """Constants of one step; lengths in world units, speeds in units/s."""
 
@@ -69,35 +77,7 @@ class CrateRules(NamedTuple):
     height: np.float32
 
 
-# --- see -------------------------------------------------------------------------------------------------------------
-
-@implements(pairwise.copy_to_strip, CrateRules)
-def copy_to_strip(rules: CrateRules, columns: CrateColumns, slots: Int, strip: Strip, at: Int) -> None:
-    floats, _ = strip
-    half = take(columns.half, slots)
-    store(floats[0], at, take(columns.x, slots))
-    store(floats[1], at, take(columns.y, slots))
-    store(floats[2], at, half)
-    store(floats[3], at, np.float32(0.5) / half)
-
-
-@implements(pairwise.read_columns, CrateRules)
-def read_columns(rules: CrateRules, columns: CrateColumns, slot: Int) -> Seen:
-    half = columns.half[slot]
-    return columns.x[slot], columns.y[slot], half, np.float32(0.5) / half
-
-
-@implements(pairwise.read_strip, CrateRules)
-def read_strip(rules: CrateRules, strip: Strip, at: Int) -> Seen:
-    floats, _ = strip
-    return floats[0, at], floats[1, at], floats[2, at], floats[3, at]
-
-
-@implements(pairwise.load_register, CrateRules)
-def load_register(rules: CrateRules, strip: Strip, at: Int) -> Seen:
-    floats, _ = strip
-    return load(floats[0], at), load(floats[1], at), load(floats[2], at), load(floats[3], at)
-
+# --- the interaction -------------------------------------------------------------------------------------------------
 
 @implements(pairwise.no_sums, CrateRules)
 def no_sums(rules: CrateRules, like: Float) -> Sums:
@@ -107,67 +87,60 @@ def no_sums(rules: CrateRules, like: Float) -> Sums:
 
 @implements(pairwise.accumulate, CrateRules)
 def accumulate(rules: CrateRules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    x, y, half, lightness = me
     count, sum_x, sum_y = sums
-    one, none = splat(np.int32(1), x), splat(np.int32(0), x)
-    dx, dy = x - other[0], y - other[1]
-    away_x, away_y = _length(dx), _length(dy)
-    sideways = away_x > away_y
-    away = select(sideways, away_x, away_y)
-    depth = half + (other[2] + rules.gap) - away
-    touching = depth > np.float32(0)
-    share = other[2] * lightness
-    share = select(share < np.float32(1), share, splat(np.float32(1), x))
+    dx, dy = me.x - other.x, me.y - other.y
+    length_x, length_y = _length(dx), _length(dy)
+    sideways = length_x > length_y
+    length = select(sideways, length_x, length_y)
+    depth = me.half + (other.half + rules.gap) - length
+    touching = depth > 0
+    share = min(1, other.half * me.lightness)
     offset = select(sideways, dx, dy)
-    term = to_int(select(touching, depth, splat(np.float32(0), x)) * share * np.float32(FIXED))
-    term = select(offset < np.float32(0), none - term, term)
-    term = select(away > np.float32(0), term, none)  # no direction at the same position, as for the agent itself
-    return (count + select(touching, one, none), sum_x + select(sideways, term, none),
-            sum_y + select(sideways, none, term))
+    term = to_int(select(touching, depth, 0) * share * FIXED)
+    term = select(offset < 0, 0 - term, term)
+    term = select(length > 0, term, 0)  # no direction at the same position, as for the agent itself
+    return (count + select(touching, 1, 0), sum_x + select(sideways, term, 0), sum_y + select(sideways, 0, term))
 
 
 @implements(pairwise.finish, CrateRules)
 def finish(rules: CrateRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, sum_x, sum_y = sums
-    unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(1), me[0])  # without the agent itself
-    return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
+    neighbours = wrap32(count) - 1  # without the agent itself
+    return to_float(wrap32(sum_x)) * (1 / FIXED), to_float(wrap32(sum_y)) * (1 / FIXED), wrap32(neighbours)
 
 
 @implements(pairwise.perceive, CrateRules)
 def perceive(rules: CrateRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    away = max(_length(me[0] - other[0]), _length(me[1] - other[1]))
-    apart = away - (me[2] + (other[2] + rules.gap))
-    return apart < np.float32(0), apart
+    length = max(_length(me.x - other.x), _length(me.y - other.y))
+    apart = length - (me.half + (other.half + rules.gap))
+    return apart < 0, apart
 
 
-@device
+@formula
 def _length(value: Float) -> Float:
-    return select(value > np.float32(0), value, np.float32(0) - value)
+    return select(value > 0, value, 0 - value)
 
 
 # --- move ------------------------------------------------------------------------------------------------------------
 
-@device
+@formula
 def _wave(turns: Float) -> Float:
-    """Approximate sine of an angle in turns, at least 0: a parabola for each half."""
-    z = (turns - to_float(to_int(turns))) * np.float32(2) - np.float32(1)
-    return np.float32(4) * z * (_length(z) - np.float32(1))
+    """Return the approximate sine of an angle in turns, at least 0: a parabola for each half."""
+    z = (turns - to_float(to_int(turns))) * 2 - 1
+    return 4 * z * (_length(z) - 1)
 
 
-@device
+@formula
 def _water(rules: CrateRules, x: Float, y: Float) -> tuple[Float, Float]:
-    """Velocity of the water: neighbouring whirls turn in opposite directions; nothing flows across the edge of the world."""
-    across, down, quarter = x * rules.turns_x, y * rules.turns_y, np.float32(0.25)
-    return (rules.flow_x * (_wave(across) * _wave(down + quarter)), rules.flow_y * (_wave(across + quarter) * _wave(down)))
+    """Return the velocity of the water: neighbouring whirls turn in opposite directions; nothing flows out of the world."""
+    across, down = x * rules.turns_x, y * rules.turns_y
+    return rules.flow_x * (_wave(across) * _wave(down + 0.25)), rules.flow_y * (_wave(across + 0.25) * _wave(down))
 
 
-@device
+@formula
 def _outside(position: Float, half: Float, length: Float) -> Float:
-    """How far a crate extends out of the world along one axis: positive at the near end, negative at the far one."""
-    zero = splat(np.float32(0), position)
-    near, far = half - position, half - (length - position)
-    return select(near > zero, near, zero) - select(far > zero, far, zero)
+    """Return how far a crate extends out of the world along one axis: positive at the near end, negative at the far one."""
+    return max(0, half - position) - max(0, half - (length - position))
 
 
 @implements(steering.steer, CrateRules)
@@ -179,8 +152,8 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
     wanted_y = water_y + rules.push * (push_y + _outside(y, half, rules.height))
     vx, vy = vx + (wanted_x - vx) * rules.follow, vy + (wanted_y - vy) * rules.follow
     speed_sq = vx * vx + vy * vy
-    fast, one = speed_sq > rules.speed_max_sq, splat(np.float32(1), x)
-    scale = select(fast, rules.speed_max / root(select(fast, speed_sq, one)), one)
+    fast = speed_sq > rules.speed_max_sq
+    scale = select(fast, rules.speed_max / root(select(fast, speed_sq, 1)), 1)
     return vx * scale, vy * scale
 
 
@@ -189,7 +162,7 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 class Crates(Behaviour):
     """The behaviour *crates* (the interface is in base.py)."""
 
-    seen = ("x", "y", "half")
+    seen = COLUMNS[CrateRules]
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates
@@ -216,10 +189,10 @@ class Crates(Behaviour):
 
     def _all_rules(self, world: World) -> CrateRules:
         settings, walls, f = self.settings, world.terrain.walls, np.float32
-        width, height = float(walls.width), float(walls.height)
+        width, height, speed_max = float(walls.width), float(walls.height), f(settings.speed_max)
         return CrateRules(
             gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * world.dt)),
-            speed_max_sq=f(settings.speed_max) * f(settings.speed_max), speed_max=f(settings.speed_max),
+            speed_max_sq=speed_max * speed_max, speed_max=speed_max,
             flow_x=f(settings.flow), flow_y=f(-settings.flow * height / width),
             turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(world.dt),
             width=walls.width, height=walls.height)

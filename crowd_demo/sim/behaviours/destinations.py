@@ -1,12 +1,15 @@
-"""Destinations: areas with a limited number of places, before which people queue (docs/model.md, "Destinations").
+"""Destinations: areas with a limited number of places, before which people queue; and exits (docs/model.md, "Destinations").
 
     area        the free tiles that its point sees and no nearer point does, within the room that it needs
     room        one person for each `place` of its area; a place is held from being let in until leaving
     queue       who comes without a place stops on the disc around the point that holds all who have one and all who queue
     let in      all who queue, when there is room for all; else, while there is room, the nearest, ties by id
+    exit        who arrives there is somebody else in the next step, with the same id: at rest in the area of an exit, with
+                another speed, on the way to another destination
 
 Who is let in follows from integer sums and minima over the people as the last step left them, so the order of agents cannot
-matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point.
+matter. Somebody who holds a place has it as the goal; until then the goal is the destination's point. People are exchanged at
+exits before agents are indexed, because after that nobody may move farther than a step; their number stays the same.
 
 Sources: waiting sets and queues of JuPedSim; PTV Viswalk's queues before areas with a limited number of people.
 """
@@ -18,23 +21,29 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask
-from crowd_demo.compute.jit import device, kernel
-from crowd_demo.compute.simd import bits_xor, chance, scramble
+from crowd_demo.compute import hashing
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
+from crowd_demo.compute.formula import formula
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import bits_xor, chance, scramble, select
+from crowd_demo.compute.simd_memory import gather
 from crowd_demo.config.behaviours import PeopleSettings
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns, people_of, rules_of
+from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.areas import areas_of
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
 from crowd_demo.sim.terrain.line_of_sight import sees
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.world import World
 
 HELD, QUEUED, FRONT = range(3)  # what is counted
 NOBODY, EVERYBODY = -1, -2  # who is let in, instead of an id
 FARTHEST_SQ = 2147483520.0  # units^2: the largest float32 below 2^31
 PLACE_DRAWS = 8
 MOST_PLACES = 2**30  # of a destination
-IN_TILE = 0.49  # of its side: how far from its middle a place in a tile may be
+COUNT_NS, ARRIVED_NS = 2.0, 1.0  # time to count an agent, and to test whether it has arrived
+IN_TILE = 0.49  # of its side: how far from its middle a place may be
 
 
 class Destinations(NamedTuple):
@@ -72,15 +81,15 @@ def choose_destination(c: PeopleColumns, slot: int, d: Destinations, key: Int) -
 def choose_place(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, walls: Walls, key: Int) -> None:
     """Choose a place in the area as the goal."""
     first, last = d.first[c.goal[slot]], d.first[c.goal[slot] + 1]
-    c.goal_x[slot], c.goal_y[slot], _ = draw_place(d, first, last, c.id[slot], ground, walls, key)
+    c.goal_x[slot], c.goal_y[slot], _ = _draw_place(d, first, last, c.id[slot], ground, walls, key)
     c.sees[slot] = 0
 
 
-@device
-def draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Ground, walls: Walls,
-               key: Int) -> tuple[Float, Float, int]:
+@formula
+def _draw_place(d: Destinations, first: int, last: int, identity: Int, ground: Ground, walls: Walls,
+                key: Int) -> tuple[Float, Float, int]:
     """Return a place in tiles [first, last) and its destination: the first drawn that the point sees, or the last."""
-    x, y, owner = np.float32(0), np.float32(0), 0
+    x, y, owner = 0, 0, 0
     for _ in range(PLACE_DRAWS):
         number = first + _below(last - first, identity, key)
         tile, owner = d.tiles[number], _owner(d, number)
@@ -103,10 +112,10 @@ def _owner(d: Destinations, number: int) -> int:
     return owner
 
 
-@device
+@formula
 def _in_tile(number: int, part: Float, walls: Walls, limit: Float) -> Float:
-    place = (np.float32(number) + (np.float32(0.5) + np.float32(IN_TILE) * part)) * walls.tile
-    return min(place, limit)
+    """Return a coordinate in a column or row of tiles; `part` from -1 to 1 says how far from its middle."""
+    return min((np.float32(number) + (0.5 + IN_TILE * part)) * walls.tile, limit)
 
 
 @device
@@ -136,16 +145,16 @@ def choose_around(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, 
 
 @device
 def is_let_in(c: PeopleColumns, slot: int, d: Destinations) -> bool:
-    """Is this person, who queues, given a place in this step?"""
+    """Return whether this person, who queues, is given a place in this step."""
     opens = d.opens[c.goal[slot]]
     return bool(opens == EVERYBODY or opens == c.id[slot])
 
 
-@device
-def has_no_place(goal_x: Float, goal_y: Float, point_x: Float, point_y: Float, reach_sq: Float) -> Mask:
-    """Is the goal still the destination's point, where places are needed?"""
-    dx, dy = goal_x - point_x, goal_y - point_y
-    return (dx * dx + dy * dy <= np.float32(0)) & (reach_sq > np.float32(0))
+@formula
+def queue_reach_sq(d: Destinations, goal: Int, goal_x: Float, goal_y: Float) -> Float:
+    """Return the squared reach of the queue that has to be joined; 0 for who has a place or needs none."""
+    dx, dy = goal_x - gather(d.x, goal), goal_y - gather(d.y, goal)
+    return select(dx * dx + dy * dy <= 0, gather(d.reach_sq, goal), 0)  # the goal is the destination's point
 
 
 @kernel
@@ -167,7 +176,7 @@ def count_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: De
 
 @kernel
 def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs, disc: Float) -> None:
-    """Decide who is let in, and how far the queues reach; `disc` is a place, over pi."""
+    """Decide who is let in, and how far the queues reach; `disc` is the area of a person, over pi."""
     for goal in range(worker, d.first.shape[0] - 1, workers):
         held, queued, front = 0, 0, counts[0, FRONT, goal]
         for part in range(counts.shape[0]):
@@ -179,9 +188,57 @@ def open_destinations(worker: int, workers: int, d: Destinations, counts: Longs,
         d.reach_sq[goal] = np.float32(d.capacity[goal] + queued if d.capacity[goal] > 0 else 0) * disc
 
 
-# --- and for whom -----------------------------------------------------------------------------------------------------
+# --- exits ------------------------------------------------------------------------------------------------------------
 
-class Places:
+class ExitRules(NamedTuple):
+    """Constants of one step."""
+
+    exits: np.int64  # how many destinations are exits: the first ones
+    speed_min: np.float64
+    speed_range: np.float64
+    speed_draws: np.int64
+    goal_key: np.int32
+    place_key: np.int32
+    speed_key: np.int32
+
+
+@device
+def _draw_speed(identity: Int, rules: ExitRules) -> np.float64:
+    """Return a preferred speed, distributed as at birth."""
+    parts, key = np.float64(0), rules.speed_key
+    for _ in range(rules.speed_draws):
+        parts += np.float64(np.uint32(scramble(bits_xor(identity, key))) >> np.uint32(8)) * np.float64(2.0**-24)
+        key = scramble(key)
+    return rules.speed_min + rules.speed_range * (parts / np.float64(rules.speed_draws))
+
+
+@device
+def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Ground, walls: Walls, rules: ExitRules) -> None:
+    """Replace the person in a slot by another, in one of the tiles [0, last)."""
+    identity = c.id[slot]
+    c.x[slot], c.y[slot], c.goal[slot] = _draw_place(d, 0, last, identity, ground, walls, rules.place_key)
+    choose_destination(c, slot, d, rules.goal_key)
+    c.speed[slot], c.state[slot], c.timer[slot] = _draw_speed(identity, rules), WALKING, 0
+    c.vx[slot], c.vy[slot], c.push_x[slot], c.push_y[slot] = 0, 0, 0, 0
+    c.heading_x[slot], c.heading_y[slot], c.look_at[slot] = 0, 0, 0
+
+
+@kernel
+def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
+                    rules: ExitRules) -> None:
+    """Replace everybody who has arrived at an exit; newborn people wait too, but with a timer of 0."""
+    exits = min(rules.exits, d.first.shape[0] - 1)
+    last = d.first[exits]
+    if last == 0:  # no exit has an area
+        return
+    for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
+        if c.state[slot] == WAITING and c.timer[slot] > 0 and c.goal[slot] < exits:
+            _come_in(c, slot, d, last, ground, walls, rules)
+
+
+# --- the host's side --------------------------------------------------------------------------------------------------
+
+class DestinationAreas:
     """The destinations of a terrain; with `crowd.room` they have areas, which follow the walls."""
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
@@ -190,8 +247,8 @@ class Places:
         count, spread = len(terrain.destinations), settings.destination_spread
         size = max(count, 1)
         x, y, widths = np.zeros((3, size), np.float32)
-        for number, place in enumerate(terrain.destinations):
-            x[number], y[number], widths[number] = place.x, place.y, spread if terrain.drawn else place.spread
+        for number, one in enumerate(terrain.destinations):
+            x[number], y[number], widths[number] = one.x, one.y, spread if terrain.drawn else one.spread
         self._radius_sq = np.maximum(np.float32(agents * settings.room / size / math.pi), widths * widths)
         self.columns = Destinations(x, y, widths, np.zeros(0, np.int32), np.zeros(count + 1, np.int32),
                                     np.zeros(size, np.int32), np.zeros(size, np.float32), np.full(size, NOBODY, np.int32))
@@ -214,3 +271,45 @@ class Places:
         if len(self._counts) != workers:
             self._counts = np.zeros((workers, 3, len(self.columns.x) + 8), np.int64)  # no two workers on one cache line
         return self._counts
+
+
+class Admit(Stage):
+    """Decide for every destination whom it lets in."""
+
+    name = "admit"
+
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
+
+    def wanted(self, world: World) -> bool:
+        return self.areas.limited
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, destinations, workers = people_of(world), self.areas.refreshed(), world.workers_for(COUNT_NS)
+        counts = self.areas.counts_of(workers)
+        return (call(count_people, workers, agents.columns, agents.count, destinations, counts),
+                call(open_destinations, 1, destinations, counts, rules_of(world).disc))
+
+
+class ExchangePeople(Stage):
+    """People who have arrived at an exit leave, and as many others come in."""
+
+    name = "exits"
+    before_index = True
+
+    def __init__(self, areas: DestinationAreas, settings: PeopleSettings, seed: int) -> None:
+        self.areas, self.settings, self.seed = areas, settings, seed
+
+    def wanted(self, world: World) -> bool:
+        return self.settings.exits > 0
+
+    def calls(self, world: World) -> tuple[Call, ...]:
+        agents, workers = people_of(world), world.workers_for(ARRIVED_NS)
+        return (call(exchange_people, workers, agents.columns, agents.count, self.areas.refreshed(), world.ground,
+                     world.terrain.walls, self.rules(world.tick)),)
+
+    def rules(self, tick: int) -> ExitRules:
+        settings = self.settings
+        goal, place, speed = (hashing.key(self.seed, tick, use) for use in (hashing.GOAL, hashing.ENTRY, hashing.SPEED))
+        low, extent = np.float64(settings.speed_min), np.float64(settings.speed_max - settings.speed_min)
+        return ExitRules(np.int64(settings.exits), low, extent, np.int64(settings.speed_draws), goal, place, speed)

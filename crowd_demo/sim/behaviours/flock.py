@@ -19,50 +19,52 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import device
+from crowd_demo.compute.formula import formula
 from crowd_demo.compute.packed import sum_capacity
-from crowd_demo.compute.simd import chance, root, select, splat
+from crowd_demo.compute.simd import chance, root, select
 from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.behaviours import FlockSettings
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.flock_field import FieldGrid
-from crowd_demo.sim.behaviours.flock_nearest import NearestRules
-from crowd_demo.sim.behaviours.flock_parts import FIXED, Ahead, AllAround, ByContact, ByOffset
-from crowd_demo.sim.behaviours.flock_rules import FlockColumns, FlockRules
+from crowd_demo.sim.behaviours.flock_rules import (
+    FIXED,
+    Ahead,
+    AllAround,
+    ByContact,
+    ByOffset,
+    FlockRules,
+    NearestRules,
+)
+from crowd_demo.sim.interaction.observed import COLUMNS
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.columns import Columns, MovingColumns
 from crowd_demo.sim.terrain.ground import Ground, tile_of
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
 
 # --- move ------------------------------------------------------------------------------------------------------------
 
-@device
+@formula
 def _edge(position: Float, length: Float, rules: FlockRules) -> Float:
-    """Strength of turning back: 0 a margin away from both ends of the world, 1 at the near end, -1 at the far one."""
-    zero = splat(np.float32(0), position)
-    low = np.float32(1) - position * rules.inv_margin
-    high = np.float32(1) - (length - position) * rules.inv_margin
-    return select(low > zero, low, zero) - select(high > zero, high, zero)
+    """Return the strength of turning back: 1 at the near end of the world, -1 at the far one, 0 a margin away from both."""
+    return max(0, 1 - position * rules.inv_margin) - max(0, 1 - (length - position) * rules.inv_margin)
 
 
-@device
+@formula
 def _home(x: Float, y: Float, rules: FlockRules) -> tuple[Float, Float]:
     """Return the pull back to the roost: 0 within it, and beyond it in proportion to the distance from its edge."""
-    zero = splat(np.float32(0), x)
-    radius_sq = splat(max(rules.roost_radius * rules.roost_radius, np.float32(1e-12)), x)
-    if rules.roost == np.float32(0):
-        return zero, zero
-    out_x, out_y = x - rules.width * np.float32(0.5), y - rules.height * np.float32(0.5)
-    distance_sq = out_x * out_x + out_y * out_y
-    outside = np.float32(1) - rules.roost_radius / root(select(distance_sq > radius_sq, distance_sq, radius_sq))
+    if rules.roost == 0:
+        return 0, 0
+    out_x, out_y = x - rules.width * 0.5, y - rules.height * 0.5
+    radius_sq = max(1e-12, rules.roost_radius * rules.roost_radius)
+    outside = 1 - rules.roost_radius / root(max(radius_sq, out_x * out_x + out_y * out_y))
     pull = rules.roost * outside
     return pull * out_x, pull * out_y
 
 
-@device
+@formula
 def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float) -> tuple[Float, Float]:
     """Return the acceleration that a bird, or each of sixteen from slot `at` on, wants."""
     identity, push_x, push_y = pick(columns.id, at, x), pick(columns.push_x, at, x), pick(columns.push_y, at, x)
@@ -76,23 +78,21 @@ def urge(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float,
     return ax, ay
 
 
-@device
+@formula
 def limited(vx: Float, vy: Float, low: Float, high: Float) -> tuple[Float, Float]:
     """Return the velocity with its length cut to [low, high]; a velocity of 0 stays."""
     speed_sq = vx * vx + vy * vy
-    moving = speed_sq > np.float32(1e-12)
-    speed = root(select(moving, speed_sq, splat(np.float32(1), vx)))
+    speed = root(select(speed_sq > 1e-12, speed_sq, 1))
     wanted = select(speed < low, low, speed)
-    wanted = select(wanted > high, high, wanted)
-    scale = wanted / speed
+    scale = select(wanted > high, high, wanted) / speed
     return vx * scale, vy * scale
 
 
-@implements(steering.steer, FlockRules, NearestRules)
-def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: Float, y: Float, vx: Float,
+@implements(steering.steer, FlockRules)
+def steer(rules: FlockRules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, vx: Float,
           vy: Float) -> tuple[Float, Float]:
     ax, ay = urge(rules, ground, columns, at, x, y)
-    return limited(vx + rules.dt * ax, vy + rules.dt * ay, splat(rules.speed_min, x), splat(rules.speed_max, x))
+    return limited(vx + rules.dt * ax, vy + rules.dt * ay, rules.speed_min, rules.speed_max)
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def steer(rules: FlockRules, ground: Ground, columns: FlockColumns, at: Int, x: 
 class Flock(Behaviour):
     """The behaviour *flock* (the interface is in base.py)."""
 
-    seen: tuple[str, ...] = ("x", "y", "vx", "vy")
+    seen: tuple[str, ...] = COLUMNS[FlockRules]
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed
@@ -108,7 +108,7 @@ class Flock(Behaviour):
         self._rules: FlockRules | None = None
         radius = max(settings.sight, settings.separation)
         nearest = settings.follow_nearest if settings.follow == "nearest" else 0
-        self.needs = Needs(FlockColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin,
+        self.needs = Needs(MovingColumns, radius, radius, BAND_RADII * radius, settings.speed_max, margin=settings.margin,
                            nearest=nearest)
         self.structures = {} if nearest else {"field": FieldGrid}
 
@@ -131,16 +131,16 @@ class Flock(Behaviour):
         return self._rules._replace(wander_key_x=key, wander_key_y=hashing.next_key(key))
 
     def _first_rules(self, world: World) -> FlockRules:
-        """The constants of all steps, without keys."""
+        """Return the constants of all steps, without keys."""
         settings, walls, f = self.settings, world.terrain.walls, np.float32
-        farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, places rounded
+        sight, separation = f(settings.sight), f(settings.separation)
+        farthest = max(settings.sight, settings.separation) * FIXED * 1.001 + 2  # of whom it heeds, positions rounded
         kind, half = NearestRules if self.needs.nearest else FlockRules, cosine(settings.blind / 720)
         return kind(
             eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
-            sight_sq=f(settings.sight) * f(settings.sight), separation_sq=f(settings.separation) * f(settings.separation),
-            align=f(settings.align), cohere=f(settings.cohere), separate=f(settings.separate),
-            inv_crowding=f(1 / settings.crowding),
+            sight_sq=sight * sight, separation_sq=separation * separation, align=f(settings.align),
+            cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),

@@ -22,14 +22,23 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.packed import counted
-from crowd_demo.compute.simd import LANES, no_sum, select, splat, to_int, wrap32
-from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close, no_apart, settle_apart
-from crowd_demo.sim.behaviours.flock_rules import FlockRules
+from crowd_demo.compute.formula import formula
+from crowd_demo.compute.jit import Call, call, kernel
+from crowd_demo.compute.simd import LANES, no_sum, select, wrap32
+from crowd_demo.sim.behaviours.flock_rules import (
+    FIXED,
+    IN_FIXED_POINT,
+    Apart,
+    FlockRules,
+    drive_apart,
+    fixed,
+    meet_close,
+    no_apart,
+    settle_apart,
+)
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
+from crowd_demo.sim.interaction.observed import observes
+from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.neighbours.sorted import Sorted
@@ -39,6 +48,7 @@ from crowd_demo.sim.store.columns import Columns
 COUNT, X, Y, VX, VY = range(5)
 
 
+@observes("x", "y", "rules.pull_x", "rules.pull_y", ints=IN_FIXED_POINT[:2])
 class FieldRules(NamedTuple):
     """The constants of the pair interaction (separation), and the field's result by slot."""
 
@@ -74,27 +84,27 @@ def sum_cells(worker: int, workers: int, cells: Cells, columns: Columns, sums: L
         x, y, vx, vy = 0, 0, 0, 0
         for k in range(cells.start[cell], cells.start[cell + 1]):
             slot = np.uintp(cells.order[k])
-            x, y = x + to_int(columns.x[slot] * np.float32(FIXED)), y + to_int(columns.y[slot] * np.float32(FIXED))
-            vx, vy = vx + to_int(columns.vx[slot] * np.float32(FIXED)), vy + to_int(columns.vy[slot] * np.float32(FIXED))
+            x, y = x + fixed(columns.x[slot]), y + fixed(columns.y[slot])
+            vx, vy = vx + fixed(columns.vx[slot]), vy + fixed(columns.vy[slot])
         sums[cell, COUNT] = cells.start[cell + 1] - cells.start[cell]
         sums[cell, X], sums[cell, Y], sums[cell, VX], sums[cell, VY] = x, y, vx, vy
 
 
-@device
+@formula
 def _pull_axis(total_p: int, total_v: int, own_p: int, own_v: int, others: int, low: int, high: int, cohere: Float,
                field: Field) -> np.float32:
-    """Alignment and cohesion along one axis; the box reaches over the cells [low, high)."""
-    inverse = np.float32(1 / FIXED) / np.float32(others)
-    centre = np.int64(np.float32(low + high) * np.float32(FIXED / 2) * field.cell)
+    """Return alignment and cohesion along one axis; the box reaches over the cells [low, high)."""
+    inverse = (1 / FIXED) / np.float32(others)
+    centre = np.int64(np.float32(low + high) * (FIXED / 2) * field.cell)
     side = np.float32(high - low) * field.cell
-    mean = np.float32(total_p - own_p - others * centre) * inverse * (np.float32(3) * field.sight_sq / (side * side))
-    turn = np.float32(total_v - own_v) * inverse - np.float32(own_v) * np.float32(1 / FIXED)
+    mean = np.float32(total_p - own_p - others * centre) * inverse * (3 * field.sight_sq / (side * side))
+    turn = np.float32(total_v - own_v) * inverse - np.float32(own_v) * (1 / FIXED)
     return field.align * turn + cohere * mean
 
 
-@device
+@formula
 def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, field: Field) -> None:
-    """Alignment and cohesion of one bird."""
+    """Write alignment and cohesion of one bird."""
     top, bottom = max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)
     left, right = max(column - cells.reach, 0), min(column + cells.reach + 1, cells.columns)
     count, x, y, vx, vy = 0, 0, 0, 0, 0
@@ -103,21 +113,21 @@ def _pull(cells: Cells, columns: Columns, row: int, column: int, slot: Int, fiel
             count += field.sums[cell, COUNT]
             x, y = x + field.sums[cell, X], y + field.sums[cell, Y]
             vx, vy = vx + field.sums[cell, VX], vy + field.sums[cell, VY]
-    field.pull_x[slot], field.pull_y[slot] = np.float32(0), np.float32(0)
+    field.pull_x[slot], field.pull_y[slot] = 0, 0
     if count > 1:
         area = np.float32((bottom - top) * (right - left)) * field.cell * field.cell
         crowd = np.float32(count - 1) * (np.float32(math.pi) * field.sight_sq / area)
-        cohere = field.cohere * max(np.float32(1) - crowd * field.inv_crowding, np.float32(-1))
-        fixed = np.float32(FIXED)
-        field.pull_x[slot] = _pull_axis(x, vx, to_int(columns.x[slot] * fixed), to_int(columns.vx[slot] * fixed), count - 1,
-                                        left, right, cohere, field)
-        field.pull_y[slot] = _pull_axis(y, vy, to_int(columns.y[slot] * fixed), to_int(columns.vy[slot] * fixed), count - 1,
-                                        top, bottom, cohere, field)
+        uncrowded: Float = 1 - crowd * field.inv_crowding
+        cohere = field.cohere * max(uncrowded, -1)
+        field.pull_x[slot] = _pull_axis(x, vx, fixed(columns.x[slot]), fixed(columns.vx[slot]), count - 1, left, right, cohere,
+                                        field)
+        field.pull_y[slot] = _pull_axis(y, vy, fixed(columns.y[slot]), fixed(columns.vy[slot]), count - 1, top, bottom, cohere,
+                                        field)
 
 
 @kernel
 def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: Turn, field: Field) -> None:
-    """Alignment and cohesion of every bird that is due."""
+    """Write alignment and cohesion of every bird that is due."""
     for row in range(worker, cells.rows, workers):
         for column in range(cells.columns):
             cell = row * cells.columns + column
@@ -127,38 +137,7 @@ def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: 
                     _pull(cells, columns, row, column, slot, field)
 
 
-# --- see: separation by pairs ----------------------------------------------------------------------------------------
-
-@implements(pairwise.copy_to_strip, FieldRules)
-def copy_to_strip(rules: FieldRules, columns: Columns, slots: Int, strip: Strip, at: Int) -> None:
-    floats, ints = strip
-    x, y = take(columns.x, slots), take(columns.y, slots)
-    store(floats[0], at, x)
-    store(floats[1], at, y)
-    store(floats[2], at, take(rules.pull_x, slots))
-    store(floats[3], at, take(rules.pull_y, slots))
-    store(ints[0], at, counted(to_int(x * np.float32(FIXED))))
-    store(ints[1], at, to_int(y * np.float32(FIXED)))
-
-
-@implements(pairwise.read_columns, FieldRules)
-def read_columns(rules: FieldRules, columns: Columns, slot: Int) -> Seen:
-    x, y = columns.x[slot], columns.y[slot]
-    return x, y, counted(to_int(x * np.float32(FIXED))), to_int(y * np.float32(FIXED)), rules.pull_x[slot], rules.pull_y[slot]
-
-
-@implements(pairwise.read_strip, FieldRules)
-def read_strip(rules: FieldRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], floats[2, at], floats[3, at]
-
-
-@implements(pairwise.load_register, FieldRules)
-def load_register(rules: FieldRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at), load(floats[2], at),
-            load(floats[3], at))
-
+# --- the interaction: separation by pairs ----------------------------------------------------------------------------
 
 @implements(pairwise.no_sums, FieldRules)
 def no_sums(rules: FieldRules, like: Float) -> Sums:
@@ -168,13 +147,11 @@ def no_sums(rules: FieldRules, like: Float) -> Sums:
 
 @implements(pairwise.accumulate, FieldRules)
 def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    x, y = me[0], me[1]
-    dx, dy = other[0] - x, other[1] - y
+    dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
-    one, none = splat(rules.one, x), splat(np.int32(0), x)
     met, apart = sums
-    return met + select(near, one, none), meet_close(rules.apart, near, dx, dy, distance_sq, other[2], other[3], apart)
+    return met + select(near, rules.one, 0), meet_close(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart)
 
 
 @implements(pairwise.sum_capacity, FieldRules)
@@ -184,16 +161,15 @@ def sum_capacity(rules: FieldRules) -> Int:
 
 @implements(pairwise.settle, FieldRules)
 def settle(rules: FieldRules, me: Seen, sums: Sums) -> Sums:
-    return sums[0], settle_apart(rules.apart, me[2], sums[1])
+    return sums[0], settle_apart(rules.apart, me.px, sums[1])
 
 
 @implements(pairwise.finish, FieldRules)
 def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
-    x, _, px, py, pull_x, pull_y = me
     count, apart = sums
-    apart_x, apart_y = drive_apart(rules.apart, px, py, apart)
-    met = wrap32(count) - splat(np.int32(rules.separation_sq > 0), x)  # without the agent itself
-    return pull_x + rules.separate * apart_x, pull_y + rules.separate * apart_y, wrap32(met)
+    apart_x, apart_y = drive_apart(rules.apart, me.px, me.py, apart)
+    met = wrap32(count) - select(rules.separation_sq > 0, 1, 0)  # without the agent itself
+    return me.pull_x + rules.separate * apart_x, me.pull_y + rules.separate * apart_y, wrap32(met)
 
 
 # --- the structure ---------------------------------------------------------------------------------------------------

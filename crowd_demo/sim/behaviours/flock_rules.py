@@ -2,39 +2,176 @@
 
 Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
 The sums of x also count (compute/packed.py): in lanes each count would take an instruction of its own.
-Whom a bird follows, and how it keeps away from those too near, are records of their own (flock_parts.py): kernels are compiled
-for their types, so what is not chosen costs nothing.
+
+Rules are put together of parts; each is a record whose type chooses the bodies of functions when a kernel is compiled, so what
+is not chosen costs nothing:
+
+    AllAround     a bird follows everybody in sight
+    Ahead         not those in a blind angle behind it
+    ByContact     it is driven apart the more the nearer another is (Reynolds 1987)
+    ByOffset      the more the farther away it is, and not at all at contact (Ihaa21's SIMD boids)
+
+A bird may also follow its nearest neighbours alone, six or seven of them, however far away (Ballerini and others 2008). So a
+flock keeps together where it is thin as well as where it is dense. A bird is pulled to its neighbours as far as these lie on
+one side: hardly in the middle of a flock, strongly at its edge, which gets sharp (Hildenbrandt, Carere, Hemelrijk 2010).
+The second contract of the interaction gathers the neighbours in a fixed order, so float32 sums are the same everywhere.
 """
+
+# Generic functions have no body of their own.
+# mypy: disable-error-code="empty-body"
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.packed import counted, nothing_counted, settled
-from crowd_demo.compute.simd import no_sum, select, splat, to_float, to_int, wrap32
-from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close, no_apart, settle_apart
-from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums
+from crowd_demo.compute.arrays import Float, Int, Ints, Mask
+from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.formula import formula
+from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
+from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
+from crowd_demo.sim.interaction import nearest, pairwise
+from crowd_demo.sim.interaction.observed import observes
+from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.store.columns import Columns
+
+FIXED = 256  # steps of a unit in the sums
 
 
-class FlockColumns(NamedTuple):
-    """Columns of a flock; positions in world units, velocities in units/s."""
+# --- the parts -------------------------------------------------------------------------------------------------------
 
-    id: Ints
-    x: Floats
-    y: Floats
-    vx: Floats
-    vy: Floats
-    push_x: Floats  # the neighbours' push, kept until the agent is due again
-    push_y: Floats
-    look_at: Ints  # when it is due again, and after how long a wait (neighbours/schedule.py)
+class AllAround(NamedTuple):
+    """A bird with eyes behind."""
 
 
+class Ahead(NamedTuple):
+    """A bird with a blind angle behind it."""
+
+    behind: np.float32  # square of the cosine of half that angle
+
+
+class ByContact(NamedTuple):
+    """Separation that is strongest at contact."""
+
+    reach: np.float32  # the distance at which it ends, in fixed point
+
+
+class ByOffset(NamedTuple):
+    """Separation by the offset, which is nothing at contact."""
+
+
+Eyes = AllAround | Ahead
+Apart = ByContact | ByOffset
+Separation = tuple[Any, Int]  # what drives a bird apart along x, which may count, and along y
+
+
+@generic
+def follows(eyes: Eyes, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+    """Return whether a bird follows one at that offset."""
+
+
+@generic
+def no_apart(apart: Apart, like: Float) -> Separation:
+    """Return the separation from nobody."""
+
+
+@generic
+def meet_close(apart: Apart, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
+               separation: Separation) -> Separation:
+    """Return the separation with another bird added if it is near; its position is (px, py) in fixed point, px counted."""
+
+
+@generic
+def settle_apart(apart: Apart, px: Int, separation: Separation) -> Separation:
+    """Return the separation with its counting sum settled, for a bird at px."""
+
+
+@generic
+def drive_apart(apart: Apart, px: Int, py: Int, separation: Separation) -> tuple[Float, Float]:
+    """Return the way out, in world units, for a bird at (px, py)."""
+
+
+@implements(follows, AllAround)
+def _follows_all(eyes: AllAround, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+    return distance_sq < sight_sq
+
+
+@implements(follows, Ahead)
+def _follows_ahead(eyes: Ahead, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
+    """Who is behind has dx*vx + dy*vy < -cosine * distance * speed."""
+    vx, vy = to_float(me.vx), to_float(me.vy)
+    limit = (vx * vx + vy * vy) * eyes.behind
+    along = dx * vx + dy * vy
+    ahead = (along >= 0) | (along * along <= distance_sq * limit)
+    return (distance_sq < sight_sq) & ahead
+
+
+@implements(no_apart, ByContact)
+def _nobody_by_contact(apart: ByContact, like: Float) -> tuple[Int, Int]:
+    return no_sum(like), no_sum(like)
+
+
+@implements(meet_close, ByContact)
+def _meet_by_contact(apart: ByContact, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
+                     separation: tuple[Int, Int]) -> tuple[Int, Int]:
+    """Add the offset times (reach / distance - 1): as long as the bird would have to go to be out of reach."""
+    weight = apart.reach * inverse_root(distance_sq) - FIXED
+    return separation[0] + select(near, to_int(weight * dx), 0), separation[1] + select(near, to_int(weight * dy), 0)
+
+
+@implements(settle_apart, ByContact)
+def _settle_by_contact(apart: ByContact, px: Int, separation: tuple[Int, Int]) -> tuple[Int, Int]:
+    return separation
+
+
+@implements(drive_apart, ByContact)
+def _drive_by_contact(apart: ByContact, px: Int, py: Int, separation: tuple[Int, Int]) -> tuple[Float, Float]:
+    return to_float(wrap32(separation[0])) * (-1 / FIXED), to_float(wrap32(separation[1])) * (-1 / FIXED)
+
+
+@implements(no_apart, ByOffset)
+def _nobody_by_offset(apart: ByOffset, like: Float) -> tuple[CountingSum, Int]:
+    return nothing_counted(like), no_sum(like)
+
+
+@implements(meet_close, ByOffset)
+def _meet_by_offset(apart: ByOffset, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
+                    separation: tuple[CountingSum, Int]) -> tuple[CountingSum, Int]:
+    """Add positions, from which the bird's own are subtracted once, in `drive_apart`."""
+    (total, close, offset), sum_y = separation
+    return (total + select(near, px, 0), close, offset), sum_y + select(near, py, 0)
+
+
+@implements(settle_apart, ByOffset)
+def _settle_by_offset(apart: ByOffset, px: Int, separation: tuple[CountingSum, Int]) -> tuple[CountingSum, Int]:
+    return settled(separation[0], px), separation[1]
+
+
+@implements(drive_apart, ByOffset)
+def _drive_by_offset(apart: ByOffset, px: Int, py: Int, separation: tuple[CountingSum, Int]) -> tuple[Float, Float]:
+    _, close, offset = settled(separation[0], px)
+    return to_float(wrap32(0 - offset)) * (1 / FIXED), to_float(wrap32(close * py - separation[1])) * (1 / FIXED)
+
+
+# --- constants, and what others can observe --------------------------------------------------------------------------
+
+@formula
+def fixed(value: Float) -> Int:
+    """Return a number in fixed point."""
+    return to_int(value * FIXED)
+
+
+@formula
+def counted_fixed(value: Float) -> Int:
+    """Return a number in fixed point, for a sum that also counts."""
+    return counted(to_int(value * FIXED))
+
+
+IN_FIXED_POINT = (("px", counted_fixed, "x"), ("py", fixed, "y"), ("vx", fixed, "vx"), ("vy", fixed, "vy"))
+
+
+@observes("x", "y", ints=IN_FIXED_POINT)
 class FlockRules(NamedTuple):
     """Constants of one step; weights in 1/s and 1/s^2, lengths in world units."""
 
@@ -61,38 +198,6 @@ class FlockRules(NamedTuple):
     sum_capacity: np.int32  # how many candidates a register's sums can count before they are settled
 
 
-@implements(pairwise.copy_to_strip, FlockRules)
-def copy_to_strip(rules: FlockRules, columns: FlockColumns, slots: Int, strip: Strip, at: Int) -> None:
-    floats, ints = strip
-    x, y = take(columns.x, slots), take(columns.y, slots)
-    store(floats[0], at, x)
-    store(floats[1], at, y)
-    store(ints[0], at, counted(to_int(x * np.float32(FIXED))))
-    store(ints[1], at, to_int(y * np.float32(FIXED)))
-    store(ints[2], at, to_int(take(columns.vx, slots) * np.float32(FIXED)))
-    store(ints[3], at, to_int(take(columns.vy, slots) * np.float32(FIXED)))
-
-
-@implements(pairwise.read_columns, FlockRules)
-def read_columns(rules: FlockRules, columns: FlockColumns, slot: Int) -> Seen:
-    x, y = columns.x[slot], columns.y[slot]
-    return (x, y, counted(to_int(x * np.float32(FIXED))), to_int(y * np.float32(FIXED)),
-            to_int(columns.vx[slot] * np.float32(FIXED)), to_int(columns.vy[slot] * np.float32(FIXED)))
-
-
-@implements(pairwise.read_strip, FlockRules)
-def read_strip(rules: FlockRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return floats[0, at], floats[1, at], ints[0, at], ints[1, at], ints[2, at], ints[3, at]
-
-
-@implements(pairwise.load_register, FlockRules)
-def load_register(rules: FlockRules, strip: Strip, at: Int) -> Seen:
-    floats, ints = strip
-    return (load(floats[0], at), load(floats[1], at), load(ints[0], at), load(ints[1], at),
-            load(ints[2], at), load(ints[3], at))
-
-
 # --- order-free sums over all neighbours -----------------------------------------------------------------------------
 
 @implements(pairwise.no_sums, FlockRules)
@@ -103,16 +208,14 @@ def no_sums(rules: FlockRules, like: Float) -> Sums:
 
 @implements(pairwise.accumulate, FlockRules)
 def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    x, y = me[0], me[1]
-    ox, oy, px, py, vx, vy = other
     (sum_px, count, offset), sum_py, sum_vx, sum_vy, apart = sums
-    dx, dy = ox - x, oy - y
+    dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     followed = follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq)
-    near, none = distance_sq < rules.separation_sq, splat(np.int32(0), x)
-    return ((sum_px + select(followed, splat(px, x), none), count, offset), sum_py + select(followed, splat(py, x), none),
-            sum_vx + select(followed, splat(vx, x), none), sum_vy + select(followed, splat(vy, x), none),
-            meet_close(rules.apart, near, dx, dy, distance_sq, px, py, apart))
+    near = distance_sq < rules.separation_sq
+    return ((sum_px + select(followed, other.px, 0), count, offset), sum_py + select(followed, other.py, 0),
+            sum_vx + select(followed, other.vx, 0), sum_vy + select(followed, other.vy, 0),
+            meet_close(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart))
 
 
 @implements(pairwise.sum_capacity, FlockRules)
@@ -122,35 +225,68 @@ def sum_capacity(rules: FlockRules) -> Int:
 
 @implements(pairwise.settle, FlockRules)
 def settle(rules: FlockRules, me: Seen, sums: Sums) -> Sums:
-    x, sum_py, sum_vx, sum_vy, apart = sums
-    return settled(x, me[2]), sum_py, sum_vx, sum_vy, settle_apart(rules.apart, me[2], apart)
+    sum_px, sum_py, sum_vx, sum_vy, apart = sums
+    return settled(sum_px, me.px), sum_py, sum_vx, sum_vy, settle_apart(rules.apart, me.px, apart)
 
 
 @implements(pairwise.finish, FlockRules)
 def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
-    x, _, px, py, vx, vy = me
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
-    _, count, offset_x = settled(sum_px, px)
-    unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.sight_sq > 0), x)  # without itself, followed if sight > 0
+    _, count, offset_x = settled(sum_px, me.px)
+    neighbours = wrap32(count) - select(rules.sight_sq > 0, 1, 0)  # without itself, followed if sight > 0
     some = neighbours > 0
-    alone = splat(np.float32(0), x)
-    inverse = splat(unit, x) / select(some, to_float(wrap32(neighbours)), splat(np.float32(1), x))
-    uncrowded = np.float32(1) - to_float(wrap32(neighbours)) * rules.inv_crowding
-    cohere = rules.cohere * select(uncrowded > np.float32(-1), uncrowded, splat(np.float32(-1), x))
-    mean_x, mean_y = to_float(wrap32(offset_x)) * inverse, to_float(wrap32(sum_py - count * py)) * inverse
-    match_x = to_float(wrap32(sum_vx - vx)) * inverse - to_float(vx) * unit
-    match_y = to_float(wrap32(sum_vy - vy)) * inverse - to_float(vy) * unit
+    inverse = (1 / FIXED) / select(some, to_float(wrap32(neighbours)), 1)
+    uncrowded = 1 - to_float(wrap32(neighbours)) * rules.inv_crowding
+    cohere = rules.cohere * max(-1, uncrowded)
+    mean_x, mean_y = to_float(wrap32(offset_x)) * inverse, to_float(wrap32(sum_py - count * me.py)) * inverse
+    match_x = to_float(wrap32(sum_vx - me.vx)) * inverse - to_float(me.vx) * (1 / FIXED)
+    match_y = to_float(wrap32(sum_vy - me.vy)) * inverse - to_float(me.vy) * (1 / FIXED)
     flock_x, flock_y = rules.align * match_x + cohere * mean_x, rules.align * match_y + cohere * mean_y
-    away_x, away_y = drive_apart(rules.apart, px, py, apart)
-    return (select(some, flock_x, alone) + rules.separate * away_x, select(some, flock_y, alone) + rules.separate * away_y,
+    apart_x, apart_y = drive_apart(rules.apart, me.px, me.py, apart)
+    return (select(some, flock_x, 0) + rules.separate * apart_x, select(some, flock_y, 0) + rules.separate * apart_y,
             wrap32(neighbours))
 
 
-# --- one at a time ---------------------------------------------------------------------------------------------------
-
 @implements(pairwise.perceive, FlockRules)
 def perceive(rules: FlockRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    dx, dy = other[0] - me[0], other[1] - me[1]
+    dx, dy = other.x - me.x, other.y - me.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < max(rules.sight_sq, rules.separation_sq), distance_sq
+
+
+# --- the nearest alone -----------------------------------------------------------------------------------------------
+
+class NearestRules(FlockRules):
+    """The constants of a flock whose birds follow their nearest."""
+
+
+@implements(pairwise.perceive, NearestRules)
+def perceive_followed(rules: NearestRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    dx, dy = other.x - me.x, other.y - me.y
+    distance_sq = dx * dx + dy * dy
+    return follows(rules.eyes, me, dx, dy, distance_sq, rules.sight_sq), distance_sq
+
+
+@implements(nearest.solve, NearestRules)
+def solve(rules: NearestRules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+    if size == 0:
+        return 0, 0, size
+    x, y = columns.x[slot], columns.y[slot]
+    sum_x, sum_y, sum_vx, sum_vy, distances = 0, 0, 0, 0, 0
+    apart = no_apart(rules.apart, x)
+    for k in range(size):
+        other = np.uintp(near[k])
+        dx, dy = columns.x[other] - x, columns.y[other] - y
+        distance_sq = dx * dx + dy * dy
+        sum_x, sum_y, distances = sum_x + dx, sum_y + dy, distances + root(distance_sq)
+        sum_vx, sum_vy = sum_vx + columns.vx[other], sum_vy + columns.vy[other]
+        apart = meet_close(rules.apart, distance_sq < rules.separation_sq, dx, dy, distance_sq,
+                           counted_fixed(columns.x[other]), fixed(columns.y[other]), apart)
+    apart_x, apart_y = drive_apart(rules.apart, counted_fixed(x), fixed(y), apart)
+    part = 1 / np.float32(size)
+    mean_x, mean_y = sum_x * part, sum_y * part
+    one_sided = root(mean_x * mean_x + mean_y * mean_y) / (distances * part) if distances > 0 else 0
+    pull = rules.cohere * one_sided
+    push_x = rules.align * (sum_vx * part - columns.vx[slot]) + pull * mean_x + rules.separate * apart_x
+    push_y = rules.align * (sum_vy * part - columns.vy[slot]) + pull * mean_y + rules.separate * apart_y
+    return push_x, push_y, size

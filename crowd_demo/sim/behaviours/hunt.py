@@ -6,7 +6,9 @@
     flee        sum over the predators nearer than fear of (p - p_j) * (fear / |p - p_j| - 1), for both kinds
     v', p'      as in flock.py, with `flee` among the forces, and the speeds of each kind
 
-So nobody is eaten; predators keep apart as prey keep from them. Those with the lowest ids are the predators.
+So nobody is eaten; predators keep apart as prey keep from them. Those with the lowest ids are the predators. Both kinds
+observe what birds observe of each other, and the kind: each function of the interaction asks the flock's, and those of
+the other kind do not count.
 """
 
 from __future__ import annotations
@@ -18,24 +20,139 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.formula import formula
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import root
+from crowd_demo.compute.simd import inverse_root, root, select, to_float
+from crowd_demo.compute.simd_memory import pick
 from crowd_demo.config.behaviours import HuntSettings
 from crowd_demo.config.model import Config
-from crowd_demo.sim.behaviours.flock import Flock
-from crowd_demo.sim.behaviours.hunt_rules import MOST_PREDATORS, PREDATOR, PREY, HuntColumns, HuntRules
+from crowd_demo.sim.behaviours import steering
+from crowd_demo.sim.behaviours.flock import Flock, limited, urge
+from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
+from crowd_demo.sim.interaction import nearest, pairwise
+from crowd_demo.sim.interaction.observed import COLUMNS, RECORDS, observes
+from crowd_demo.sim.interaction.pairwise import Seen, Sums
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import World
 
+PREY, PREDATOR = 0, 1
+MOST_PREDATORS = 64
 MOST_SQUARES = 256  # along a side
+FAR = 1e6  # world units: beyond any sight, and still a number in fixed point
 
 
-class Squares(NamedTuple):
+class HuntColumns(NamedTuple):
+    """Columns of predators and prey: those of a flock, and a kind."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats
+    push_y: Floats
+    look_at: Ints
+    kind: Ints  # PREY or PREDATOR, for life
+
+
+@observes("x", "y", ("kind", to_float, "kind"), ints=IN_FIXED_POINT)
+class HuntRules(NamedTuple):
+    """Constants of one step; where the predators are, by id, infinitely far away if there is none."""
+
+    flock: FlockRules
+    predators: int
+    x: Floats  # [MOST_PREDATORS]
+    y: Floats
+    fear: np.float32
+    fear_sq: np.float32
+    flee: np.float32
+    predator_speed_min: np.float32
+    predator_speed_max: np.float32
+    dt: np.float32
+
+
+# --- the interaction: a flock among its own kind ----------------------------------------------------------------------
+
+Bird = RECORDS[FlockRules]
+
+
+@implements(pairwise.no_sums, HuntRules)
+def no_sums(rules: HuntRules, like: Float) -> Sums:
+    return pairwise.no_sums(rules.flock, like)
+
+
+@implements(pairwise.accumulate, HuntRules)
+def accumulate(rules: HuntRules, me: Seen, other: Seen, sums: Sums) -> Sums:
+    """Treat one of the other kind as out of sight."""
+    x = select(me.kind != other.kind, FAR, other.x)
+    return pairwise.accumulate(rules.flock, me, Bird(x, other.y, other.px, other.py, other.vx, other.vy), sums)
+
+
+@implements(pairwise.sum_capacity, HuntRules)
+def sum_capacity(rules: HuntRules) -> Int:
+    return pairwise.sum_capacity(rules.flock)
+
+
+@implements(pairwise.settle, HuntRules)
+def settle(rules: HuntRules, me: Seen, sums: Sums) -> Sums:
+    return pairwise.settle(rules.flock, me, sums)
+
+
+@implements(pairwise.finish, HuntRules)
+def finish(rules: HuntRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
+    return pairwise.finish(rules.flock, me, sums)
+
+
+@implements(pairwise.perceive, HuntRules)
+def perceive(rules: HuntRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    perceived, distance = pairwise.perceive(rules.flock, me, other)
+    return perceived & (other.kind == me.kind), distance
+
+
+class NearestHuntRules(HuntRules):
+    """The constants where each follows its nearest."""
+
+
+@implements(nearest.solve, NearestHuntRules)
+def solve(rules: NearestHuntRules, columns: HuntColumns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+    return nearest.solve(rules.flock, columns, slot, near, size)
+
+
+# --- move ------------------------------------------------------------------------------------------------------------
+
+@formula
+def _flight(rules: HuntRules, x: Float, y: Float) -> tuple[Float, Float]:
+    """Return the way from the predators that are near, in the order of their ids; one's own position adds nothing."""
+    way_x, way_y = 0, 0
+    for predator in range(rules.predators):
+        dx, dy = x - rules.x[predator], y - rules.y[predator]
+        distance_sq = dx * dx + dy * dy
+        near = distance_sq < rules.fear_sq
+        weight = rules.fear * inverse_root(distance_sq) - 1
+        way_x, way_y = way_x + select(near, weight * dx, 0), way_y + select(near, weight * dy, 0)
+    return way_x, way_y
+
+
+@implements(steering.steer, HuntRules)
+def steer(rules: HuntRules, ground: Ground, columns: HuntColumns, at: Int, x: Float, y: Float, vx: Float,
+          vy: Float) -> tuple[Float, Float]:
+    ax, ay = urge(rules.flock, ground, columns, at, x, y)
+    way_x, way_y = _flight(rules, x, y)
+    vx, vy = vx + rules.dt * (ax + rules.flee * way_x), vy + rules.dt * (ay + rules.flee * way_y)
+    hunts = pick(columns.kind, at, x) > 0
+    low = select(hunts, rules.predator_speed_min, rules.flock.speed_min)
+    high = select(hunts, rules.predator_speed_max, rules.flock.speed_max)
+    return limited(vx, vy, low, high)
+
+
+class PreyCounts(NamedTuple):
     """The cells of the model in which prey is counted: not those of a structure, whose size is free."""
 
     side: np.float32
@@ -53,15 +170,17 @@ class Chase(NamedTuple):
     response: np.float32
 
 
-# --- kernels ---------------------------------------------------------------------------------------------------------
+# --- the chase -------------------------------------------------------------------------------------------------------
 
 @device
-def _square_along(position: np.float32, count: int, squares: Squares) -> int:
+def _square_along(position: np.float32, count: int, squares: PreyCounts) -> int:
+    """Return the row or column of a coordinate, of `count`."""
     return min(max(int(position * squares.inv_side), 0), count - 1)
 
 
 @kernel
-def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: Squares, x: Floats, y: Floats) -> None:
+def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: PreyCounts, x: Floats,
+               y: Floats) -> None:
     """Count the prey of each square, and note where the predators are, by id."""
     prey = squares.prey[worker]
     prey[:] = 0
@@ -73,15 +192,21 @@ def count_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squ
             x[columns.id[slot]], y[columns.id[slot]] = columns.x[slot], columns.y[slot]
 
 
+@formula
+def _middle(number: int, squares: PreyCounts) -> np.float32:
+    """Return the middle of a row or column."""
+    return (np.float32(number) + 0.5) * squares.side
+
+
 @device
-def _densest(squares: Squares, workers: int, x: np.float32, y: np.float32, sight: np.float32) -> tuple[int, int]:
+def _densest(squares: PreyCounts, workers: int, x: np.float32, y: np.float32, sight: np.float32) -> tuple[int, int]:
     """Return (most, square) of those whose middles are in sight."""
-    most, best, half = 0, 0, np.float32(0.5)
+    most, best = 0, 0
     left, right = _square_along(x - sight, squares.columns, squares), _square_along(x + sight, squares.columns, squares)
     top, bottom = _square_along(y - sight, squares.rows, squares), _square_along(y + sight, squares.rows, squares)
     for row in range(top, bottom + 1):
         for column in range(left, right + 1):
-            dx, dy = (np.float32(column) + half) * squares.side - x, (np.float32(row) + half) * squares.side - y
+            dx, dy = _middle(column, squares) - x, _middle(row, squares) - y
             if dx * dx + dy * dy < sight * sight:
                 square, count = row * squares.columns + column, 0
                 for worker in range(workers):
@@ -92,18 +217,17 @@ def _densest(squares: Squares, workers: int, x: np.float32, y: np.float32, sight
 
 
 @kernel
-def chase_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: Squares, counters: int,
+def chase_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squares: PreyCounts, counters: int,
                chase: Chase) -> None:
     """Replace the push of predators by the chase; `counters` workers have counted."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         if columns.kind[slot] == PREDATOR:
-            x, y, half = columns.x[slot], columns.y[slot], np.float32(0.5)
+            x, y = columns.x[slot], columns.y[slot]
             most, square = _densest(squares, counters, x, y, chase.sight)
-            dx = (np.float32(square % squares.columns) + half) * squares.side - x
-            dy = (np.float32(square // squares.columns) + half) * squares.side - y
+            dx, dy = _middle(square % squares.columns, squares) - x, _middle(square // squares.columns, squares) - y
             distance = root(dx * dx + dy * dy)
-            columns.push_x[slot], columns.push_y[slot] = np.float32(0), np.float32(0)
-            if most > 0 and distance > np.float32(0):
+            columns.push_x[slot], columns.push_y[slot] = 0, 0
+            if most > 0 and distance > 0:
                 speed = chase.speed / distance
                 columns.push_x[slot] = chase.response * (dx * speed - columns.vx[slot])
                 columns.push_y[slot] = chase.response * (dy * speed - columns.vy[slot])
@@ -121,7 +245,7 @@ class Hunt(Stage):
         width, height = float(walls.width), float(walls.height)
         side = f(max(settings.square, max(width, height) / MOST_SQUARES))
         shape = math.ceil(height / float(side)), math.ceil(width / float(side))
-        self._squares = Squares(side, f(1 / float(side)), shape[1], shape[0], np.zeros((0, 0), np.int32))
+        self._squares = PreyCounts(side, f(1 / float(side)), shape[1], shape[0], np.zeros((0, 0), np.int32))
         self._chase = Chase(f(settings.predator_sight), f(settings.predator_speed_max), f(settings.predator_response))
 
     def calls(self, world: World) -> tuple[Call, ...]:
@@ -131,7 +255,7 @@ class Hunt(Stage):
         return (call(count_prey, workers, agents.columns, agents.count, squares, rules.x, rules.y),
                 call(chase_prey, workers, agents.columns, agents.count, squares, workers, self._chase))
 
-    def _with_room(self, workers: int) -> Squares:
+    def _with_room(self, workers: int) -> PreyCounts:
         squares = self._squares
         if len(squares.prey) >= workers:
             return squares
@@ -143,7 +267,7 @@ class Hunt(Stage):
 class Hunters(Flock):
     """The behaviour *hunt* (the interface is in base.py)."""
 
-    seen = (*Flock.seen, "kind")
+    seen = COLUMNS[HuntRules]
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)
@@ -151,7 +275,7 @@ class Hunters(Flock):
         top_speed = max(settings.speed_max, settings.predator_speed_max)
         self.needs = self.needs._replace(columns=HuntColumns, top_speed=top_speed)
         self.structures = {}  # no field: it would mix the kinds
-        self._places = np.full((2, MOST_PREDATORS), np.inf, np.float32)
+        self._predators = np.full((2, MOST_PREDATORS), np.inf, np.float32)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
         return Hunt(world, self.hunt), Glide()
@@ -166,8 +290,9 @@ class Hunters(Flock):
 
     def rules(self, world: World) -> HuntRules:
         settings, f = self.hunt, np.float32
-        return HuntRules(
-            flock=self.flock_rules(world), predators=settings.predators, x=self._places[0], y=self._places[1],
-            fear=f(settings.fear), fear_sq=f(settings.fear) * f(settings.fear), flee=f(settings.flee),
+        fear, kind = f(settings.fear), NearestHuntRules if self.needs.nearest else HuntRules
+        return kind(
+            flock=self.flock_rules(world), predators=settings.predators, x=self._predators[0], y=self._predators[1],
+            fear=fear, fear_sq=fear * fear, flee=f(settings.flee),
             predator_speed_min=f(settings.predator_speed_min), predator_speed_max=f(settings.predator_speed_max),
             dt=f(world.dt))

@@ -1,21 +1,22 @@
-"""The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck.
+"""The crowd: walk to a goal, wait there, choose another, avoid others, wiggle when stuck (docs/model.md, "The crowd").
 
-    neighbours  j != i with d = |p_i - p_j| < radius
-    avoidance   sum over neighbours of (1 - d / radius)^2 * (p_i - p_j) / d, each term cut to 1/4096
+    neighbours  j != i with |p_i - p_j| < radius
+    avoidance   as the model of avoidance says (push.py, anticipate.py)
     wanted      heading * speed + push * speed * avoidance (+ wiggle), its length at most cap * speed
     v'          v + (wanted - v) * min(1, response * dt)
     p'          p + dt * v', sliding along walls
 
 WALKING becomes QUEUING where the destination has no room yet (destinations.py), WAITING within `arrive` of the goal, and STUCK
 after `stuck_s` seconds with less than a quarter of the progress its speed would give; WAITING ends after `wait_s` with a new
-goal; STUCK ends as progress returns.
+goal; STUCK ends as progress returns. Formulas are written once, for one agent and for sixteen; choosing a goal is rare and is
+done one agent at a time.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,106 +24,152 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.jit import Call, call
-from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.formula import formula
+from crowd_demo.compute.jit import Call, device
+from crowd_demo.compute.simd import any_set, chance, root, select, width_of
+from crowd_demo.compute.simd_memory import pick, store
 from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours.anticipate import AnticipateRules
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.behaviours.contact import SHIFT_PARTS, contact_passes
-from crowd_demo.sim.behaviours.destinations import Places, count_people, open_destinations
-from crowd_demo.sim.behaviours.exits import Exits
-from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
-from crowd_demo.sim.behaviours.steering import SCALAR_NS, Move
-from crowd_demo.sim.behaviours.walking import PeopleRules, walk_lanes, walk_scalar
-from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings, people_of
-from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.behaviours.destinations import (
+    Admit,
+    DestinationAreas,
+    Destinations,
+    ExchangePeople,
+    choose_around,
+    choose_destination,
+    choose_place,
+    is_let_in,
+    queue_reach_sq,
+)
+from crowd_demo.sim.behaviours.people_rules import (
+    QUEUING,
+    STUCK,
+    WAITING,
+    WALKING,
+    PeopleColumns,
+    PeopleRules,
+    rules_of,
+    stands,
+)
+from crowd_demo.sim.behaviours.push import PushRules
+from crowd_demo.sim.behaviours.steering import Move, advance, move_call
+from crowd_demo.sim.behaviours.wayfinding import CheckSight, LookForCrowds, MakeFlowFields, TakeHeadings
 from crowd_demo.sim.neighbours.schedule import BAND_RADII
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
-from crowd_demo.sim.terrain.tiles import Terrain
-from crowd_demo.sim.world import LIGHT_NS, Needs, World
+from crowd_demo.sim.terrain.ground import Ground, slide
+from crowd_demo.sim.terrain.tiles import Terrain, Walls
+from crowd_demo.sim.world import Needs, World
 
+AVOIDANCE: dict[str, type[PeopleRules]] = {"push": PushRules, "anticipate": AnticipateRules}  # by the technique's value
+SLOW = 0.25  # of the preferred speed towards the goal: below that an agent makes no progress
+NEARLY = 4.0  # times `arrive`: an agent stuck within that distance has arrived, because the place is taken
 WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
-COUNT_NS = 2.0
-FIXED = 4096  # steps of 1 in the sums of avoidance
 
 
-# --- see -------------------------------------------------------------------------------------------------------------
+# --- move ------------------------------------------------------------------------------------------------------------
+# `at` is the slot of one agent, or the first one of sixteen; `x` is where it is, or they are, and says which.
 
-@implements(pairwise.no_sums, PeopleRules)
-def no_sums(rules: PeopleRules, like: Float) -> Sums:
-    none = no_sum(like)
-    return none, none, none
+@formula
+def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
+    """Return which agents have waited long enough."""
+    return (state == WAITING) & (timer - rules.dt <= 0)
 
 
-@implements(pairwise.accumulate, PeopleRules)
-def accumulate(rules: PeopleRules, me: Seen, other: Seen, sums: Sums) -> Sums:
-    x, y = me
-    count, sum_x, sum_y = sums
-    dx, dy = x - other[0], y - other[1]
+@device
+def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
+              rules: PeopleRules) -> None:
+    """Give a goal to one who has waited long enough, or who has queued and is let in."""
+    if _leaves(c.state[slot], c.timer[slot], rules):
+        if rules.disc > 0:
+            choose_destination(c, slot, destinations, rules.goal_key)
+        else:
+            choose_around(c, slot, destinations, ground, rules.goal_key)
+    elif c.state[slot] == QUEUING and is_let_in(c, slot, destinations):
+        choose_place(c, slot, destinations, ground, walls, rules.goal_key)
+
+
+@formula
+def _next_state(c: PeopleColumns, at: Int, x: Float, leaves: Mask, destinations: Destinations,
+                rules: PeopleRules) -> tuple[Int, Float]:
+    """Return (state, timer) before the move: people leave, are let in, arrive, or come to the end of the queue."""
+    state, timer, goal_x, goal_y = pick(c.state, at, x), pick(c.timer, at, x), pick(c.goal_x, at, x), pick(c.goal_y, at, x)
+    reach_sq = queue_reach_sq(destinations, pick(c.goal, at, x), goal_x, goal_y)
+    dx, dy = goal_x - x, goal_y - pick(c.y, at, x)
     distance_sq = dx * dx + dy * dy
-    seen = distance_sq < rules.radius_sq
-    apart = seen & (distance_sq > np.float32(0))  # at the same position there is no direction
-    distance = root(select(apart, distance_sq, splat(np.float32(1), x)))
-    near = np.float32(1) - distance * rules.inv_radius
-    weight = near * near / distance * np.float32(FIXED)
-    none = splat(np.int32(0), x)
-    return (count + select(seen, splat(np.int32(1), x), none),
-            sum_x + select(apart, to_int(weight * dx), none), sum_y + select(apart, to_int(weight * dy), none))
+    near_sq = select(state == STUCK, rules.arrive_sq * (NEARLY * NEARLY), rules.arrive_sq)
+    arrives = (state != WAITING) & (distance_sq < select(reach_sq > 0, 0, near_sq))
+    queues = (state != WAITING) & (distance_sq < reach_sq)
+    timer = select(state == WAITING, timer - rules.dt, timer)
+    timer = select(arrives, rules.wait, select(leaves | queues, 0, timer))
+    state = select(leaves | (state == QUEUING), WALKING, state)
+    return select(arrives, WAITING, select(queues, QUEUING, state)), timer
 
 
-@implements(pairwise.finish, PeopleRules)
-def finish(rules: PeopleRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
-    count, sum_x, sum_y = sums
-    unit = np.float32(1 / FIXED)
-    neighbours = wrap32(count) - splat(np.int32(rules.radius_sq > 0), me[0])  # without itself, seen if radius > 0
-    return to_float(wrap32(sum_x)) * unit, to_float(wrap32(sum_y)) * unit, wrap32(neighbours)
+@formula
+def _wanted(c: PeopleColumns, at: Int, x: Float, state: Int, rules: PeopleRules) -> tuple[Float, Float]:
+    """Return the preferred velocity."""
+    identity, speed, still, stuck = pick(c.id, at, x), pick(c.speed, at, x), stands(state), state == STUCK
+    vx, vy = rules.push * pick(c.push_x, at, x), rules.push * pick(c.push_y, at, x)
+    vx, vy = select(still, vx, vx + pick(c.heading_x, at, x)) * speed, select(still, vy, vy + pick(c.heading_y, at, x)) * speed
+    vx = select(stuck, vx + rules.wiggle * chance(identity, rules.wiggle_key_x), vx)
+    vy = select(stuck, vy + rules.wiggle * chance(identity, rules.wiggle_key_y), vy)
+    limit = speed * select(stuck, rules.stuck_top_factor, rules.top_factor)
+    length = root(vx * vx + vy * vy)
+    return select(length > limit, vx * (limit / length), vx), select(length > limit, vy * (limit / length), vy)
 
 
-@implements(pairwise.perceive, PeopleRules)
-def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
-    dx, dy = other[0] - me[0], other[1] - me[1]
-    distance_sq = dx * dx + dy * dy
-    return distance_sq < rules.radius_sq, distance_sq
+@formula
+def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, moved_x: Float, moved_y: Float,
+              rules: PeopleRules) -> tuple[Int, Float]:
+    """Return (state, timer) after the move: the timer runs while an agent makes no progress, else back twice as fast."""
+    along = moved_x * pick(c.heading_x, at, x) + moved_y * pick(c.heading_y, at, x)
+    blocked = along < SLOW * pick(c.speed, at, x) * rules.dt
+    counted = select(blocked, min(2 * rules.patience, timer + rules.dt), max(0, timer - 2 * rules.dt))
+    becomes = select((state == WALKING) & (counted > rules.patience), STUCK, state)
+    becomes = select((state == STUCK) & (counted <= 0), WALKING, becomes)
+    return select(stands(state), state, becomes), select(stands(state), timer, counted)
 
 
-# --- its stages ------------------------------------------------------------------------------------------------------
+class WalkRules(NamedTuple):
+    """What walking depends on besides the walker."""
 
-class Admit(Stage):
-    """Decide for every destination whom it lets in."""
+    people: PeopleRules
+    destinations: Destinations
+    walls: Walls
 
-    name = "admit"
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
-
-    def wanted(self, world: World) -> bool:
-        return self.places.limited
-
-    def calls(self, world: World) -> tuple[Call, ...]:
-        agents, destinations, workers = people_of(world), self.places.refreshed(), world.workers_for(COUNT_NS)
-        counts = self.places.counts_of(workers)
-        return (call(count_people, workers, agents.columns, agents.count, destinations, counts),
-                call(open_destinations, 1, destinations, counts, rules_of(world).disc))
+@implements(advance, WalkRules)
+def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float, Float]:
+    people, destinations = rules.people, rules.destinations
+    leaves = _leaves(pick(c.state, at, x), pick(c.timer, at, x), people)
+    if any_set(leaves | (pick(c.state, at, x) == QUEUING)):  # rare, so one agent at a time
+        for slot in range(at, min(at + width_of(x), agents)):
+            _sets_out(c, slot, destinations, ground, rules.walls, people)
+    state, timer = _next_state(c, at, x, leaves, destinations, people)
+    wanted_x, wanted_y = _wanted(c, at, x, state, people)
+    vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
+    vx, vy = vx + (wanted_x - vx) * people.follow, vy + (wanted_y - vy) * people.follow
+    to_x, to_y = slide(ground, x, y, people.dt * vx, people.dt * vy)
+    state, timer = _progress(c, at, x, state, timer, to_x - x, to_y - y, people)
+    store(c.vx, at, select(to_x != x, vx, 0))
+    store(c.vy, at, select(to_y != y, vy, 0))
+    store(c.state, at, state)
+    store(c.timer, at, timer)
+    return to_x, to_y
 
 
 class Walk(Move):
     """All agents move, and start or end waiting."""
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
 
     def move(self, world: World) -> Call:
-        walk, ns = (walk_lanes, LIGHT_NS) if world.options.simd else (walk_scalar, SCALAR_NS)
-        workers = world.workers_for(ns)
-        agents = people_of(world)
-        return call(walk, workers, agents.columns, agents.count, PeopleRules(*rules_of(world)), self.places.refreshed(),
-                    world.ground, world.terrain.walls, world.farthest_sq)
-
-
-def rules_of(world: World) -> PeopleRules:
-    return cast(PeopleRules, world.rules)
+        people = PeopleRules(*rules_of(world))  # one kernel for all models of avoidance
+        return move_call(world, WalkRules(people, self.areas.refreshed(), world.terrain.walls))
 
 
 # --- the behaviour ---------------------------------------------------------------------------------------------------
@@ -144,9 +191,9 @@ class People(Behaviour):
                            paths=True, detour=settings.detour, detour_s=settings.detour_s)
 
     def stages(self, world: World, index: Index) -> Sequence[Stage]:
-        places = Places(world.terrain, world.flow_fields, self.settings, self.agents)
-        return (Exits(places, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(places),
-                TakeHeadings(), Admit(places), Walk(places), *contact_passes(index, self.settings.body))
+        areas = DestinationAreas(world.terrain, world.flow_fields, self.settings, self.agents)
+        return (ExchangePeople(areas, self.settings, self.seed), CheckSight(), LookForCrowds(), MakeFlowFields(areas),
+                TakeHeadings(), Admit(areas), Walk(areas), *contact_passes(index, self.settings.body))
 
     def spawn_columns(self, ids: Ints, x: Floats, y: Floats, seed: int, terrain: Terrain) -> dict[str, ArrayLike]:
         """Return the columns of newcomers: a speed, and the state in which the first step chooses a goal."""
@@ -166,22 +213,22 @@ class People(Behaviour):
 
     def rules(self, world: World) -> PeopleRules:
         self._rules = self._rules or self._first_rules(world)
-        kind = AnticipateRules if world.options.avoidance == "anticipate" else PeopleRules
         wiggle = hashing.key(self.seed, world.tick // WIGGLE_STEPS, hashing.WIGGLE)
-        return kind(*self._rules._replace(goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
-                                          wiggle_key_y=hashing.next_key(wiggle)))
+        return AVOIDANCE[world.options.avoidance](*self._rules._replace(
+            goal_key=hashing.key(self.seed, world.tick, hashing.GOAL), wiggle_key_x=wiggle,
+            wiggle_key_y=hashing.next_key(wiggle)))
 
     def _first_rules(self, world: World) -> PeopleRules:
-        """The constants of all steps, without keys."""
+        """Return the constants of all steps, without keys."""
         settings, f, none = self.settings, np.float32, np.int32(0)
+        radius, arrive, gap = f(settings.radius), f(settings.arrive), f(settings.gap)
         return PeopleRules(
-            radius_sq=f(settings.radius) * f(settings.radius),
-            inv_radius=f(1 / settings.radius if settings.radius > 0 else 0), push=f(settings.push), wiggle=f(settings.wiggle),
-            top_factor=f(settings.cap), stuck_top_factor=f(settings.stuck_cap),
-            arrive_sq=f(settings.arrive) * f(settings.arrive), wait=f(settings.wait_s), patience=f(settings.stuck_s),
+            radius_sq=radius * radius, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
+            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
+            stuck_top_factor=f(settings.stuck_cap), arrive_sq=arrive * arrive, wait=f(settings.wait_s),
+            patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
-            gap_sq=f(settings.gap) * f(settings.gap), inv_gap=f(1 / settings.gap if settings.gap > 0 else 0),
-            aside=f(settings.aside), behind=f(settings.behind), away=f(settings.away),
-            disc=f(settings.place / math.pi if settings.room > 0 else 0),
+            gap_sq=gap * gap, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
+            behind=f(settings.behind), away=f(settings.away), disc=f(settings.place / math.pi if settings.room > 0 else 0),
             goal_key=none, wiggle_key_x=none, wiggle_key_y=none)

@@ -1,6 +1,7 @@
-"""Free movement: compute the next velocity, then move and slide along walls; for behaviours whose agents have no states.
+"""Movement: one pair of kernels moves all agents, which slide along walls; `advance` says where to, by the type of the rules.
 
-Reads and writes an agent's own state only. A formula is written once, for one agent and for sixteen.
+Agents without states move freely: their behaviour implements `steer`, the next velocity, and has the stage `Glide`. Nothing
+reads or writes but an agent's own state. A formula is written once, for one agent and for sixteen.
 """
 
 # Generic functions have no body of their own.
@@ -9,14 +10,16 @@ Reads and writes an agent's own state only. A formula is written once, for one a
 from __future__ import annotations
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Rules
-from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import LANES, lane_numbers, select
-from crowd_demo.compute.simd_memory import load, store
+from crowd_demo.compute.simd_memory import load, pick, store
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.terrain.ground import Ground, longer, slide
 from crowd_demo.sim.world import LIGHT_NS, World
+
+SCALAR_NS = 30.0  # what moving takes an agent without lanes
 
 
 @generic
@@ -25,40 +28,53 @@ def steer(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: 
     """Return the next velocity of the agent in slot `at`, or of sixteen from there on; `pick` reads their other columns."""
 
 
+@generic
+def advance(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float, Float]:
+    """Return the next position of the agent in slot `at`, or of sixteen from there on; write what else it changes of them.
+
+    Of sixteen those from slot `agents` on do not live.
+    """
+
+
+@implements(advance, object)
+def glide(rules: Rules, ground: Ground, columns: Columns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float, Float]:
+    vx, vy = steer(rules, ground, columns, at, x, y, pick(columns.vx, at, x), pick(columns.vy, at, x))
+    store(columns.vx, at, vx)
+    store(columns.vy, at, vy)
+    return slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+
+
 @kernel
-def glide_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
-                 farthest_sq: Floats) -> None:
-    """Steer and move this worker's agents, one at a time; note the square of the longest move."""
+def move_scalar(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+                farthest_sq: Floats) -> None:
+    """Move this worker's agents, one at a time; note the square of the longest move."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
         x, y = columns.x[slot], columns.y[slot]
-        vx, vy = steer(rules, ground, columns, slot, x, y, columns.vx[slot], columns.vy[slot])
-        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
-        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], to_x - x, to_y - y)
-        columns.x[slot], columns.y[slot] = to_x, to_y
-        columns.vx[slot], columns.vy[slot] = vx, vy
+        columns.x[slot], columns.y[slot] = advance(rules, ground, columns, slot, x, y, agents)
+        farthest_sq[worker, 0] = longer(farthest_sq[worker, 0], columns.x[slot] - x, columns.y[slot] - y)
 
 
 @kernel
-def glide_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
-                farthest_sq: Floats) -> None:
+def move_lanes(worker: int, workers: int, columns: Columns, agents: int, rules: Rules, ground: Ground,
+               farthest_sq: Floats) -> None:
     """The same, sixteen agents at a time."""
     far_sq = load(farthest_sq[worker], 0)
     registers = (agents + LANES - 1) // LANES
     for register in range(registers * worker // workers, registers * (worker + 1) // workers):
         slot = register * LANES
         x, y = load(columns.x, slot), load(columns.y, slot)
-        vx, vy = steer(rules, ground, columns, slot, x, y, load(columns.vx, slot), load(columns.vy, slot))
-        to_x, to_y = slide(ground, x, y, rules.dt * vx, rules.dt * vy)
+        to_x, to_y = advance(rules, ground, columns, slot, x, y, agents)
         further_sq = longer(far_sq, to_x - x, to_y - y)
         far_sq = select(lane_numbers() < agents - slot, further_sq, far_sq)  # the last register may extend beyond the agents
         store(columns.x, slot, to_x)
         store(columns.y, slot, to_y)
-        store(columns.vx, slot, vx)
-        store(columns.vy, slot, vy)
     store(farthest_sq[worker], 0, far_sq)
 
 
-SCALAR_NS = 30.0  # what moving takes an agent without lanes
+def move_call(world: World, rules: object) -> Call:
+    """Return the call that moves all agents by these rules."""
+    move, ns = (move_lanes, LIGHT_NS) if world.options.simd else (move_scalar, SCALAR_NS)
+    return call(move, world.workers_for(ns), world.agents.columns, world.agents.count, rules, world.ground, world.farthest_sq)
 
 
 class Move(Stage):
@@ -82,6 +98,4 @@ class Glide(Move):
     """The stage *move* of a behaviour that implements `steer`."""
 
     def move(self, world: World) -> Call:
-        glide, ns = (glide_lanes, LIGHT_NS) if world.options.simd else (glide_scalar, SCALAR_NS)
-        return call(glide, world.workers_for(ns), world.agents.columns, world.agents.count, world.rules, world.ground,
-                    world.farthest_sq)
+        return move_call(world, world.rules)

@@ -7,19 +7,17 @@ time. Only the other lines are walked tile by tile.
 
 from __future__ import annotations
 
-from typing import cast
-
 import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints
+from crowd_demo.compute.formula import formula
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.compute.simd import LANES, lane_numbers, root, select, splat
+from crowd_demo.compute.simd import LANES, lane_numbers, root, select
 from crowd_demo.compute.simd_memory import gather, load, onward, put
-from crowd_demo.sim.behaviours.destinations import Places
-from crowd_demo.sim.behaviours.people_columns import WAITING, PeopleColumns
+from crowd_demo.sim.behaviours.destinations import DestinationAreas
+from crowd_demo.sim.behaviours.people_rules import WAITING, PeopleColumns, people_of
 from crowd_demo.sim.neighbours.schedule import IdTurn, due_by_id, id_turn
 from crowd_demo.sim.stage import Stage
-from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.line_of_sight import sees, surely_hidden
@@ -42,14 +40,14 @@ def _list_due(ids: Ints, first: int, last: int, turn: IdTurn, due: Ints) -> int:
     return count
 
 
-@device
-def _look(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, ground: Ground) -> None:
-    """Return whether the goal is in sight, for due[k:k + 16] or fewer."""
+@formula
+def _write_sight(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, ground: Ground) -> None:
+    """Write `sees` of due[k:k + 16] or fewer; who is WAITING keeps it."""
     slots, last = onward(due, k), min(k + LANES, count)
     x, y = gather(columns.x, slots), gather(columns.y, slots)
     hidden = surely_hidden(ground, x, y, gather(columns.goal_x, slots), gather(columns.goal_y, slots))
-    looks = (lane_numbers() < last - k) & (gather(columns.state, slots) != WAITING)
-    put(columns.sees, load(due, k), looks, select(hidden, splat(np.int32(0), x), splat(np.int32(1), x)))
+    wanted = (lane_numbers() < last - k) & (gather(columns.state, slots) != WAITING)
+    put(columns.sees, load(due, k), wanted, select(hidden, 0, 1))
     for member in range(k, last if ground.any_solid else k):
         slot = due[member]
         if columns.sees[slot] and columns.state[slot] != WAITING:
@@ -64,7 +62,7 @@ def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, 
     for first in range(agents * worker // workers, end, LISTED):
         count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
         for k in range(0, count, LANES):
-            _look(columns, due, k, count, walls, ground)
+            _write_sight(columns, due, k, count, walls, ground)
 
 
 @kernel
@@ -75,20 +73,20 @@ def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: in
             asked[worker, columns.goal[slot]] = 1
 
 
-@device
-def _head(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
-    """Return the headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
+@formula
+def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls: Walls, fields: FlowField) -> None:
+    """Write the headings of due[k:k + 16] or fewer: straight at a goal in sight, else along the flow field."""
     slots = onward(due, k)
     x, y, sees = gather(columns.x, slots), gather(columns.y, slots), gather(columns.sees, slots) != 0
     path_x, path_y = heading(fields, walls, gather(columns.goal, slots), x, y)
     dx, dy = gather(columns.goal_x, slots) - x, gather(columns.goal_y, slots) - y
     length = root(dx * dx + dy * dy)
-    at_goal = length <= splat(np.float32(0), x)  # keeps its heading
+    at_goal = length <= 0  # keeps its heading
     straight_x = select(at_goal, gather(columns.heading_x, slots), dx / length)
     straight_y = select(at_goal, gather(columns.heading_y, slots), dy / length)
-    turns = lane_numbers() < count - k
-    put(columns.heading_x, load(due, k), turns, select(sees, straight_x, path_x))
-    put(columns.heading_y, load(due, k), turns, select(sees, straight_y, path_y))
+    wanted = lane_numbers() < count - k
+    put(columns.heading_x, load(due, k), wanted, select(sees, straight_x, path_x))
+    put(columns.heading_y, load(due, k), wanted, select(sees, straight_y, path_y))
 
 
 @kernel
@@ -99,36 +97,33 @@ def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int
     for first in range(agents * worker // workers, end, LISTED):
         count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
         for k in range(0, count, LANES):
-            _head(columns, due, k, count, walls, fields)
+            _write_headings(columns, due, k, count, walls, fields)
 
 
 # --- the stages ------------------------------------------------------------------------------------------------------
 
-class Lists:
-    """Memory for each worker's list of those who are due."""
+class ListingStage(Stage):
+    """Base of a stage that lists who is due."""
 
-    def __init__(self) -> None:
-        self._slots = np.zeros((0, LISTED + LANES), np.int32)
+    _listed = np.zeros((0, LISTED + LANES), np.int32)
 
-    def of(self, workers: int) -> Ints:
-        if workers > len(self._slots):
-            self._slots = np.zeros((workers, LISTED + LANES), np.int32)
-        return self._slots
+    def listed(self, workers: int) -> Ints:
+        """Return the memory for the lists of so many workers."""
+        if workers > len(self._listed):
+            self._listed = np.zeros((workers, LISTED + LANES), np.int32)
+        return self._listed
 
 
-class CheckSight(Stage):
+class CheckSight(ListingStage):
     """Agents that are due check whether their goal is in sight."""
 
     name = "sight"
-
-    def __init__(self) -> None:
-        self._lists = Lists()
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, period = people_of(world), world.options.stagger.sight
         workers = world.workers_for(SCAN_NS + SIGHT_NS / period)
         return (call(check_sight, workers, agents.columns, agents.count, world.terrain.walls, world.ground,
-                     id_turn(world.tick, period), self._lists.of(workers)),)
+                     id_turn(world.tick, period), self.listed(workers)),)
 
 
 class LookForCrowds(Stage):
@@ -153,8 +148,8 @@ class MakeFlowFields(Stage):
 
     name = "paths"
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, areas: DestinationAreas) -> None:
+        self.areas = areas
 
     def wanted(self, world: World) -> bool:
         return not world.flow_fields.complete
@@ -162,7 +157,7 @@ class MakeFlowFields(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, fields, period = people_of(world), world.flow_fields, world.options.stagger.paths
         workers = min(world.workers, fields.asked.shape[0])
-        self.places.refreshed()
+        self.areas.refreshed()
         return (call(ask_for_fields, workers, agents.columns, agents.count, id_turn(world.tick, period), fields.asked),
                 *fields.calls(world.terrain, world.crowding.prices(world.tick), workers))
 
@@ -170,21 +165,13 @@ class MakeFlowFields(Stage):
         world.flow_fields.keep()
 
 
-class TakeHeadings(Stage):
+class TakeHeadings(ListingStage):
     """Agents that are due take a new heading."""
 
     name = "paths"
-
-    def __init__(self) -> None:
-        self._lists = Lists()
 
     def calls(self, world: World) -> tuple[Call, ...]:
         agents, period = people_of(world), world.options.stagger.paths
         workers = world.workers_for(SCAN_NS + HEADING_NS / period)
         return (call(take_headings, workers, agents.columns, agents.count, world.terrain.walls, world.flow_fields.fields,
-                     id_turn(world.tick, period), self._lists.of(workers)),)
-
-
-def people_of(world: World) -> Agents[PeopleColumns]:
-    """Return the agents of a world of people, with the type of their columns."""
-    return cast(Agents[PeopleColumns], world.agents)
+                     id_turn(world.tick, period), self.listed(workers)),)

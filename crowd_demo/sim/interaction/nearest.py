@@ -1,12 +1,20 @@
-"""The second contract of *see*: gather the k nearest neighbours of an agent, ties by id, then solve.
+"""The second contract of the interaction: gather the k nearest neighbours of an agent, ties by id, then solve; and caps.
 
 Sums over all neighbours (pairwise.py) must not depend on the order in which these are met. Here the neighbours come as a list
 whose order is fixed, nearest first and of equally near ones the lowest id first. That list is the same for every structure,
 order in memory and number of workers, so `solve` may do with it whatever it likes: add up floats, weigh by rank, stop early,
-run a linear program.
+run a linear program. A behaviour asks for it by `Needs.nearest`, which is k, and implements `read_columns`, `perceive` and
+`solve`.
 
-A behaviour asks for it by `Needs.nearest`, which is k, and implements `read_columns`, `perceive` and `solve`. The technique
-*cap* uses it too, with the behaviour's own sums for a solve (capped.py).
+The technique *cap* lets an agent meet only some of its neighbours; `solve` is then the behaviour's own sums over these:
+
+    first      scan at most `cap_scanned` others, in cell order, and stop at `cap_neighbours` neighbours
+    nearest    of all neighbours the nearest `cap_neighbours`; of equally near ones those with the lowest ids
+
+Caps are cheaper than all neighbours, and biased in a direction that can be measured: `first` depends on the order of scanning,
+which is rows of cells downwards, cells to the right, agents by id. So the agents of each cell of the grid are sorted by id,
+and the result is the same for every cadence of sorting, structure and number of workers. But the first ones all lie up and to
+the left; metrics/bias.py measures it.
 
 The search takes one agent at a time: lanes would share the tests, but not the lists, which are most of the work. For every
 structure it goes over the cells of the grid.
@@ -17,21 +25,39 @@ structure it goes over the cells of the grid.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Rules
-from crowd_demo.compute.dispatch import generic
-from crowd_demo.compute.jit import device
-from crowd_demo.sim.interaction.pairwise import perceive, read_columns
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
+from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.simd_memory import take_block
+from crowd_demo.sim.interaction.pairwise import (
+    BLOCK,
+    CANDIDATES,
+    Strips,
+    accumulate,
+    finish,
+    keep,
+    no_sums,
+    perceive,
+    read_columns,
+)
 from crowd_demo.sim.neighbours.candidates import Cells
+from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.store.columns import Columns
 
 MOST_KEPT = 64  # neighbours: what `Needs.nearest` and `cap_neighbours` may ask for
+HITS, FOUND, MOST_SCANNED, MOST_FOUND = range(4)
 
 
 @generic
 def solve(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size]."""
+    """Return (push_x, push_y, neighbours used) for the agent in a slot; its neighbours are in the slots near[:size].
+
+    A behaviour that adds up over all its neighbours need not implement it: with a cap its sums are those of the kept ones.
+    """
 
 
 @device
@@ -70,3 +96,109 @@ def gather(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
                 size = _insert(columns, other, distance, size, most, near, distances)
                 farthest = distances[most - 1] if size == most else farthest
     return size, found, scanned
+
+
+# --- caps ------------------------------------------------------------------------------------------------------------
+
+class Caps(NamedTuple):
+    """Which neighbours an agent keeps: the nearest or the first, and two limits."""
+
+    nearest: bool
+    scanned: int
+    neighbours: int
+
+
+class KeptNeighbours(NamedTuple):
+    """Working memory of all workers, one row each: the neighbours that the present agent keeps, and counters."""
+
+    slot: Ints  # [workers, MOST_KEPT]
+    distance: Floats  # [workers, MOST_KEPT]
+    counted: Longs  # [workers, 4], numbered above
+
+
+def kept_of(workers: int) -> KeptNeighbours:
+    """Return the working memory of so many workers."""
+    shape = workers, MOST_KEPT
+    return KeptNeighbours(np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros((workers, 4), np.int64))
+
+
+@device
+def _keep_first(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps,
+                slots: Ints) -> tuple[int, int, int, bool]:
+    me = read_columns(rules, columns, np.uintp(slot))
+    found, scanned = 0, 0
+    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+    for beside in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
+        for k in range(cells.start[beside * cells.columns + left], cells.start[beside * cells.columns + right + 1]):
+            other = cells.order[k]
+            if other == slot:
+                continue
+            if scanned == caps.scanned or found == caps.neighbours:
+                return found, found, scanned, True
+            scanned += 1
+            is_neighbour, _ = perceive(rules, me, read_columns(rules, columns, np.uintp(other)))
+            if is_neighbour:
+                slots[found] = other
+                found += 1
+    return found, found, scanned, False
+
+
+@device
+def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, caps: Caps, slots: Ints,
+           distances: Floats) -> tuple[int, int, int, bool]:
+    """Fill `slots` with the neighbours that an agent keeps; return (how many, found, scanned, whether a cap was hit)."""
+    if not caps.nearest:
+        return _keep_first(cells, columns, rules, row, column, slot, caps, slots)
+    size, found, scanned = gather(cells, columns, rules, row, column, slot, caps.neighbours, slots, distances)
+    return size, found, scanned, found > size
+
+
+@implements(solve, object)
+def sum_of_kept(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
+    """Use the behaviour's own sums over those that are kept."""
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
+    for k in range(size):
+        sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(near[k])), sums)
+    return finish(rules, me, sums)
+
+
+# --- the kernel ------------------------------------------------------------------------------------------------------
+
+@device
+def _see_row(cells: Cells, columns: Columns, rules: Rules, row: int, turn: Turn, caps: Caps, slots: Ints, distances: Floats,
+             counters: Longs, counted: Longs) -> None:
+    for column in range(cells.columns):
+        cell = row * cells.columns + column
+        for k in range(cells.start[cell], cells.start[cell + 1]):
+            slot = cells.order[k]
+            if not due(turn, columns.look_at[slot]):
+                continue
+            size, found, scanned, hit = choose(cells, columns, rules, row, column, slot, caps, slots, distances)
+            push_x, push_y, met = solve(rules, columns, slot, slots, size)
+            keep(columns, slot, push_x, push_y, met, turn, counters)
+            counters[CANDIDATES] += scanned
+            counted[HITS] += hit
+            counted[FOUND] += found
+            counted[MOST_SCANNED] = max(counted[MOST_SCANNED], scanned)
+            counted[MOST_FOUND] = max(counted[MOST_FOUND], found)
+
+
+@kernel
+def see_few(worker: int, workers: int, cells: Cells, columns: Columns, rules: Rules, turn: Turn, caps: Caps,
+            kept: KeptNeighbours, strips: Strips) -> None:
+    """Write the pushes of this worker's blocks of rows: of agents that are due, from the neighbours that they keep."""
+    kept.counted[worker] = 0
+    row = take_block(strips.queue, BLOCK)
+    while row < cells.rows:
+        for near in range(row, min(row + BLOCK, cells.rows)):
+            _see_row(cells, columns, rules, near, turn, caps, kept.slot[worker], kept.distance[worker],
+                     strips.counters[worker], kept.counted[worker])
+        row = take_block(strips.queue, BLOCK)
+
+
+def cap_counters(kept: KeptNeighbours, due_count: int) -> dict[str, float]:
+    """Return the counters of the last step: others scanned, neighbours found, and agents whose search hit a cap."""
+    total, most = kept.counted.sum(axis=0), kept.counted.max(axis=0)
+    return {"scanned_max": float(most[MOST_SCANNED]), "found_mean": float(total[FOUND]) / max(due_count, 1),
+            "found_max": float(most[MOST_FOUND]), "cap_hits": float(total[HITS])}

@@ -16,7 +16,7 @@ The type of `rules` chooses the behaviour: each implements the eight functions b
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,10 +25,11 @@ from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers, select, splat, total
 from crowd_demo.compute.simd_memory import gather, load, onward, put, store
+from crowd_demo.sim.neighbours.candidates import Candidates
 from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
 from crowd_demo.sim.store.columns import Columns
 
-Seen = tuple[Float, ...]  # what others can see of an agent, or of sixteen: x, y, and fields of the behaviour's own
+Seen = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
 Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
 
@@ -143,13 +144,6 @@ def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, 
 
 
 @device
-def keep_one(rules: Rules, columns: Columns, slot: int, me: Seen, sums: Sums, turn: Turn, counters: Longs) -> None:
-    """Write what the sums over an agent's neighbours come to."""
-    push_x, push_y, met = finish(rules, me, sums)
-    keep(columns, slot, push_x, push_y, met, turn, counters)
-
-
-@device
 def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
     """Write the push of an agent's neighbours, and when it is due again."""
     columns.push_x[slot], columns.push_y[slot] = push_x, push_y
@@ -220,7 +214,7 @@ def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
 @device
 def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
                   candidates: int, turn: Turn, counters: Longs) -> None:
-    """`keep_one` for those of the first `size` lanes that are due; each has tested `candidates` others.
+    """Write the same of those of the first `size` lanes that are due; each has tested `candidates` others.
 
     `slot` is the slot of the first lane.
     """
@@ -242,3 +236,56 @@ def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: i
     counters[CANDIDATES] += candidates * kept
     counters[DUE] += kept
     counters[REGISTERS] += 1
+
+
+# --- what each form of candidates defines ----------------------------------------------------------------------------
+
+@generic
+def accumulate_alone(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, me: Seen,
+                     sums: Sums) -> tuple[Sums, int]:
+    """Return (sums, candidates) of one agent in a row (or group) and column (if there are some)."""
+
+
+@generic
+def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                   hint: int) -> tuple[Sums, int, int]:
+    """Return (sums, candidates, hint for the next register) of the agents order[first] to order[last] of a row or group."""
+
+
+@device
+def see_one(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+            counters: Longs) -> None:
+    """Interaction of one agent."""
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums, tested = accumulate_alone(candidates, columns, rules, row, column, me, no_sums(rules, columns.x[slot]))
+    counters[CANDIDATES] += tested
+    push_x, push_y, met = finish(rules, me, sums)
+    keep(columns, slot, push_x, push_y, met, turn, counters)
+
+
+@device
+def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: int, order: Ints, k: int, end: int,
+                  waiting: int, turn: Turn, strip: Strip, base: int, packed: Strip, at: int, members: Ints,
+                  counters: Longs) -> None:
+    """Interaction of order[k:end], agents of one row or group, of whom `waiting` are due and who begin the strip at `base`.
+
+    By registers of contiguous agents where nearly all are due; else of those that are, packed to packed[at:at + 16].
+    """
+    agents, hint = end - k, 0
+    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
+    while k < end:
+        if whole:
+            size = min(LANES, end - k)
+            first, last = k, k + size - 1
+            slots, me = load(order, k), load_register(rules, strip, k - base)
+            k += size
+        else:
+            size, k = collect(columns.look_at, order, k, end, turn, base, members)
+            if size == 0:
+                return
+            first, last = base + members[0], base + members[size - 1]
+            indices = load(members, 0)
+            pack(strip, indices, packed, at)
+            slots, me = gather(order, indices + np.int32(base)), load_register(rules, packed, at)
+        sums, tested, hint = accumulate_all(candidates, rules, row, first, last, me, strip, base, hint)
+        keep_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, turn, counters)

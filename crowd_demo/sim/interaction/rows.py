@@ -1,57 +1,116 @@
-"""See for candidates in rows of cells: each row is a run of the order, so the candidates of an agent are a few runs.
+"""Candidates in rows of cells: each row is a run of the order, so the candidates of an agent are a few runs.
 
-Workers take a block of rows at a time, or a part of a row where that is crowded (blocks.py). The SIMD kernel copies these rows
-and those within reach to the worker's strip, and processes each row sixteen agents at a time; the copy costs
-(BLOCK + 2 reach) / BLOCK of the block's agents.
+Workers take blocks one by one: a few rows of cells, one row where many agents stand, parts of it where most do. The SIMD
+kernel copies the rows of a block and those within reach to the worker's strip, and processes each row sixteen agents at
+a time; the copy costs (BLOCK + 2 reach) / BLOCK of the block's agents.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import NamedTuple
+
 import numpy as np
 
-from crowd_demo.compute.arrays import Ints, Longs, Rules
+from crowd_demo.compute.arrays import Int, Ints, Longs, Rules
+from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers
-from crowd_demo.compute.simd_memory import gather, load, take_block
-from crowd_demo.sim.interaction.blocks import Blocks, part
+from crowd_demo.compute.simd_memory import load, take_block
 from crowd_demo.sim.interaction.pairwise import (
-    CANDIDATES,
+    BLOCK,
     Seen,
     Strip,
     Strips,
     Sums,
     accumulate,
+    accumulate_all,
+    accumulate_alone,
     accumulate_run,
-    collect,
     fill,
-    keep_one,
-    keep_register,
-    load_register,
     no_sums,
-    pack,
     read_columns,
+    see_one,
+    see_registers,
     sum_capacity,
-    worth_all,
     worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due, due_among, due_of_sixteen
 from crowd_demo.sim.store.columns import Columns
 
+SHARES, LEAST_BLOCK = 2, 2  # a block is at most 1/SHARES of a worker's share of the rows left, and at least LEAST_BLOCK rows
+HEAVY = 4  # a block with more than 1/HEAVY of a worker's share of the agents is cut into its rows, and these into parts
+PARTS, LEAST_PART = 16, 4 * LANES  # a part is 1/PARTS of a worker's share of the agents, or LEAST_PART
+
+
+class Blocks(NamedTuple):
+    """Block b is the agents order[start[b]:start[b + 1]], which stand in the rows [first[b], last[b])."""
+
+    start: Ints  # int32[blocks + 1]
+    first: Ints  # int32[blocks]
+    last: Ints
+
+
+def blocks_of(cells: Cells, workers: int) -> Blocks:
+    """Return blocks that so many workers can share evenly: of at most BLOCK rows, and smaller where it is crowded."""
+    rows = _rows(cells.rows, workers)
+    start = cells.start[rows * cells.columns]
+    heavy = start[1:] - start[:-1] > start[-1] // (HEAVY * workers)  # a product might not fit into 32 bits
+    if workers == 1 or not heavy.any():
+        return Blocks(start, rows[:-1], rows[1:])
+    size = max(int(start[-1]) // (PARTS * workers * LANES) * LANES, LEAST_PART)
+    blocks: list[tuple[int, int, int]] = []
+    for first, last, agents, cut in zip(rows[:-1].tolist(), rows[1:].tolist(), start.tolist(), heavy, strict=False):
+        blocks += _cut(cells, first, last, size) if cut else [(agents, first, last)]
+    starts, firsts, lasts = np.ascontiguousarray(np.array(blocks, np.int32).T)  # kernels are compiled for such arrays
+    return Blocks(np.append(starts, start[-1]), firsts, lasts)
+
+
+def _cut(cells: Cells, first: int, last: int, size: int) -> list[tuple[int, int, int]]:
+    """Return the agents of some rows, at most `size` at a time: (where a block starts, its row, the row after that)."""
+    starts = cells.start[first * cells.columns:last * cells.columns + 1:cells.columns].tolist()
+    return [(k, row, row + 1) for row, begin, end in zip(range(first, last), starts, starts[1:], strict=False)
+            for k in range(begin, end, size)]
+
+
+@lru_cache(maxsize=8)
+def _rows(rows: int, workers: int) -> Ints:
+    """Where blocks of BLOCK rows begin, and the end; smaller ones towards the end, so that all workers are ready together."""
+    begins = [0]
+    while begins[-1] < rows:
+        left = rows - begins[-1]
+        fair = BLOCK if workers == 1 else max(left // (SHARES * workers), LEAST_BLOCK)
+        begins.append(begins[-1] + min(left, BLOCK, fair))
+    return np.array(begins, np.int32)
+
+
+def largest(blocks: Blocks, cells: Cells) -> int:
+    """Return how many agents the largest block reads: those of its rows, and of the rows within reach."""
+    top = np.maximum(blocks.first - cells.reach, 0) * cells.columns
+    bottom = np.minimum(blocks.last + cells.reach, cells.rows) * cells.columns
+    return int((cells.start[bottom] - cells.start[top]).max())
+
 
 @device
-def _see_one(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
-             counters: Longs) -> None:
-    """Interaction of one agent with all agents in the cells within reach."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    sums = no_sums(rules, columns.x[slot])
-    left, right = max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
+def part(cells: Cells, row: int, begin: int, end: int) -> tuple[Int, Int]:
+    """Return (first, end) of the agents of a row that are in order[begin:end]."""
+    first, last = cells.start[np.uintp(row * cells.columns)], cells.start[np.uintp((row + 1) * cells.columns)]
+    return np.int64(max(begin, first)), np.int64(min(end, last))  # one type, or whoever counts on from them is compiled twice
+
+
+# --- one agent, and sixteen ------------------------------------------------------------------------------------------
+
+@implements(accumulate_alone, Cells)
+def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates, left, right = 0, max(column - cells.reach, 0), min(column + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
         first, last = cells.start[near * cells.columns + left], cells.start[near * cells.columns + right + 1]
         for k in range(np.uintp(first), np.uintp(last)):
             sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(cells.order[k])), sums)
-        counters[CANDIDATES] += last - first
-    keep_one(rules, columns, slot, me, sums, turn, counters)
+        candidates += last - first
+    return sums, candidates
 
 
 @device
@@ -67,7 +126,7 @@ def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, 
             if due(turn, columns.look_at[slot]):
                 while cells.start[cell + 1] <= k:
                     cell += 1
-                _see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
+                see_one(cells, columns, rules, row, cell - row * cells.columns, slot, turn, counters)
 
 
 @device
@@ -80,50 +139,21 @@ def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
             return cell
 
 
-@device
-def _accumulate_all(cells: Cells, rules: Rules, row: int, left: int, right: int, me: Seen, strip: Strip,
-                    base: int) -> tuple[Sums, int]:
-    """Return (sums, candidates) of a register whose agents are in columns left..right of one row."""
-    sums = no_sums(rules, me[0])
-    candidates, space = 0, sum_capacity(rules)
-    left, right = max(left - cells.reach, 0), min(right + cells.reach, cells.columns - 1)
+@implements(accumulate_all, Cells)
+def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                    left: int) -> tuple[Sums, int, int]:
+    """Take the candidates of a register in one row of cells; `left` is not beyond the cell that holds order[first]."""
+    before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
+    left = _cell_of(first, max(left, before), beyond, cells.start)
+    right = _cell_of(last, left, beyond, cells.start)
+    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    start, stop = max(left - before - cells.reach, 0), min(right - before + cells.reach, cells.columns - 1)
     for near in range(max(row - cells.reach, 0), min(row + cells.reach + 1, cells.rows)):
-        first = cells.start[np.uintp(near * cells.columns + left)]
-        last = cells.start[np.uintp(near * cells.columns + right + 1)]
-        sums, space = accumulate_run(rules, me, strip, first - base, last - base, sums, space)
-        candidates += last - first
-    return sums, candidates
-
-
-@device
-def _see_row_by_registers(cells: Cells, columns: Columns, rules: Rules, row: int, k: int, end: int, waiting: int, turn: Turn,
-                          strip: Strip, base: int, members: Ints, counters: Longs) -> None:
-    """The same for order[k:end] by registers: of contiguous agents where nearly all are due, else of those that are."""
-    first_cell, tail = row * cells.columns, strip[0].shape[1] - LANES
-    last_cell = first_cell + cells.columns - 1
-    agents = end - k
-    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
-    left = first_cell
-    while k < end:
-        if whole:
-            size = min(LANES, end - k)
-            at, first, last = k - base, k, k + size - 1
-            slots = load(cells.order, k)
-            k += size
-        else:
-            size, k = collect(columns.look_at, cells.order, k, end, turn, base, members)
-            if size == 0:
-                return
-            at, first, last = tail, base + members[0], base + members[size - 1]
-            indices = load(members, 0)
-            pack(strip, indices, strip, at)
-            slots = gather(cells.order, indices + np.int32(base))
-        left = _cell_of(first, left, last_cell, cells.start)
-        right = _cell_of(last, left, last_cell, cells.start)
-        me = load_register(rules, strip, at)
-        sums, candidates = _accumulate_all(cells, rules, row, left - first_cell, right - first_cell, me, strip, base)
-        keep_register(rules, columns, slots, np.int64(cells.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
-                      counters)
+        begin = cells.start[np.uintp(near * cells.columns + start)]
+        end = cells.start[np.uintp(near * cells.columns + stop + 1)]
+        sums, space = accumulate_run(rules, me, strip, begin - base, end - base, sums, space)
+        candidates += end - begin
+    return sums, candidates, left
 
 
 @device
@@ -140,11 +170,13 @@ def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: in
     if top < bottom:
         stop = cells.start[min(bottom + cells.reach, cells.rows) * cells.columns]
         fill(rules, columns, cells.order, base, stop, base, strip, counters)
+    tail = strip[0].shape[1] - LANES  # room for a packed register
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)
         count = waiting[row - first]
         if worth_registers(count, stop - start):
-            _see_row_by_registers(cells, columns, rules, row, start, stop, count, turn, strip, base, members, counters)
+            see_registers(cells, columns, rules, row, cells.order, start, stop, count, turn, strip, base, strip, tail, members,
+                          counters)
         elif count > 0:
             _see_row_one_by_one(cells, columns, rules, row, start, stop, turn, counters)
 

@@ -1,9 +1,13 @@
-"""See for candidates in runs of an order: for structures whose cells or leaves are not in rows.
+"""Candidates in runs of an order, and in lists: for structures whose cells or leaves are not in rows.
 
-The order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of runs that
-together hold every agent within reach of any of its members. So the candidates of a register are a few contiguous runs, as in
-a row of cells. Since a run may lie anywhere in the order, the SIMD kernel needs a strip of all agents: a snapshot, written by
-a kernel of its own before.
+Runs: the order is cut into groups (a leaf of a tree, a square of cells on a curve), and each group has a short list of
+runs that together hold every agent within reach of any of its members. So the candidates of a register are a few contiguous
+runs, as in a row of cells. Since a run may lie anywhere in the order, the SIMD kernel needs a strip of all agents: a
+snapshot, written by a kernel of its own before.
+
+Lists: each cell stores its first agent, each agent the next one of its cell. The scalar kernel follows the lists of the cells
+around an agent. The SIMD kernel first writes the lists of a few rows of cells to a worker's own order, and then treats them
+like rows of cells (rows.py).
 """
 
 from __future__ import annotations
@@ -13,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Rules
-from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES
-from crowd_demo.compute.simd_memory import gather, load, take_block
+from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import (
-    CANDIDATES,
+    BLOCK,
     FLOATS,
     INTS,
     Seen,
@@ -25,93 +30,58 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     Sums,
     accumulate,
+    accumulate_all,
+    accumulate_alone,
     accumulate_run,
-    collect,
     fill,
-    keep_one,
-    keep_register,
-    load_register,
     no_sums,
-    pack,
     read_columns,
+    see_one,
+    see_registers,
     sum_capacity,
-    worth_all,
 )
-from crowd_demo.sim.neighbours.candidates import Runs
+from crowd_demo.sim.interaction.rows import see_block
+from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import Turn, due, due_among
 from crowd_demo.sim.store.columns import Columns
 
 GROUPS = 16  # that a worker takes at a time
 
+# --- runs ------------------------------------------------------------------------------------------------------------
 
-class Snapshot(NamedTuple):
+class AgentStrip(NamedTuple):
     """What others can see of all agents, in the order of the structure."""
 
     floats: Floats  # [FLOATS, n + 32]
     ints: Ints  # [INTS, n + 32]
 
 
-def snapshot_of(agents: int) -> Snapshot:
-    return Snapshot(np.zeros((FLOATS, agents + 2 * LANES), np.float32), np.zeros((INTS, agents + 2 * LANES), np.int32))
+def snapshot_of(agents: int) -> AgentStrip:
+    return AgentStrip(np.zeros((FLOATS, agents + 2 * LANES), np.float32), np.zeros((INTS, agents + 2 * LANES), np.int32))
 
 
-# --- one group, scalar and by registers ------------------------------------------------------------------------------
-
-@device
-def _see_one_by_one(runs: Runs, columns: Columns, rules: Rules, group: int, turn: Turn, counters: Longs) -> None:
-    for member in range(runs.start[group], runs.start[group + 1]):
-        slot = runs.order[member]
-        if due(turn, columns.look_at[slot]):
-            me = read_columns(rules, columns, np.uintp(slot))
-            sums = no_sums(rules, columns.x[slot])
-            for run in range(runs.count[group]):
-                first, last = runs.first[group, run], runs.last[group, run]
-                for k in range(np.uintp(first), np.uintp(last)):
-                    sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
-                counters[CANDIDATES] += last - first
-            keep_one(rules, columns, slot, me, sums, turn, counters)
-
-
-@device
-def _accumulate_all(runs: Runs, rules: Rules, group: int, me: Seen, snapshot: Strip) -> tuple[Sums, int]:
-    """Return (sums, candidates) of a register of a group."""
-    sums = no_sums(rules, me[0])
-    candidates, space = 0, sum_capacity(rules)
+@implements(accumulate_alone, Runs)
+def accumulate_groups(runs: Runs, columns: Columns, rules: Rules, group: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates = 0
     for run in range(runs.count[group]):
         first, last = runs.first[group, run], runs.last[group, run]
-        sums, space = accumulate_run(rules, me, snapshot, first, last, sums, space)
+        for k in range(np.uintp(first), np.uintp(last)):
+            sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(runs.order[k])), sums)
         candidates += last - first
     return sums, candidates
 
 
-@device
-def _see_by_registers(runs: Runs, columns: Columns, rules: Rules, group: int, waiting: int, turn: Turn, snapshot: Strip,
-                      packed: Strip, members: Ints, counters: Longs) -> None:
-    k: Int = np.int64(runs.start[group])
-    end: Int = np.int64(runs.start[group + 1])
-    agents = end - k
-    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
-    while k < end:
-        first = k
-        if whole:
-            size = min(LANES, end - k)
-            slots = load(runs.order, k)
-            me = load_register(rules, snapshot, k)
-            k += size
-        else:
-            size, k = collect(columns.look_at, runs.order, k, end, turn, 0, members)
-            if size == 0:
-                return
-            first, indices = members[0], load(members, 0)
-            pack(snapshot, indices, packed, 0)
-            slots = gather(runs.order, indices)
-            me = load_register(rules, packed, 0)
-        sums, candidates = _accumulate_all(runs, rules, group, me, snapshot)
-        keep_register(rules, columns, slots, np.int64(runs.order[np.uintp(first)]), size, all_due, me, sums, candidates, turn,
-                      counters)
+@implements(accumulate_all, Runs)
+def accumulate_runs(runs: Runs, rules: Rules, group: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                    left: int) -> tuple[Sums, int, int]:
+    sums, candidates, space = no_sums(rules, me[0]), 0, sum_capacity(rules)
+    for run in range(runs.count[group]):
+        begin, end = runs.first[group, run], runs.last[group, run]
+        sums, space = accumulate_run(rules, me, strip, begin, end, sums, space)
+        candidates += end - begin
+    return sums, candidates, left
 
-
-# --- the kernels -----------------------------------------------------------------------------------------------------
 
 @kernel
 def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, strips: Strips) -> None:
@@ -119,12 +89,14 @@ def see_runs_scalar(worker: int, workers: int, runs: Runs, columns: Columns, rul
     first = take_block(strips.queue, GROUPS)
     while first < runs.groups[0]:
         for group in range(first, min(first + GROUPS, runs.groups[0])):
-            _see_one_by_one(runs, columns, rules, group, turn, strips.counters[worker])
+            for k in range(runs.start[group], runs.start[group + 1]):
+                if due(turn, columns.look_at[runs.order[k]]):
+                    see_one(runs, columns, rules, group, 0, runs.order[k], turn, strips.counters[worker])
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
-def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: Snapshot,
+def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rules: Rules, turn: Turn, snapshot: AgentStrip,
                    strips: Strips) -> None:
     """The same, sixteen agents at a time, from the snapshot."""
     view, packed = (snapshot.floats, snapshot.ints), (strips.floats[worker], strips.ints[worker])
@@ -134,14 +106,117 @@ def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rule
         for group in range(first, min(first + GROUPS, runs.groups[0])):
             waiting = due_among(columns.look_at, runs.order, runs.start[group], runs.start[group + 1], turn)
             if waiting > 0:  # also for few: the snapshot is there
-                _see_by_registers(runs, columns, rules, group, waiting, turn, view, packed, members, counters)
+                start: Int = np.int64(runs.start[group])
+                end: Int = np.int64(runs.start[group + 1])
+                see_registers(runs, columns, rules, group, runs.order, start, end, waiting, turn, view, 0, packed, 0, members,
+                              counters)
         first = take_block(strips.queue, GROUPS)
 
 
 @kernel
-def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: Snapshot,
+def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: AgentStrip,
                   counters: Longs) -> None:
     """Write this worker's share of the snapshot: what others can see of order[0:agents]."""
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
     fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), counters[worker])
+
+
+# --- lists -----------------------------------------------------------------------------------------------------------
+
+class ListLayout(NamedTuple):
+    """Lists written out as an order; one row for each worker."""
+
+    order: Ints  # [workers, n + 32]
+    start: Ints  # [workers, cells of the rows that a block reaches, and 17 more]
+
+
+def rows_of(lists: Lists) -> int:
+    """Return how many rows of cells a block reaches."""
+    return min(BLOCK + 2 * lists.reach, lists.rows)
+
+
+def layout_of_lists(lists: Lists, agents: int, workers: int) -> ListLayout:
+    cells = rows_of(lists) * lists.columns
+    return ListLayout(np.zeros((workers, agents + 2 * LANES), np.int32), np.zeros((workers, cells + 1 + LANES), np.int32))
+
+
+@implements(accumulate_alone, Lists)
+def accumulate_lists(lists: Lists, columns: Columns, rules: Rules, row: int, column: int, me: Seen, sums: Sums) -> tuple[
+        Sums, int]:
+    candidates = 0
+    for near in range(max(row - lists.reach, 0), min(row + lists.reach + 1, lists.rows)):
+        for beside in range(max(column - lists.reach, 0), min(column + lists.reach + 1, lists.columns)):
+            other = lists.head[near * lists.columns + beside]
+            while other >= 0:
+                sums = accumulate(rules, me, read_columns(rules, columns, np.uintp(other)), sums)
+                candidates += 1
+                other = lists.next[other]
+    return sums, candidates
+
+
+@device
+def _see_lists(lists: Lists, columns: Columns, rules: Rules, row: int, turn: Turn, counters: Longs) -> None:
+    for column in range(lists.columns):
+        slot = lists.head[row * lists.columns + column]
+        while slot >= 0:
+            if due(turn, columns.look_at[slot]):
+                see_one(lists, columns, rules, row, column, slot, turn, counters)
+            slot = lists.next[slot]
+
+
+@device
+def _write_out(lists: Lists, first: int, last: int, order: Ints, start: Ints) -> None:
+    """Write the lists of cells [first, last) to `order`, one after the other."""
+    at = 0
+    for cell in range(first, last):
+        start[cell - first] = at
+        slot = lists.head[cell]
+        while slot >= 0:
+            order[at] = slot
+            at += 1
+            slot = lists.next[slot]
+    start[last - first] = at
+
+
+def write_call(lists: Lists, agents: int) -> tuple[Call, Cells]:
+    """Return the call that writes all lists out as rows of cells, and those rows."""
+    cells = lists.rows * lists.columns
+    order, start = np.zeros(agents + LANES, np.int32), np.zeros(cells + 1 + LANES, np.int32)
+    return call(_write_out, lists, 0, cells, order, start), Cells(order, start, lists.columns, lists.rows, lists.reach)
+
+
+def written_out(lists: Lists, agents: int) -> Cells:
+    """Return all lists as rows of cells, for metrics."""
+    call, cells = write_call(lists, agents)
+    call.run()
+    return cells
+
+
+@kernel
+def see_lists_scalar(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn,
+                     strips: Strips) -> None:
+    """Write the pushes of this worker's rows of cells, one agent at a time."""
+    row = take_block(strips.queue, BLOCK)
+    while row < lists.rows:
+        for near in range(row, min(row + BLOCK, lists.rows)):
+            _see_lists(lists, columns, rules, near, turn, strips.counters[worker])
+        row = take_block(strips.queue, BLOCK)
+
+
+@kernel
+def see_lists_lanes(worker: int, workers: int, lists: Lists, columns: Columns, rules: Rules, turn: Turn, layout: ListLayout,
+                    strips: Strips) -> None:
+    """The same, sixteen agents at a time: lists are written out as rows of cells first."""
+    strip = (strips.floats[worker], strips.ints[worker])
+    members, waiting, counters = strips.members[worker], strips.waiting[worker], strips.counters[worker]
+    order, start = layout.order[worker], layout.start[worker]
+    first = take_block(strips.queue, BLOCK)
+    while first < lists.rows:
+        last = min(first + BLOCK, lists.rows)
+        top, bottom = max(first - lists.reach, 0), min(last + lists.reach, lists.rows)
+        _write_out(lists, top * lists.columns, bottom * lists.columns, order, start)
+        cells = Cells(order, start, lists.columns, bottom - top, lists.reach)
+        begin, end = start[(first - top) * lists.columns], start[(last - top) * lists.columns]
+        see_block(cells, columns, rules, first - top, last - top, begin, end, turn, waiting, strip, members, counters)
+        first = take_block(strips.queue, BLOCK)

@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
 from crowd_demo.compute.jit import Call, call, device
-from crowd_demo.sim.interaction.capped import Caps, choose
+from crowd_demo.sim.interaction.nearest import Caps, choose
 from crowd_demo.sim.metrics.push_error import affordable
 from crowd_demo.sim.neighbours.candidates import Cells, holder_of
 from crowd_demo.sim.simulation import Simulation

@@ -21,7 +21,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.model import Cache
-from crowd_demo.sim.interaction.lists import write_call, written_out
+from crowd_demo.sim.interaction.runs import write_call, written_out
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs, holder_of
 from crowd_demo.sim.neighbours.schedule import everybody_due
 from crowd_demo.sim.simulation import Simulation

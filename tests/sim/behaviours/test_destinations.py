@@ -14,13 +14,13 @@ from terrains import terrain_of
 
 from crowd_demo.compute.jit import run
 from crowd_demo.ensemble.measures import densest
-from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING
+from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.terrain.areas import areas_of
 
 
 def places_of(sim: Simulation) -> Any:
-    return next(stage for stage in sim.stages if stage.name == "admit").places  # type: ignore[attr-defined]
+    return next(stage for stage in sim.stages if stage.name == "admit").areas  # type: ignore[attr-defined]
 
 
 def admit(sim: Simulation) -> Any:

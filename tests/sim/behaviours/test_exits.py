@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crowd_demo.compute.jit import run
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.ensemble.measures import Whereabouts, densest
-from crowd_demo.sim.behaviours.people_columns import WAITING, WALKING
+from crowd_demo.sim.behaviours.people_rules import WAITING, WALKING
 from crowd_demo.sim.simulation import Simulation
 
 
@@ -56,7 +56,7 @@ def test_who_comes_in_is_whom_the_oracle_says(seed: int, agents: int, exits: int
     refresh_rules(sim)
     want, stage = columns_of(sim), stage_of(sim)
     run(stage.calls(sim.world))
-    places = stage.places.columns
+    places = stage.areas.columns
     reference_people.people_exchanged(want, stage.rules(sim.tick), places, sim.world.ground, sim.terrain.walls)
     for name, column in columns_of(sim).items():
         assert np.array_equal(column, want[name]), name
@@ -99,7 +99,7 @@ def test_newcomers_enter_at_an_exit_and_go_elsewhere() -> None:
     new = kept["goal"] < 2
     assert (now.state[new] == WALKING).all() and (now.state[~new] == WAITING).all()
     assert np.array_equal(now.x[~new], kept["x"][~new]) and (now.x[new] != kept["x"][new]).all()
-    d, tile = stage.places.columns, sim.world.ground
+    d, tile = stage.areas.columns, sim.world.ground
     tiles = (now.y * tile.inv_tile).astype(int) * tile.columns + (now.x * tile.inv_tile).astype(int)
     entered = np.searchsorted(d.first, [np.flatnonzero(d.tiles == one)[0] for one in tiles[new]], side="right") - 1
     assert set(entered) == {0, 1} and (entered != now.goal[new]).all() and set(now.goal[new]) == {0, 1, 2, 3}

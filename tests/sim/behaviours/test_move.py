@@ -49,7 +49,7 @@ def walled(behaviour: str, agents: int, seed: int, **more: Any) -> Any:
 
 
 def places_of(sim: Any) -> Any:
-    return next(stage.places for stage in sim.stages if stage.name == "admit")
+    return next(stage.areas for stage in sim.stages if stage.name == "admit")
 
 
 def act(sim: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from crowds import simulation
 
-from crowd_demo.sim.behaviours.people_columns import STUCK
+from crowd_demo.sim.behaviours.people_rules import STUCK
 
 TILES, ROOM = 64, 9
 

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crowd_demo.compute.jit import run
-from crowd_demo.sim.behaviours.people_columns import PeopleColumns
+from crowd_demo.sim.behaviours.people_rules import PeopleColumns
 from crowd_demo.sim.neighbours.grid import Grid, fitted
 from crowd_demo.sim.store.agents import Agents
 

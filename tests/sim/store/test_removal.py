@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from crowds import shuffle, simulation
 
-from crowd_demo.sim.behaviours.flock_rules import FlockColumns
 from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.store.sparse_set import MODES
 
 pytestmark = pytest.mark.quick
 
 
 def birds(count: int) -> Agents:
-    agents = Agents(FlockColumns)
+    agents = Agents(MovingColumns)
     agents.spawn(id=np.arange(count), x=np.arange(count) * 10, vy=np.arange(count) * 2)
     return agents
 

@@ -11,7 +11,7 @@ import reference
 from crowds import open_world, run_through, shuffle, simulation
 
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.sim.interaction.stage import imbalance
+from crowd_demo.sim.interaction.interaction_stage import imbalance
 from crowd_demo.sim.neighbours.curves import CURVES, cell_number
 
 WIDE = {"agents": 300, **open_world(900, 700)}

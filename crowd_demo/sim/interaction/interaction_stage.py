@@ -9,9 +9,7 @@ from collections.abc import Sequence
 
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.blocks import Blocks, blocks_of, largest
-from crowd_demo.sim.interaction.capped import Caps, Few, Kept, cap_counters, kept_of, see_few
-from crowd_demo.sim.interaction.lists import ListLayout, layout_of_lists, rows_of, see_lists_lanes, see_lists_scalar
+from crowd_demo.sim.interaction.nearest import Caps, KeptNeighbours, cap_counters, kept_of, see_few
 from crowd_demo.sim.interaction.pairwise import (
     CANDIDATES,
     COPIES,
@@ -22,13 +20,23 @@ from crowd_demo.sim.interaction.pairwise import (
     Strips,
     strips_of,
 )
-from crowd_demo.sim.interaction.rows import see_lanes, see_scalar
-from crowd_demo.sim.interaction.runs import Snapshot, see_runs_lanes, see_runs_scalar, snapshot_of, take_snapshot
+from crowd_demo.sim.interaction.rows import Blocks, blocks_of, largest, see_lanes, see_scalar
+from crowd_demo.sim.interaction.runs import (
+    AgentStrip,
+    ListLayout,
+    layout_of_lists,
+    rows_of,
+    see_lists_lanes,
+    see_lists_scalar,
+    see_runs_lanes,
+    see_runs_scalar,
+    snapshot_of,
+    take_snapshot,
+)
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import Turn
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
-from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.world import Sizes, World
 
@@ -46,13 +54,13 @@ class Interact(Stage):
         self.index = index
         self._cap_scanned, self._cap_neighbours = cap_scanned, cap_neighbours
         self._made_for: Sizes | None = None
-        self._memory: Memory
+        self._memory: InteractionMemory
 
-    def memory(self, world: World) -> Memory:
+    def memory(self, world: World) -> InteractionMemory:
         """Return the kernels' working memory; make it again when the sizes of memory have changed."""
         if self._made_for is not world.sizes:
             self._made_for = world.sizes
-            self._memory = Memory(world.workers, world.agents.capacity)
+            self._memory = InteractionMemory(world.workers, world.agents.capacity)
         return self._memory
 
     def caps(self, world: World) -> Caps:
@@ -62,16 +70,18 @@ class Interact(Stage):
     def calls(self, world: World) -> tuple[Call, ...]:
         if world.cap == "none":
             return self.all_calls(world, exact=False)
-        return self._few_calls(world, Few(world.rules), self.caps(world))
+        return self._few_calls(world, self.caps(world))
 
-    def _few_calls(self, world: World, rules: object, caps: Caps) -> tuple[Call, ...]:
+    def _few_calls(self, world: World, caps: Caps) -> tuple[Call, ...]:
+        """Return the interaction with those whom `caps` lets an agent keep, one agent at a time."""
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
-        return memory.few_calls(world.grid.view(), world.agents, rules, world.turn, caps)
+        return (call(see_few, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.turn, caps,
+                     memory.kept, memory.begin()),)
 
     def all_calls(self, world: World, exact: bool) -> tuple[Call, ...]:
         """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
         if nearest := world.needs.nearest:
-            return self._few_calls(world, world.rules, Caps(nearest=True, scanned=0, neighbours=nearest))
+            return self._few_calls(world, Caps(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
@@ -113,18 +123,18 @@ class Interact(Stage):
         return int(self.memory(world).strips.counters[:, CANDIDATES].sum())
 
 
-class Memory:
+class InteractionMemory:
     """Working memory of `workers` workers for at most `capacity` agents."""
 
     def __init__(self, workers: int, capacity: int) -> None:
         self.most_workers = self.workers = workers
         self.capacity = capacity
         self.strips: Strips = strips_of(1024, workers)
-        self.kept: Kept = kept_of(workers)
-        self._snapshot: Snapshot | None = None
+        self.kept: KeptNeighbours = kept_of(workers)
+        self._snapshot: AgentStrip | None = None
         self._layout: ListLayout | None = None
 
-    def for_workers(self, workers: int) -> Memory:
+    def for_workers(self, workers: int) -> InteractionMemory:
         """Set the number of workers of the next calls, at most those that there is memory for."""
         self.workers = min(workers, self.most_workers)
         return self
@@ -142,11 +152,6 @@ class Memory:
                 blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
                 see = see_lanes if simd else see_scalar
                 return (call(see, self.workers, candidates, columns, rules, turn, blocks, self.strips),)
-
-    def few_calls(self, cells: Cells, agents: Agents[Columns], rules: object, turn: Turn, caps: Caps) -> tuple[Call, ...]:
-        """Return the same with those whom `caps` lets an agent keep, one agent at a time."""
-        self.begin()
-        return (call(see_few, self.workers, cells, agents.columns, rules, turn, caps, self.kept, self.strips),)
 
     def _run_calls(self, runs: Runs, columns: Columns, count: int, rules: object, turn: Turn, simd: bool) -> tuple[Call, ...]:
         strips = self.strips

@@ -1,0 +1,182 @@
+"""The rule of numbers in formulas: a number in the source of a formula has the type of what it is combined with.
+
+    @formula
+    def nearness(distance, rules):
+        return 1 - distance * rules.inv_radius
+
+Numba alone would compute `1 - distance` in float64. Here 1 is float32 beside a float32, as wide beside a register of sixteen
+(simd.py), and a whole number beside whole numbers. Constants of the module count as numbers in the source, and what is made of
+numbers alone, such as `1 / STEPS`, is computed once, in float64. Indices, exponents, and arguments of functions other than
+`select`, `min` and `max` stay Python's numbers.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType
+from typing import Any, ParamSpec, TypeVar
+
+from llvmlite import ir
+from numba import types
+from numba.core.imputils import lower_constant
+from numba.core.typeconv import Conversion
+from numba.core.typing.templates import AbstractTemplate, Signature, infer_global, signature
+from numba.extending import lower_builtin, lower_cast, models, register_model, typeof_impl
+
+from crowd_demo.compute.jit import device
+
+P = ParamSpec("P")
+R = TypeVar("R")
+FOLLOWING = "select", "min", "max"  # functions whose arguments follow the rule
+MARK = "a number of a formula"
+
+
+# --- the type --------------------------------------------------------------------------------------------------------
+
+class Number:
+    """A number in the source of a formula, for the compiler."""
+
+    def __init__(self, value: int | float) -> None:
+        self.value = value
+
+
+class NumberType(types.Type):
+    """Its type, which gives way to that of whatever the number is combined with."""
+
+    def __init__(self, own: types.Type) -> None:
+        super().__init__(f"number({own})")
+        self.own = own  # int64 or float64
+
+    def can_convert_to(self, context: object, other: types.Type) -> Conversion | None:
+        """Prefer float32 to float64, where Numba looks for operators that take it."""
+        if other == types.float32 or (isinstance(other, types.Integer) and self.own == types.int64):
+            return Conversion.promote
+        return Conversion.safe if other == types.float64 else None
+
+    def unify(self, context: object, other: types.Type) -> types.Type | None:
+        """Return the type of a variable that is this number here and something else there."""
+        return other if self.can_convert_to(context, other) is not None else None
+
+
+WHOLE, FRACTION = NumberType(types.int64), NumberType(types.float64)
+
+
+@register_model(NumberType)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: object, kind: NumberType) -> None:
+        super().__init__(manager, kind, ir.IntType(64) if kind is WHOLE else ir.DoubleType())
+
+
+@typeof_impl.register(Number)
+def _type_of(number: Number, context: object) -> NumberType:
+    return WHOLE if isinstance(number.value, int) else FRACTION
+
+
+@lower_constant(NumberType)
+def _constant(context, builder, kind, number):
+    return ir.Constant(context.get_value_type(kind), number.value)
+
+
+@lower_cast(NumberType, types.Number)
+def _converted(context, builder, kind, other, value):
+    return context.cast(builder, value, kind.own, other)
+
+
+for _extreme, _sign in ((min, "<"), (max, ">")):
+
+    @infer_global(_extreme)
+    class _Rule(AbstractTemplate):
+        """The less or the greater of a number in the source and a scalar, which Numba alone does not know."""
+
+        def generic(self, args: Sequence[types.Type], kws: object) -> Signature | None:
+            kinds = {kind for kind in args if not isinstance(kind, NumberType)}
+            kind = kinds.pop() if len(args) == 2 and len(kinds) == 1 else None
+            return signature(kind, kind, kind) if isinstance(kind, types.Float | types.Integer) else None
+
+    @lower_builtin(_extreme, types.Number, types.Number)
+    def _chosen(context, builder, sig, args, sign=_sign):
+        first, second = args
+        compare = builder.fcmp_ordered if isinstance(sig.return_type, types.Float) else builder.icmp_signed
+        return builder.select(compare(sign, second, first), second, first)
+
+
+# --- the source ------------------------------------------------------------------------------------------------------
+
+def formula(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that formulas and kernels call (`device`), in whose source numbers follow the rule."""
+    return device(with_number_rule(function))
+
+
+def with_number_rule(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with its numbers marked for the compiler; itself where there are none or no source can be read."""
+    assert isinstance(function, FunctionType)
+    code, values = function.__code__, function.__globals__
+    named = {name: values[name] for name in set(code.co_names) - set(code.co_varnames) if _is_number(values.get(name))}
+    if code.co_freevars or not (named or any(map(_is_number, code.co_consts))):
+        return function
+    try:
+        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    except OSError:  # typed into a prompt
+        return function
+    definition = tree.body[0]
+    definition.decorator_list = []
+    definition.body = [_Marking(named).visit(statement) for statement in definition.body]
+    ast.increment_lineno(ast.fix_missing_locations(tree), code.co_firstlineno - 1)
+    made = next(each for each in compile(tree, code.co_filename, "exec").co_consts if isinstance(each, CodeType))
+    marked = FunctionType(made.replace(co_consts=_marked(made.co_consts), co_qualname=code.co_qualname), values)
+    marked.__defaults__, marked.__annotations__ = function.__defaults__, function.__annotations__
+    return marked
+
+
+def _marked(constants: tuple[object, ...]) -> tuple[object, ...]:
+    """Replace each mark, also in tuples, by the number for the compiler."""
+    return tuple(each if not isinstance(each, tuple) else Number(each[1]) if each[:1] == (MARK,) else _marked(each)
+                 for each in constants)
+
+
+def _is_number(value: object) -> bool:
+    return type(value) in (int, float)
+
+
+class _Marking(ast.NodeTransformer):
+    """Replaces numbers that follow the rule, and expressions of numbers alone, by constants with a mark."""
+
+    def __init__(self, named: Mapping[str, int | float]) -> None:
+        self._named = named
+
+    def visit(self, node: Any) -> Any:
+        if not self._is_constant(node):
+            return super().visit(node)
+        value = eval(compile(ast.Expression(node), "", "eval"), {}, dict(self._named))
+        return ast.copy_location(ast.Constant((MARK, value)), node)  # type: ignore[arg-type]
+
+    def _is_constant(self, node: ast.AST) -> bool:
+        """Return whether it is a number, or an expression of numbers alone."""
+        match node:
+            case ast.Constant(value):
+                return _is_number(value)
+            case ast.Name(name):
+                return name in self._named
+            case ast.UnaryOp(ast.USub(), operand):
+                return self._is_constant(operand)
+            case ast.BinOp(left, _, right):
+                return self._is_constant(left) and self._is_constant(right)
+        return False
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        follows = isinstance(node.func, ast.Name) and node.func.id in FOLLOWING
+        node.args = [each if self._is_constant(each) and not follows else self.visit(each) for each in node.args]
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        node.left = self.visit(node.left)
+        if not isinstance(node.op, ast.Pow):
+            node.right = self.visit(node.right)
+        return node

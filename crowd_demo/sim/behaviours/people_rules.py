@@ -1,0 +1,89 @@
+"""What people are: their columns, their states, and the constants of one step."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
+from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.jit import device
+from crowd_demo.sim.interaction import pairwise
+from crowd_demo.sim.interaction.pairwise import Seen
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.world import World
+
+WALKING, WAITING, STUCK, QUEUING = range(4)
+
+
+class PeopleColumns(NamedTuple):
+    """Columns of a crowd: `Columns`, and what walking to a goal needs."""
+
+    id: Ints
+    x: Floats
+    y: Floats
+    vx: Floats
+    vy: Floats
+    push_x: Floats
+    push_y: Floats
+    look_at: Ints
+    speed: Floats  # preferred, units/s
+    goal: Ints  # destination
+    goal_x: Floats  # the position inside it
+    goal_y: Floats
+    heading_x: Floats  # unit heading towards the goal, from sight or from the flow field
+    heading_y: Floats
+    sees: Ints  # 1 when the goal is in sight
+    state: Ints  # WALKING, WAITING, STUCK, QUEUING
+    timer: Floats  # seconds: waiting left, or stuck so far
+
+
+class PeopleRules(NamedTuple):
+    """Constants of one step; lengths in world units, times in seconds. A model of avoidance has rules of a subclass."""
+
+    radius_sq: np.float32
+    inv_radius: np.float32
+    push: np.float32
+    wiggle: np.float32
+    top_factor: np.float32  # top speed as a multiple of the preferred speed
+    stuck_top_factor: np.float32
+    arrive_sq: np.float32
+    wait: np.float32
+    patience: np.float32
+    follow: np.float32  # min(1, response * dt)
+    dt: np.float32
+    ahead: np.float32  # this one and those below are for looking ahead (anticipate.py)
+    inv_ahead: np.float32
+    gap_sq: np.float32
+    inv_gap: np.float32
+    aside: np.float32
+    behind: np.float32
+    away: np.float32
+    disc: np.float32  # what one person adds to a queue's radius squared; 0: destinations have no areas
+    goal_key: np.int32
+    wiggle_key_x: np.int32
+    wiggle_key_y: np.int32
+
+
+@device
+def stands(state: Int) -> Mask:
+    """Return who does not want to walk: those who wait at their goal, and those who queue for one."""
+    return (state == WAITING) | (state == QUEUING)
+
+
+@implements(pairwise.perceive, PeopleRules)
+def perceive(rules: PeopleRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
+    dx, dy = other.x - me.x, other.y - me.y
+    distance_sq = dx * dx + dy * dy
+    return distance_sq < rules.radius_sq, distance_sq
+
+
+def people_of(world: World) -> Agents[PeopleColumns]:
+    """Return the agents of a world of people, with the type of their columns."""
+    return cast(Agents[PeopleColumns], world.agents)
+
+
+def rules_of(world: World) -> PeopleRules:
+    """Return the constants of this step, with their type."""
+    return cast(PeopleRules, world.rules)
