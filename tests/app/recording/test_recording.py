@@ -78,7 +78,7 @@ def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monke
     may = threading.Event()
 
     def encoding(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
-        may.wait()
+        may.wait(60)
         return encoded(snapshot, program)
 
     run = Run(tmp_path / "a.replay", 10)

@@ -87,7 +87,7 @@ def test_it_begins_in_its_own_configuration(touring: Driven) -> None:
     view = shown(touring)
     assert touring.program.config_name == "small" and touring.program.sim.agents.count == 150
     assert (view.title, view.step, view.steps) == ("mine", 1, 5)
-    assert view.text.startswith("A step takes 0") and TO_COME not in view.text and UNKNOWN not in view.text
+    assert view.text.startswith("A step takes ") and TO_COME not in view.text and UNKNOWN not in view.text
 
 
 def test_a_step_is_told_at_once_and_its_numbers_when_they_are_measured(touring: Driven) -> None:
