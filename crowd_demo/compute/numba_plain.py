@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
@@ -98,27 +97,28 @@ def named_like(function: Callable[..., None], template: Callable[..., None], **n
 
 # --- on disk ---------------------------------------------------------------------------------------------------------
 
+_notes: dict[object, cache.KernelFiles] = {}  # by function: empty files, one for each signature that Numba keeps
+
+
 def _kept(dispatcher: Any, function: Callable[..., object]) -> Any:
     """Let Numba keep in our folder what is compiled of a function."""
-    if cache.has_room() and cache.files_of(function, "plain"):
+    if cache.has_room() and (files := cache.files_of(function, "plain")):
         before, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(cache.folder())
-        with suppress(RuntimeError):
-            dispatcher.enable_caching()
+        dispatcher.enable_caching()
         numba.config.CACHE_DIR = before
+        _notes[dispatcher] = files
     return dispatcher
 
 
 def holds(dispatcher: Any, signature: object) -> bool:
     """Return whether the function has been compiled and kept."""
-    files = cache.files_of(dispatcher.py_func, "plain")
-    return bool(files and files.holds(signature))
+    return dispatcher in _notes and _notes[dispatcher].holds(signature)
 
 
 def note(dispatcher: Any, signature: object) -> None:
     """Note that the function has been compiled, which Numba's index does not tell."""
-    files = cache.files_of(dispatcher.py_func, "plain")
-    if files and dispatcher.stats.cache_path:
-        files.save(signature, None)
+    if dispatcher in _notes:
+        _notes[dispatcher].save(signature, None)
 
 
 def make_compiler_ready() -> None:

@@ -372,12 +372,12 @@ def _may_be_used(environment: Environment) -> bool:
     return bool(environment.consts) or not environment.globals["__name__"].startswith("numba.")
 
 
-def holds(compiled: FromPython, signature: object) -> bool:
+def holds(compiled: Any, signature: object) -> bool:
     """Return whether there is a file for this signature of a function."""
-    return bool(compiled._cache.holds(signature, compiled.targetctx))
+    return isinstance(compiled, FromPython) and compiled._cache.holds(signature, compiled.targetctx)
 
 
-def note(compiled: FromPython, signature: object) -> None:
+def note(compiled: Any, signature: object) -> None:
     """Its file tells that it has been compiled."""
 
 
