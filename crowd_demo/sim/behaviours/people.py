@@ -74,14 +74,14 @@ WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
 
 @formula
 def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
-    """Return which agents have waited long enough."""
+    """Return whether agents have waited long enough."""
     return (state == WAITING) & (timer - rules.dt <= 0)
 
 
 @device
-def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
+def _choose_goal(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
               rules: PeopleRules) -> None:
-    """Give a goal to one who has waited long enough, or who has queued and is let in."""
+    """Choose a goal for who has waited long enough, or has queued and is let in."""
     if _leaves(c.state[slot], c.timer[slot], rules):
         if rules.disc > 0:
             choose_destination(c, slot, destinations, rules.goal_key)
@@ -134,7 +134,7 @@ def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, mov
 
 
 class WalkRules(NamedTuple):
-    """What walking depends on besides the walker."""
+    """Everything besides the agents that walking reads."""
 
     people: PeopleRules
     destinations: Destinations
@@ -148,7 +148,7 @@ def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, 
     leaves = _leaves(state, timer, people)
     if any_set(leaves | (state == QUEUING)):  # rare, so one agent at a time
         for slot in range(at, min(at + width_of(x), agents)):
-            _sets_out(c, slot, destinations, ground, rules.walls, people)
+            _choose_goal(c, slot, destinations, ground, rules.walls, people)
     state, timer = _next_state(c, at, x, y, state, timer, leaves, destinations, people)
     wanted_x, wanted_y = _wanted(c, at, x, state, people)
     vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
@@ -163,7 +163,7 @@ def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, 
 
 
 class Walk(Move):
-    """All agents move, and start or end waiting."""
+    """Move all agents; they start or end waiting, queuing and being stuck."""
 
     def __init__(self, areas: DestinationAreas) -> None:
         self.areas = areas
