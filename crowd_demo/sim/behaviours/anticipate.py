@@ -19,8 +19,7 @@ from crowd_demo.compute.formula import formula
 from crowd_demo.compute.simd import any_set, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules, stands
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
 
 STEPS = 4096  # of 1, in the sums
 SOFT_SQ = 16.0  # units^2: the side is half taken at 2.3 units from straight ahead

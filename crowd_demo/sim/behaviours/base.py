@@ -24,13 +24,13 @@ from crowd_demo.sim.world import Needs, World
 
 
 class Behaviour(Protocol):
-    """Made once for a simulation. The type of its rules chooses the bodies of *see* and *move* (compute/dispatch.py).
+    """One object for each simulation. The type of its rules chooses the bodies of the interaction and of *move* (dispatch.py).
 
     A class that inherits from this one has to set `needs` and define `rules`; the defaults here serve for the rest.
     """
 
     needs: Needs
-    seen: tuple[str, ...] = ("x", "y")  # columns that other agents read
+    observed: tuple[str, ...] = ("x", "y")  # columns that other agents read
     states: tuple[str, ...] = ()  # names of what column `state` counts
     techniques: frozenset[str] = frozenset()  # paths of those that have an effect in this behaviour but not in all
     structures: Mapping[str, type[Structure]] = {}  # its own, which replace those of the same name

@@ -6,7 +6,7 @@
     p'          p + shift, sliding along walls; velocities stay as they are (docs/findings.md)
 
 A pass is a Jacobi iteration: everybody reads the positions of the pass before, and only their own are written. It is one more
-interaction, so the scalar kernel of *see* can do it, with rules and arrays of its own; lanes have a quicker kernel
+interaction, so its scalar kernel can do it, with rules and arrays of its own; lanes have a quicker kernel
 (contact_rules.py). Both go over the rows of the shared grid, whatever the structure: kernels for the candidates of each would
 take seconds to compile, and the grid is there anyway for culling. It knows where agents were when it was built, so it is asked
 for all who may have come into touch since. Its cells are as wide as people look, three times as wide as they touch; so where
@@ -29,8 +29,8 @@ from crowd_demo.compute.simd_memory import pick
 from crowd_demo.sim.behaviours.contact_rules import ContactRules, NearAgents, near_of, touch_rows
 from crowd_demo.sim.behaviours.steering import advance, move_call
 from crowd_demo.sim.interaction.interaction_stage import PAIR_LANES_NS, PAIR_NS, InteractionMemory
-from crowd_demo.sim.interaction.pairwise import CANDIDATES, REGISTERS
 from crowd_demo.sim.interaction.rows import Blocks
+from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import everybody_due, turn
@@ -48,7 +48,7 @@ MANY = 400  # candidates of a register, on average: from here on smaller cells p
 
 
 class Shifts(NamedTuple):
-    """Working memory by slot: what the interaction calls the push, and when it is due."""
+    """By slot: how far to move an agent, and when it is due (always), in the interaction's columns for these."""
 
     x: Floats
     y: Floats
@@ -62,7 +62,7 @@ def move_apart(shifts: Shifts, ground: Ground, columns: Columns, at: Int, x: Flo
 
 
 class Contact:
-    """What the passes of a step share: rules, working memory, candidates."""
+    """Rules, working memory and candidates, which the passes of a step share."""
 
     def __init__(self, index: Index, body: float) -> None:
         reach = np.float32(2 * body)
@@ -144,7 +144,7 @@ class Contact:
 
 
 class SmallCells(Stage):
-    """Where people are crowded: sort them into cells for the passes of contact alone."""
+    """Sort people into small cells, for contact alone, where many stand in a cell of the shared grid."""
 
     name = "contact"
 

@@ -20,19 +20,9 @@ from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, bits_xor, chance, no_sum, root, scramble, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import observes
-from crowd_demo.sim.interaction.pairwise import (
-    CANDIDATES,
-    REGISTERS,
-    Seen,
-    Strip,
-    Strips,
-    Sums,
-    fill,
-    load_register,
-    read_strip,
-)
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums, load_register, observes, read_strip
 from crowd_demo.sim.interaction.rows import Blocks, part
+from crowd_demo.sim.interaction.strips import CANDIDATES, REGISTERS, Strips, fill
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.store.columns import MovingColumns
 

@@ -30,8 +30,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import COLUMNS, observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import COLUMNS, Seen, Sums, observes
 from crowd_demo.sim.terrain.ground import Ground
 from crowd_demo.sim.terrain.tiles import Terrain
 from crowd_demo.sim.world import Needs, World
@@ -55,7 +54,7 @@ class CrateColumns(NamedTuple):
 
 @formula
 def lightness_of(half: Float) -> Float:
-    """Return what a neighbour's half side is multiplied with for the share that a crate yields."""
+    """Return the factor by which a neighbour's half side becomes the share of the overlap that a crate yields."""
     return 0.5 / half
 
 
@@ -118,6 +117,7 @@ def perceive(rules: CrateRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 
 @formula
 def _length(value: Float) -> Float:
+    """Return the absolute value."""
     return select(value > 0, value, 0 - value)
 
 
@@ -162,7 +162,7 @@ def steer(rules: CrateRules, ground: Ground, columns: CrateColumns, at: Int, x: 
 class Crates(Behaviour):
     """The behaviour *crates* (the interface is in base.py)."""
 
-    seen = COLUMNS[CrateRules]
+    observed = COLUMNS[CrateRules]
 
     def __init__(self, config: Config) -> None:
         self.settings = settings = config.crates

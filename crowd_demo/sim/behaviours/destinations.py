@@ -126,7 +126,7 @@ def _below(size: int, identity: Int, key: Int) -> int:
 
 @device
 def choose_around(c: PeopleColumns, slot: int, d: Destinations, ground: Ground, key: Int) -> None:
-    """Where there are no areas: choose another destination and a free position in its square, or its point."""
+    """Choose another destination and a free position in its square, or its point; for destinations without areas."""
     count = d.first.shape[0] - 1
     if count == 0:
         return
@@ -226,7 +226,7 @@ def _come_in(c: PeopleColumns, slot: int, d: Destinations, last: int, ground: Gr
 @kernel
 def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d: Destinations, ground: Ground, walls: Walls,
                     rules: ExitRules) -> None:
-    """Replace everybody who has arrived at an exit; newborn people wait too, but with a timer of 0."""
+    """Replace everybody who has arrived at an exit. Newborn people wait too, but with a timer of 0, and stay."""
     exits = min(rules.exits, d.first.shape[0] - 1)
     last = d.first[exits]
     if last == 0:  # no exit has an area
@@ -239,10 +239,10 @@ def exchange_people(worker: int, workers: int, c: PeopleColumns, agents: int, d:
 # --- the host's side --------------------------------------------------------------------------------------------------
 
 class DestinationAreas:
-    """The destinations of a terrain; with `crowd.room` they have areas, which follow the walls."""
+    """The destinations of a terrain, for kernels; with `crowd.room` they have areas, which follow the walls."""
 
     def __init__(self, terrain: Terrain, fields: FlowFields, settings: PeopleSettings, agents: int) -> None:
-        self.place, self.limited = settings.place, settings.room > 0
+        self.area_per_person, self.limited = settings.place, settings.room > 0
         self._terrain, self._fields, self._version = terrain, fields, -1
         count, spread = len(terrain.destinations), settings.destination_spread
         size = max(count, 1)
@@ -260,14 +260,14 @@ class DestinationAreas:
         if self.limited and self._version != self._terrain.version:
             self._version = self._terrain.version
             areas, tile = areas_of(self._terrain, self._radius_sq), float(self._terrain.walls.tile)
-            size = np.diff(areas.first)
-            self.columns.capacity[:len(size)] = np.clip(size * (tile * tile / self.place), np.minimum(size, 1), MOST_PLACES)
+            size, per_tile = np.diff(areas.first), tile * tile / self.area_per_person
+            self.columns.capacity[:len(size)] = np.clip(size * per_tile, np.minimum(size, 1), MOST_PLACES)
             self.columns = self.columns._replace(tiles=areas.tiles, first=areas.first)
             self._fields.targets = areas.owner
         return self.columns
 
     def counts_of(self, workers: int) -> Longs:
-        """Return the memory in which so many workers count."""
+        """Return working memory for the counts of so many workers."""
         if len(self._counts) != workers:
             self._counts = np.zeros((workers, 3, len(self.columns.x) + 8), np.int64)  # no two workers on one cache line
         return self._counts

@@ -30,15 +30,14 @@ from crowd_demo.sim.behaviours.flock_rules import (
     IN_FIXED_POINT,
     Apart,
     FlockRules,
-    drive_apart,
+    add_separation,
     fixed,
-    meet_close,
-    no_apart,
-    settle_apart,
+    no_separation,
+    separation_of,
+    settle_separation,
 )
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.neighbours.sorted import Sorted
@@ -50,7 +49,7 @@ COUNT, X, Y, VX, VY = range(5)
 
 @observes("x", "y", "rules.pull_x", "rules.pull_y", ints=IN_FIXED_POINT[:2])
 class FieldRules(NamedTuple):
-    """The constants of the pair interaction (separation), and the field's result by slot."""
+    """Constants of separation, which is by pairs, and the field's alignment and cohesion by slot."""
 
     apart: Apart
     separation_sq: np.float32
@@ -142,7 +141,7 @@ def pull_birds(worker: int, workers: int, cells: Cells, columns: Columns, turn: 
 @implements(pairwise.no_sums, FieldRules)
 def no_sums(rules: FieldRules, like: Float) -> Sums:
     none = no_sum(like)
-    return none, no_apart(rules.apart, like)
+    return none, no_separation(rules.apart, like)
 
 
 @implements(pairwise.accumulate, FieldRules)
@@ -151,7 +150,7 @@ def accumulate(rules: FieldRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     distance_sq = dx * dx + dy * dy
     near = distance_sq < rules.separation_sq
     met, apart = sums
-    return met + select(near, rules.one, 0), meet_close(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart)
+    return met + select(near, rules.one, 0), add_separation(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart)
 
 
 @implements(pairwise.sum_capacity, FieldRules)
@@ -161,13 +160,13 @@ def sum_capacity(rules: FieldRules) -> Int:
 
 @implements(pairwise.settle, FieldRules)
 def settle(rules: FieldRules, me: Seen, sums: Sums) -> Sums:
-    return sums[0], settle_apart(rules.apart, me.px, sums[1])
+    return sums[0], settle_separation(rules.apart, me.px, sums[1])
 
 
 @implements(pairwise.finish, FieldRules)
 def finish(rules: FieldRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     count, apart = sums
-    apart_x, apart_y = drive_apart(rules.apart, me.px, me.py, apart)
+    apart_x, apart_y = separation_of(rules.apart, me.px, me.py, apart)
     met = wrap32(count) - select(rules.separation_sq > 0, 1, 0)  # without the agent itself
     return me.pull_x + rules.separate * apart_x, me.pull_y + rules.separate * apart_y, wrap32(met)
 

@@ -1,4 +1,4 @@
-"""What a bird asks of its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
+"""How neighbours influence a bird: alignment, cohesion, separation. The formulas are in flock.py.
 
 Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
 The sums of x also count (compute/packed.py): in lanes each count would take an instruction of its own.
@@ -32,8 +32,7 @@ from crowd_demo.compute.formula import formula
 from crowd_demo.compute.packed import CountingSum, counted, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.observed import observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
 from crowd_demo.sim.store.columns import Columns
 
 FIXED = 256  # steps of a unit in the sums
@@ -42,11 +41,11 @@ FIXED = 256  # steps of a unit in the sums
 # --- the parts -------------------------------------------------------------------------------------------------------
 
 class AllAround(NamedTuple):
-    """A bird with eyes behind."""
+    """A bird follows everybody in sight."""
 
 
 class Ahead(NamedTuple):
-    """A bird with a blind angle behind it."""
+    """A bird follows nobody in a blind angle behind it."""
 
     behind: np.float32  # square of the cosine of half that angle
 
@@ -72,24 +71,24 @@ def follows(eyes: Eyes, me: Seen, dx: Float, dy: Float, distance_sq: Float, sigh
 
 
 @generic
-def no_apart(apart: Apart, like: Float) -> Separation:
-    """Return the separation from nobody."""
+def no_separation(apart: Apart, like: Float) -> Separation:
+    """Return the separation from nobody; `like` is a number or a register, for the width."""
 
 
 @generic
-def meet_close(apart: Apart, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
+def add_separation(apart: Apart, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
                separation: Separation) -> Separation:
     """Return the separation with another bird added if it is near; its position is (px, py) in fixed point, px counted."""
 
 
 @generic
-def settle_apart(apart: Apart, px: Int, separation: Separation) -> Separation:
+def settle_separation(apart: Apart, px: Int, separation: Separation) -> Separation:
     """Return the separation with its counting sum settled, for a bird at px."""
 
 
 @generic
-def drive_apart(apart: Apart, px: Int, py: Int, separation: Separation) -> tuple[Float, Float]:
-    """Return the way out, in world units, for a bird at (px, py)."""
+def separation_of(apart: Apart, px: Int, py: Int, separation: Separation) -> tuple[Float, Float]:
+    """Return the separation as a vector in world units, for a bird at (px, py)."""
 
 
 @implements(follows, AllAround)
@@ -99,7 +98,7 @@ def _follows_all(eyes: AllAround, me: Seen, dx: Float, dy: Float, distance_sq: F
 
 @implements(follows, Ahead)
 def _follows_ahead(eyes: Ahead, me: Seen, dx: Float, dy: Float, distance_sq: Float, sight_sq: Float) -> Mask:
-    """Who is behind has dx*vx + dy*vy < -cosine * distance * speed."""
+    """Leave out those behind, which have dx*vx + dy*vy < -cosine * distance * speed."""
     vx, vy = to_float(me.vx), to_float(me.vy)
     limit = (vx * vx + vy * vy) * eyes.behind
     along = dx * vx + dy * vy
@@ -107,12 +106,12 @@ def _follows_ahead(eyes: Ahead, me: Seen, dx: Float, dy: Float, distance_sq: Flo
     return (distance_sq < sight_sq) & ahead
 
 
-@implements(no_apart, ByContact)
+@implements(no_separation, ByContact)
 def _nobody_by_contact(apart: ByContact, like: Float) -> tuple[Int, Int]:
     return no_sum(like), no_sum(like)
 
 
-@implements(meet_close, ByContact)
+@implements(add_separation, ByContact)
 def _meet_by_contact(apart: ByContact, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
                      separation: tuple[Int, Int]) -> tuple[Int, Int]:
     """Add the offset times (reach / distance - 1): as long as the bird would have to go to be out of reach."""
@@ -120,35 +119,35 @@ def _meet_by_contact(apart: ByContact, near: Mask, dx: Float, dy: Float, distanc
     return separation[0] + select(near, to_int(weight * dx), 0), separation[1] + select(near, to_int(weight * dy), 0)
 
 
-@implements(settle_apart, ByContact)
+@implements(settle_separation, ByContact)
 def _settle_by_contact(apart: ByContact, px: Int, separation: tuple[Int, Int]) -> tuple[Int, Int]:
     return separation
 
 
-@implements(drive_apart, ByContact)
+@implements(separation_of, ByContact)
 def _drive_by_contact(apart: ByContact, px: Int, py: Int, separation: tuple[Int, Int]) -> tuple[Float, Float]:
     return to_float(wrap32(separation[0])) * (-1 / FIXED), to_float(wrap32(separation[1])) * (-1 / FIXED)
 
 
-@implements(no_apart, ByOffset)
+@implements(no_separation, ByOffset)
 def _nobody_by_offset(apart: ByOffset, like: Float) -> tuple[CountingSum, Int]:
     return nothing_counted(like), no_sum(like)
 
 
-@implements(meet_close, ByOffset)
+@implements(add_separation, ByOffset)
 def _meet_by_offset(apart: ByOffset, near: Mask, dx: Float, dy: Float, distance_sq: Float, px: Int, py: Int,
                     separation: tuple[CountingSum, Int]) -> tuple[CountingSum, Int]:
-    """Add positions, from which the bird's own are subtracted once, in `drive_apart`."""
+    """Add positions, from which the bird's own are subtracted once, in `separation_of`."""
     (total, close, offset), sum_y = separation
     return (total + select(near, px, 0), close, offset), sum_y + select(near, py, 0)
 
 
-@implements(settle_apart, ByOffset)
+@implements(settle_separation, ByOffset)
 def _settle_by_offset(apart: ByOffset, px: Int, separation: tuple[CountingSum, Int]) -> tuple[CountingSum, Int]:
     return settled(separation[0], px), separation[1]
 
 
-@implements(drive_apart, ByOffset)
+@implements(separation_of, ByOffset)
 def _drive_by_offset(apart: ByOffset, px: Int, py: Int, separation: tuple[CountingSum, Int]) -> tuple[Float, Float]:
     _, close, offset = settled(separation[0], px)
     return to_float(wrap32(0 - offset)) * (1 / FIXED), to_float(wrap32(close * py - separation[1])) * (1 / FIXED)
@@ -203,7 +202,7 @@ class FlockRules(NamedTuple):
 @implements(pairwise.no_sums, FlockRules)
 def no_sums(rules: FlockRules, like: Float) -> Sums:
     none = no_sum(like)
-    return nothing_counted(like), none, none, none, no_apart(rules.apart, like)
+    return nothing_counted(like), none, none, none, no_separation(rules.apart, like)
 
 
 @implements(pairwise.accumulate, FlockRules)
@@ -215,7 +214,7 @@ def accumulate(rules: FlockRules, me: Seen, other: Seen, sums: Sums) -> Sums:
     near = distance_sq < rules.separation_sq
     return ((sum_px + select(followed, other.px, 0), count, offset), sum_py + select(followed, other.py, 0),
             sum_vx + select(followed, other.vx, 0), sum_vy + select(followed, other.vy, 0),
-            meet_close(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart))
+            add_separation(rules.apart, near, dx, dy, distance_sq, other.px, other.py, apart))
 
 
 @implements(pairwise.sum_capacity, FlockRules)
@@ -226,7 +225,7 @@ def sum_capacity(rules: FlockRules) -> Int:
 @implements(pairwise.settle, FlockRules)
 def settle(rules: FlockRules, me: Seen, sums: Sums) -> Sums:
     sum_px, sum_py, sum_vx, sum_vy, apart = sums
-    return settled(sum_px, me.px), sum_py, sum_vx, sum_vy, settle_apart(rules.apart, me.px, apart)
+    return settled(sum_px, me.px), sum_py, sum_vx, sum_vy, settle_separation(rules.apart, me.px, apart)
 
 
 @implements(pairwise.finish, FlockRules)
@@ -242,7 +241,7 @@ def finish(rules: FlockRules, me: Seen, sums: Sums) -> tuple[Float, Float, Int]:
     match_x = to_float(wrap32(sum_vx - me.vx)) * inverse - to_float(me.vx) * (1 / FIXED)
     match_y = to_float(wrap32(sum_vy - me.vy)) * inverse - to_float(me.vy) * (1 / FIXED)
     flock_x, flock_y = rules.align * match_x + cohere * mean_x, rules.align * match_y + cohere * mean_y
-    apart_x, apart_y = drive_apart(rules.apart, me.px, me.py, apart)
+    apart_x, apart_y = separation_of(rules.apart, me.px, me.py, apart)
     return (select(some, flock_x, 0) + rules.separate * apart_x, select(some, flock_y, 0) + rules.separate * apart_y,
             wrap32(neighbours))
 
@@ -273,16 +272,16 @@ def solve(rules: NearestRules, columns: Columns, slot: int, near: Ints, size: in
         return 0, 0, size
     x, y = columns.x[slot], columns.y[slot]
     sum_x, sum_y, sum_vx, sum_vy, distances = 0, 0, 0, 0, 0
-    apart = no_apart(rules.apart, x)
+    apart = no_separation(rules.apart, x)
     for k in range(size):
         other = np.uintp(near[k])
         dx, dy = columns.x[other] - x, columns.y[other] - y
         distance_sq = dx * dx + dy * dy
         sum_x, sum_y, distances = sum_x + dx, sum_y + dy, distances + root(distance_sq)
         sum_vx, sum_vy = sum_vx + columns.vx[other], sum_vy + columns.vy[other]
-        apart = meet_close(rules.apart, distance_sq < rules.separation_sq, dx, dy, distance_sq,
+        apart = add_separation(rules.apart, distance_sq < rules.separation_sq, dx, dy, distance_sq,
                            counted_fixed(columns.x[other]), fixed(columns.y[other]), apart)
-    apart_x, apart_y = drive_apart(rules.apart, counted_fixed(x), fixed(y), apart)
+    apart_x, apart_y = separation_of(rules.apart, counted_fixed(x), fixed(y), apart)
     part = 1 / np.float32(size)
     mean_x, mean_y = sum_x * part, sum_y * part
     one_sided = root(mean_x * mean_x + mean_y * mean_y) / (distances * part) if distances > 0 else 0

@@ -33,8 +33,7 @@ from crowd_demo.sim.behaviours.flock import Flock, limited, urge
 from crowd_demo.sim.behaviours.flock_rules import IN_FIXED_POINT, FlockRules
 from crowd_demo.sim.behaviours.steering import Glide
 from crowd_demo.sim.interaction import nearest, pairwise
-from crowd_demo.sim.interaction.observed import COLUMNS, RECORDS, observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import COLUMNS, RECORDS, Seen, Sums, observes
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.stages import Index
 from crowd_demo.sim.store.agents import Agents
@@ -64,7 +63,7 @@ class HuntColumns(NamedTuple):
 
 @observes("x", "y", ("kind", to_float, "kind"), ints=IN_FIXED_POINT)
 class HuntRules(NamedTuple):
-    """Constants of one step; where the predators are, by id, infinitely far away if there is none."""
+    """Constants of one step, and the positions of the predators by id: infinitely far away if there is none."""
 
     flock: FlockRules
     predators: int
@@ -117,7 +116,7 @@ def perceive(rules: HuntRules, me: Seen, other: Seen) -> tuple[Mask, Float]:
 
 
 class NearestHuntRules(HuntRules):
-    """The constants where each follows its nearest."""
+    """The same constants, where each follows its nearest."""
 
 
 @implements(nearest.solve, NearestHuntRules)
@@ -129,7 +128,7 @@ def solve(rules: NearestHuntRules, columns: HuntColumns, slot: int, near: Ints, 
 
 @formula
 def _flight(rules: HuntRules, x: Float, y: Float) -> tuple[Float, Float]:
-    """Return the way from the predators that are near, in the order of their ids; one's own position adds nothing."""
+    """Return the sum of the ways from the predators that are near, by their ids; a predator itself adds nothing."""
     way_x, way_y = 0, 0
     for predator in range(rules.predators):
         dx, dy = x - rules.x[predator], y - rules.y[predator]
@@ -153,7 +152,7 @@ def steer(rules: HuntRules, ground: Ground, columns: HuntColumns, at: Int, x: Fl
 
 
 class PreyCounts(NamedTuple):
-    """The cells of the model in which prey is counted: not those of a structure, whose size is free."""
+    """The squares in which prey is counted; they belong to the model, unlike the cells of a structure, whose size is free."""
 
     side: np.float32
     inv_side: np.float32
@@ -236,7 +235,7 @@ def chase_prey(worker: int, workers: int, columns: HuntColumns, agents: int, squ
 # --- its stage -------------------------------------------------------------------------------------------------------
 
 class Hunt(Stage):
-    """Predators find the densest cell that they see, and everybody learns where the predators are."""
+    """Let predators chase the densest square that they see, and note where the predators are."""
 
     name = "hunt"
 
@@ -267,7 +266,7 @@ class Hunt(Stage):
 class Hunters(Flock):
     """The behaviour *hunt* (the interface is in base.py)."""
 
-    seen = COLUMNS[HuntRules]
+    observed = COLUMNS[HuntRules]
 
     def __init__(self, config: Config) -> None:
         super().__init__(config)

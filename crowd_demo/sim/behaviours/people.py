@@ -74,14 +74,14 @@ WIGGLE_STEPS = 30  # a stuck agent keeps to one direction for so many steps
 
 @formula
 def _leaves(state: Int, timer: Float, rules: PeopleRules) -> Mask:
-    """Return which agents have waited long enough."""
+    """Return whether agents have waited long enough."""
     return (state == WAITING) & (timer - rules.dt <= 0)
 
 
 @device
-def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
+def _choose_goal(c: PeopleColumns, slot: int, destinations: Destinations, ground: Ground, walls: Walls,
               rules: PeopleRules) -> None:
-    """Give a goal to one who has waited long enough, or who has queued and is let in."""
+    """Choose a goal for who has waited long enough, or has queued and is let in."""
     if _leaves(c.state[slot], c.timer[slot], rules):
         if rules.disc > 0:
             choose_destination(c, slot, destinations, rules.goal_key)
@@ -92,12 +92,12 @@ def _sets_out(c: PeopleColumns, slot: int, destinations: Destinations, ground: G
 
 
 @formula
-def _next_state(c: PeopleColumns, at: Int, x: Float, leaves: Mask, destinations: Destinations,
-                rules: PeopleRules) -> tuple[Int, Float]:
+def _next_state(c: PeopleColumns, at: Int, x: Float, y: Float, state: Int, timer: Float, leaves: Mask,
+                destinations: Destinations, rules: PeopleRules) -> tuple[Int, Float]:
     """Return (state, timer) before the move: people leave, are let in, arrive, or come to the end of the queue."""
-    state, timer, goal_x, goal_y = pick(c.state, at, x), pick(c.timer, at, x), pick(c.goal_x, at, x), pick(c.goal_y, at, x)
+    goal_x, goal_y = pick(c.goal_x, at, x), pick(c.goal_y, at, x)
     reach_sq = queue_reach_sq(destinations, pick(c.goal, at, x), goal_x, goal_y)
-    dx, dy = goal_x - x, goal_y - pick(c.y, at, x)
+    dx, dy = goal_x - x, goal_y - y
     distance_sq = dx * dx + dy * dy
     near_sq = select(state == STUCK, rules.arrive_sq * (NEARLY * NEARLY), rules.arrive_sq)
     arrives = (state != WAITING) & (distance_sq < select(reach_sq > 0, 0, near_sq))
@@ -134,7 +134,7 @@ def _progress(c: PeopleColumns, at: Int, x: Float, state: Int, timer: Float, mov
 
 
 class WalkRules(NamedTuple):
-    """What walking depends on besides the walker."""
+    """Everything besides the agents that walking reads."""
 
     people: PeopleRules
     destinations: Destinations
@@ -144,11 +144,12 @@ class WalkRules(NamedTuple):
 @implements(advance, WalkRules)
 def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, y: Float, agents: int) -> tuple[Float, Float]:
     people, destinations = rules.people, rules.destinations
-    leaves = _leaves(pick(c.state, at, x), pick(c.timer, at, x), people)
-    if any_set(leaves | (pick(c.state, at, x) == QUEUING)):  # rare, so one agent at a time
+    state, timer = pick(c.state, at, x), pick(c.timer, at, x)
+    leaves = _leaves(state, timer, people)
+    if any_set(leaves | (state == QUEUING)):  # rare, so one agent at a time
         for slot in range(at, min(at + width_of(x), agents)):
-            _sets_out(c, slot, destinations, ground, rules.walls, people)
-    state, timer = _next_state(c, at, x, leaves, destinations, people)
+            _choose_goal(c, slot, destinations, ground, rules.walls, people)
+    state, timer = _next_state(c, at, x, y, state, timer, leaves, destinations, people)
     wanted_x, wanted_y = _wanted(c, at, x, state, people)
     vx, vy = pick(c.vx, at, x), pick(c.vy, at, x)
     vx, vy = vx + (wanted_x - vx) * people.follow, vy + (wanted_y - vy) * people.follow
@@ -162,7 +163,7 @@ def walk(rules: WalkRules, ground: Ground, c: PeopleColumns, at: Int, x: Float, 
 
 
 class Walk(Move):
-    """All agents move, and start or end waiting."""
+    """Move all agents; they start or end waiting, queuing and being stuck."""
 
     def __init__(self, areas: DestinationAreas) -> None:
         self.areas = areas

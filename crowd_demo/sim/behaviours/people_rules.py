@@ -40,7 +40,7 @@ class PeopleColumns(NamedTuple):
 
 
 class PeopleRules(NamedTuple):
-    """Constants of one step; lengths in world units, times in seconds. A model of avoidance has rules of a subclass."""
+    """Constants of one step; lengths in world units, times in seconds. Each model of avoidance has a subclass of its own."""
 
     radius_sq: np.float32
     inv_radius: np.float32
@@ -68,7 +68,7 @@ class PeopleRules(NamedTuple):
 
 @device
 def stands(state: Int) -> Mask:
-    """Return who does not want to walk: those who wait at their goal, and those who queue for one."""
+    """Return whether agents want to stay where they are: they wait at their goal, or queue for one."""
     return (state == WAITING) | (state == QUEUING)
 
 

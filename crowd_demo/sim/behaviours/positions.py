@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from crowd_demo.sim.interaction.observed import observes
+from crowd_demo.sim.interaction.pairwise import observes
 
 sees_positions = observes("x", "y")

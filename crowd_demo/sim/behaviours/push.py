@@ -11,8 +11,7 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.sim.behaviours.people_rules import PeopleRules
 from crowd_demo.sim.interaction import pairwise
-from crowd_demo.sim.interaction.observed import observes
-from crowd_demo.sim.interaction.pairwise import Seen, Sums
+from crowd_demo.sim.interaction.pairwise import Seen, Sums, observes
 
 STEPS = 4096  # of 1, in the sums
 

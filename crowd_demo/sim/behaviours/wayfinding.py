@@ -115,7 +115,7 @@ class ListingStage(Stage):
 
 
 class CheckSight(ListingStage):
-    """Agents that are due check whether their goal is in sight."""
+    """Check whether the goals of agents that are due are in sight."""
 
     name = "sight"
 
@@ -127,7 +127,7 @@ class CheckSight(ListingStage):
 
 
 class LookForCrowds(Stage):
-    """Now and then everybody is counted, so that ways lead around crowds; fields become outdated in turn."""
+    """Count everybody by tiles now and then, so that ways lead around crowds; outdated fields are made anew in turn."""
 
     name = "paths"
 
@@ -166,7 +166,7 @@ class MakeFlowFields(Stage):
 
 
 class TakeHeadings(ListingStage):
-    """Agents that are due take a new heading."""
+    """Give agents that are due a new heading."""
 
     name = "paths"
 

@@ -1,1 +1,1 @@
-"""The stage *see*: what behaviours define (pairwise.py), and a file for each form of candidates."""
+"""The interaction: what behaviours define (pairwise.py, nearest.py), and a file for each form of candidates."""

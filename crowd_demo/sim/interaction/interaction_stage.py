@@ -1,4 +1,4 @@
-"""The stage *see*: which kernels process the candidates of a structure, and their working memory.
+"""The stage of the interaction: which kernels process the candidates of a structure, and their working memory.
 
 A step allocates only when the crowd has grown or condensed: strips then grow by half, so rarely.
 """
@@ -10,16 +10,6 @@ from collections.abc import Sequence
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.compute.simd import LANES
 from crowd_demo.sim.interaction.nearest import Caps, KeptNeighbours, cap_counters, kept_of, see_few
-from crowd_demo.sim.interaction.pairwise import (
-    CANDIDATES,
-    COPIES,
-    DUE,
-    NEIGHBOURS,
-    REGISTERS,
-    RUNS,
-    Strips,
-    strips_of,
-)
 from crowd_demo.sim.interaction.rows import Blocks, blocks_of, largest, see_lanes, see_scalar
 from crowd_demo.sim.interaction.runs import (
     AgentStrip,
@@ -33,6 +23,7 @@ from crowd_demo.sim.interaction.runs import (
     snapshot_of,
     take_snapshot,
 )
+from crowd_demo.sim.interaction.strips import CANDIDATES, COPIES, DUE, NEIGHBOURS, REGISTERS, RUNS, Strips, strips_of
 from crowd_demo.sim.neighbours.candidates import Candidates, Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import Turn
 from crowd_demo.sim.stage import Stage

@@ -33,17 +33,8 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
 from crowd_demo.compute.dispatch import generic, implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd_memory import take_block
-from crowd_demo.sim.interaction.pairwise import (
-    BLOCK,
-    CANDIDATES,
-    Strips,
-    accumulate,
-    finish,
-    keep,
-    no_sums,
-    perceive,
-    read_columns,
-)
+from crowd_demo.sim.interaction.pairwise import accumulate, finish, no_sums, perceive, read_columns
+from crowd_demo.sim.interaction.strips import BLOCK, CANDIDATES, Strips, keep
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.schedule import Turn, due
 from crowd_demo.sim.store.columns import Columns
@@ -155,7 +146,7 @@ def choose(cells: Cells, columns: Columns, rules: Rules, row: int, column: int, 
 
 @implements(solve, object)
 def sum_of_kept(rules: Rules, columns: Columns, slot: int, near: Ints, size: int) -> tuple[Float, Float, Int]:
-    """Use the behaviour's own sums over those that are kept."""
+    """Return what the behaviour's own sums over the kept neighbours come to."""
     me = read_columns(rules, columns, np.uintp(slot))
     sums = accumulate(rules, me, me, no_sums(rules, columns.x[slot]))  # `finish` subtracts the agent itself
     for k in range(size):

@@ -1,14 +1,13 @@
-"""See: the push of its neighbours on every agent that is due. This file has what the kernels of all candidates share.
+"""What a behaviour says of the interaction: what others can observe of an agent, and what it makes of its neighbours.
 
-There are two contracts: order-free sums over all neighbours, here, and the k nearest in a fixed order (nearest.py).
-Candidates come as rows of cells (rows.py), as runs of an order (runs.py) or as lists (lists.py). Each of these has two
-kernels that do the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD
-one copies what can be seen of the candidates to a strip, in the order of the structure, and tests sixteen agents against each
-candidate at once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of
-sorting; a recent sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers,
-and test a pair by the same float32 operations: same bits.
+There are two contracts: order-free sums over all neighbours, here, and the k nearest in a fixed order (nearest.py). The type
+of `rules` chooses the behaviour (compute/dispatch.py): each has the eight functions below. The first four follow from a
+declaration above its rules:
 
-The type of `rules` chooses the behaviour: each implements the eight functions below (compute/dispatch.py).
+    @observes("x", "y", "half", ("lightness", lightness_of, "half"))
+    class CrateRules(NamedTuple): ...
+
+Then `me` and `other` are records with these fields, of one agent or of sixteen: `me.x`, `other.lightness`.
 """
 
 # Generic functions have no body of their own.
@@ -16,33 +15,33 @@ The type of `rules` chooses the behaviour: each implements the eight functions b
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import sys
+from collections import namedtuple
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-import numpy as np
-
-from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Mask, Rules
-from crowd_demo.compute.dispatch import generic, implements
-from crowd_demo.compute.jit import device
-from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers, select, splat, total
-from crowd_demo.compute.simd_memory import gather, load, onward, put, store
-from crowd_demo.sim.neighbours.candidates import Candidates
-from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask, Rules
+from crowd_demo.compute.dispatch import generic, implements, provide
+from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.store.columns import Columns
 
+FLOATS, INTS = 6, 4  # that others can observe of an agent, at most
 Seen = Any  # what others can observe of an agent, or of sixteen: x, y, and fields of the behaviour's own
 Sums = tuple[Int, ...]  # what an agent, or each of sixteen, has added up over its neighbours
-Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be seen of the candidates, one after the other
+Strip = tuple[Floats, Ints]  # [FLOATS or INTS, capacity]: what can be observed of the candidates, one after the other
+Field = str | tuple[Any, ...]
+Kind = TypeVar("Kind", bound=type)
 
 # --- what a behaviour defines ----------------------------------------------------------------------------------------
 
 @generic
 def copy_to_strip(rules: Rules, columns: Columns, slots: Int, strip: Strip, at: int) -> None:
-    """Copy what others can see of sixteen agents to the strip; `slots` begins with theirs, or is the first of a run."""
+    """Copy what others can observe of sixteen agents to the strip; `slots` begins with theirs, or is the first of a run."""
 
 
 @generic
 def read_columns(rules: Rules, columns: Columns, slot: Int) -> Seen:
-    """Return what others can see of the agent in a slot."""
+    """Return what others can observe of the agent in a slot."""
 
 
 @generic
@@ -100,192 +99,65 @@ def _as_they_are(rules: Rules, me: Seen, sums: Sums) -> Sums:
     return sums
 
 
-# --- memory ----------------------------------------------------------------------------------------------------------
+# --- what others can observe ------------------------------------------------------------------------------------------
 
-class Strips(NamedTuple):
-    """Working memory of all workers; one row of each array (but `queue`) belongs to one worker."""
-
-    floats: Floats  # [workers, FLOATS, capacity]
-    ints: Ints  # [workers, INTS, capacity]
-    members: Ints  # [workers, 16]: indices into the strip of a packed register's agents
-    waiting: Longs  # [workers, BLOCK]: agents due in each row of a block
-    queue: Longs  # [1]: next row or group to take
-    counters: Longs  # [workers, 8], numbered below
-
-
-DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
-FLOATS, INTS = 6, 4  # fields of a strip
-BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
-
-
-def strips_of(capacity: int, workers: int) -> Strips:
-    capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
-    return Strips(np.zeros((workers, FLOATS, capacity), np.float32), np.zeros((workers, INTS, capacity), np.int32),
-                 np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
-                 np.zeros((workers, 8), np.int64))
-
-
-# --- one agent, and sixteen ------------------------------------------------------------------------------------------
-
-@device
-def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, sums: Sums, left: int) -> tuple[Sums, int]:
-    """Add strip[first:last] to the sums of a register, which have room for `left`; return (sums, room left)."""
-    at, end = np.uintp(first), np.uintp(last)  # unsigned, or each index would have to be looked at for its sign
-    while at < end:
-        if left == 0:
-            sums, left = settle(rules, me, sums), sum_capacity(rules)
-        some: Int = min(left, np.int64(end - at))
-        stop = at + np.uintp(some)
-        left -= some
-        while at < stop:
-            sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
-            at = after(at)
-    return sums, left
-
-
-@device
-def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
-    """Write the push of an agent's neighbours, and when it is due again."""
-    columns.push_x[slot], columns.push_y[slot] = push_x, push_y
-    columns.look_at[slot] = next_look(turn, columns, slot)
-    counters[NEIGHBOURS] += met
-    counters[DUE] += 1
-
-
-@device
-def worth_registers(waiting: int, agents: int) -> bool:
-    """A strip and registers pay where at least a quarter of a row is due; fewer agents are cheaper one by one."""
-    return waiting > 0 and 4 * waiting >= agents
-
-
-@device
-def worth_all(waiting: int, agents: int) -> bool:
-    """Where nearly all are due, contiguous registers are cheaper than packed ones; `keep_register` leaves out the others."""
-    return 4 * waiting >= 3 * agents
-
-
-@device
-def contiguous(slots: Int, first: int) -> bool:
-    """Are these sixteen slots a run? `first` is that of the first lane."""
-    return count_set(slots - np.int32(first) == lane_numbers()) == LANES
-
-
-@device
-def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, base: int, strip: Strip, counters: Longs) -> None:
-    """Copy agents order[first:last] to the strip, from first - base on; runs of sixteen contiguous slots by vector loads."""
-    for k in range(np.uintp(first), np.uintp(last), LANES):
-        slots, slot = load(order, k), order[k]
-        if contiguous(slots, slot):
-            copy_to_strip(rules, columns, np.int64(slot), strip, k - base)
-            counters[RUNS] += 1
-        else:
-            copy_to_strip(rules, columns, onward(order, k), strip, k - base)
-        counters[COPIES] += 1
-
-
-@device
-def collect(look_at: Ints, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
-    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k).
-
-    The rest of the sixteen repeat the last one.
-    """
-    size = 0
-    while k < end and size < LANES:
-        if due(turn, look_at[np.uintp(order[np.uintp(k)])]):
-            members[size] = k - base
-            size += 1
-        k += 1
-    for lane in range(size, LANES):
-        members[lane] = members[size - 1] if size > 0 else 0
-    return size, k
-
-
-@device
-def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
-    """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
+RECORDS: dict[type, Any] = {}  # by rules: the record that is observed, for formulas that make one
+COLUMNS: dict[type, tuple[str, ...]] = {}  # by rules: the columns that others read
+SOURCE = """
+def copy_to_strip(rules, columns, slots, strip, at):
     floats, ints = strip
-    to_floats, to_ints = target
-    for field in range(FLOATS):
-        store(to_floats[field], at, gather(floats[field], members))
-    for field in range(INTS):
-        store(to_ints[field], at, gather(ints[field], members))
+    {taken}
+    {stored}
+
+def read_columns(rules, columns, slot):
+    {read}
+    return Observed({values})
+
+def read_strip(rules, strip, at):
+    floats, ints = strip
+    return Observed({of_strip})
+
+def load_register(rules, strip, at):
+    floats, ints = strip
+    return Observed({of_register})
+"""
 
 
-@device
-def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
-                  candidates: int, turn: Turn, counters: Longs) -> None:
-    """Write the same of those of the first `size` lanes that are due; each has tested `candidates` others.
+def observes(*floats: Field, ints: Sequence[Field] = ()) -> Callable[[Kind], Kind]:
+    """Declare what others can observe of an agent whose behaviour has the decorated rules.
 
-    `slot` is the slot of the first lane.
+    A field is a column, an array of the rules such as "rules.pull_x", or (name, formula, column, ...) for what a formula
+    makes of columns. Raises ValueError for more than FLOATS or INTS of them.
     """
-    push_x, push_y, met = finish(rules, me, sums)
-    wanted = lane_numbers() < size
-    if not all_due:
-        wanted = wanted & due(turn, gather(columns.look_at, slots))
-    look_at = next_looks(turn, columns, slots, me[0], me[1], wanted)
-    if contiguous(slots, slot):
-        put(columns.push_x, slot, wanted, push_x)
-        put(columns.push_y, slot, wanted, push_y)
-        put(columns.look_at, slot, wanted, look_at)
-    else:
-        put(columns.push_x, slots, wanted, push_x)
-        put(columns.push_y, slots, wanted, push_y)
-        put(columns.look_at, slots, wanted, look_at)
-    kept = count_set(wanted)
-    counters[NEIGHBOURS] += total(select(wanted, met, splat(np.int32(0), me[0])))
-    counters[CANDIDATES] += candidates * kept
-    counters[DUE] += kept
-    counters[REGISTERS] += 1
+    if len(floats) > FLOATS or len(ints) > INTS:
+        raise ValueError(f"others can observe at most {FLOATS} floats and {INTS} ints, not {len(floats)} and {len(ints)}")
+    fields = [(_last(field), None, field) if isinstance(field, str) else field for field in (*floats, *ints)]
+    arrays = tuple(dict.fromkeys(array for _, _, *some in fields for array in some))
+    values = [f"make_{name}({', '.join(map(_last, some))})" if formula else name for name, formula, *some in fields]
+    rows = [f"floats[{k}" for k in range(len(floats))] + [f"ints[{k}" for k in range(len(ints))]
+    source = SOURCE.format(
+        taken="; ".join(f"{_last(array)} = take({_path(array)}, slots)" for array in arrays),
+        stored="; ".join(f"store({row}], at, {value})" for row, value in zip(rows, values, strict=True)),
+        read="; ".join(f"{_last(array)} = {_path(array)}[slot]" for array in arrays), values=", ".join(values),
+        of_strip=", ".join(f"{row}, at]" for row in rows), of_register=", ".join(f"load({row}], at)" for row in rows))
+
+    def declare(kind: Kind) -> Kind:
+        record: Any = namedtuple("Observed", [name for name, *_ in fields])  # type: ignore[misc]
+        record.__name__, record.__qualname__ = f"{kind.__name__}Observed", f"{kind.__name__}.Observed"
+        record.__module__, kind.Observed = kind.__module__, record  # type: ignore[attr-defined]  # pickle finds it there
+        names = {f"make_{name}": formula for name, formula, *_ in fields}
+        names |= {"Observed": record, "load": load, "store": store, "take": take, "__name__": kind.__module__}
+        exec(compile(source, getattr(sys.modules[kind.__module__], "__file__", "observed"), "exec"), names)
+        for each in (copy_to_strip, read_columns, read_strip, load_register):
+            provide(each, names[each.__name__], kind)
+        RECORDS[kind], COLUMNS[kind] = record, tuple(array for array in arrays if "." not in array)
+        return kind
+    return declare
 
 
-# --- what each form of candidates defines ----------------------------------------------------------------------------
-
-@generic
-def accumulate_alone(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, me: Seen,
-                     sums: Sums) -> tuple[Sums, int]:
-    """Return (sums, candidates) of one agent in a row (or group) and column (if there are some)."""
+def _last(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
-@generic
-def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
-                   hint: int) -> tuple[Sums, int, int]:
-    """Return (sums, candidates, hint for the next register) of the agents order[first] to order[last] of a row or group."""
-
-
-@device
-def see_one(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
-            counters: Longs) -> None:
-    """Interaction of one agent."""
-    me = read_columns(rules, columns, np.uintp(slot))
-    sums, tested = accumulate_alone(candidates, columns, rules, row, column, me, no_sums(rules, columns.x[slot]))
-    counters[CANDIDATES] += tested
-    push_x, push_y, met = finish(rules, me, sums)
-    keep(columns, slot, push_x, push_y, met, turn, counters)
-
-
-@device
-def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: int, order: Ints, k: int, end: int,
-                  waiting: int, turn: Turn, strip: Strip, base: int, packed: Strip, at: int, members: Ints,
-                  counters: Longs) -> None:
-    """Interaction of order[k:end], agents of one row or group, of whom `waiting` are due and who begin the strip at `base`.
-
-    By registers of contiguous agents where nearly all are due; else of those that are, packed to packed[at:at + 16].
-    """
-    agents, hint = end - k, 0
-    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
-    while k < end:
-        if whole:
-            size = min(LANES, end - k)
-            first, last = k, k + size - 1
-            slots, me = load(order, k), load_register(rules, strip, k - base)
-            k += size
-        else:
-            size, k = collect(columns.look_at, order, k, end, turn, base, members)
-            if size == 0:
-                return
-            first, last = base + members[0], base + members[size - 1]
-            indices = load(members, 0)
-            pack(strip, indices, packed, at)
-            slots, me = gather(order, indices + np.int32(base)), load_register(rules, packed, at)
-        sums, tested, hint = accumulate_all(candidates, rules, row, first, last, me, strip, base, hint)
-        keep_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, turn, counters)
+def _path(array: str) -> str:
+    return array if "." in array else f"columns.{array}"

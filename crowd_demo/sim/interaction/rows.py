@@ -17,22 +17,16 @@ from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device, kernel
 from crowd_demo.compute.simd import LANES, count_set, lane_numbers
 from crowd_demo.compute.simd_memory import load, take_block
-from crowd_demo.sim.interaction.pairwise import (
+from crowd_demo.sim.interaction.pairwise import Seen, Strip, Sums, accumulate, no_sums, read_columns, sum_capacity
+from crowd_demo.sim.interaction.strips import (
     BLOCK,
-    Seen,
-    Strip,
     Strips,
-    Sums,
-    accumulate,
     accumulate_all,
     accumulate_alone,
     accumulate_run,
     fill,
-    no_sums,
-    read_columns,
     see_one,
     see_registers,
-    sum_capacity,
     worth_registers,
 )
 from crowd_demo.sim.neighbours.candidates import Cells
@@ -76,7 +70,7 @@ def _cut(cells: Cells, first: int, last: int, size: int) -> list[tuple[int, int,
 
 @lru_cache(maxsize=8)
 def _rows(rows: int, workers: int) -> Ints:
-    """Where blocks of BLOCK rows begin, and the end; smaller ones towards the end, so that all workers are ready together."""
+    """Return where blocks begin, and the end: of BLOCK rows, and fewer towards the end, so that workers end together."""
     begins = [0]
     while begins[-1] < rows:
         left = rows - begins[-1]
@@ -116,7 +110,7 @@ def accumulate_cells(cells: Cells, columns: Columns, rules: Rules, row: int, col
 @device
 def _see_row_one_by_one(cells: Cells, columns: Columns, rules: Rules, row: int, begin: int, end: int, turn: Turn,
                         counters: Longs) -> None:
-    """Interaction of those of order[begin:end], agents of one row, that are due; most rows have few or none."""
+    """Interaction of order[begin:end], agents of one row, of whom few or none are due."""
     cell = row * cells.columns
     for first in range(begin, end, LANES):
         if due_of_sixteen(columns.look_at, cells.order, first, end, turn) == 0:
@@ -142,7 +136,7 @@ def _cell_of(k: int, cell: int, last: int, start: Ints) -> int:
 @implements(accumulate_all, Cells)
 def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
                     left: int) -> tuple[Sums, int, int]:
-    """Take the candidates of a register in one row of cells; `left` is not beyond the cell that holds order[first]."""
+    """Add up for a register of one row of cells; `left` is not beyond the cell that holds order[first]."""
     before, beyond = row * cells.columns, (row + 1) * cells.columns - 1
     left = _cell_of(first, max(left, before), beyond, cells.start)
     right = _cell_of(last, left, beyond, cells.start)
@@ -159,7 +153,7 @@ def accumulate_rows(cells: Cells, rules: Rules, row: int, first: int, last: int,
 @device
 def see_block(cells: Cells, columns: Columns, rules: Rules, first: int, last: int, begin: int, end: int, turn: Turn,
               waiting: Longs, strip: Strip, members: Ints, counters: Longs) -> None:
-    """SIMD interaction of order[begin:end], agents of the rows [first, last), at most BLOCK."""
+    """Interaction of order[begin:end], agents of the rows [first, last), at most BLOCK, by registers where they pay."""
     top, bottom = last, first
     for row in range(first, last):
         start, stop = part(cells, row, begin, end)

@@ -22,25 +22,27 @@ from crowd_demo.compute.jit import Call, call, device, kernel
 from crowd_demo.compute.simd import LANES
 from crowd_demo.compute.simd_memory import take_block
 from crowd_demo.sim.interaction.pairwise import (
-    BLOCK,
     FLOATS,
     INTS,
     Seen,
     Strip,
-    Strips,
     Sums,
     accumulate,
+    no_sums,
+    read_columns,
+    sum_capacity,
+)
+from crowd_demo.sim.interaction.rows import see_block
+from crowd_demo.sim.interaction.strips import (
+    BLOCK,
+    Strips,
     accumulate_all,
     accumulate_alone,
     accumulate_run,
     fill,
-    no_sums,
-    read_columns,
     see_one,
     see_registers,
-    sum_capacity,
 )
-from crowd_demo.sim.interaction.rows import see_block
 from crowd_demo.sim.neighbours.candidates import Cells, Lists, Runs
 from crowd_demo.sim.neighbours.schedule import Turn, due, due_among
 from crowd_demo.sim.store.columns import Columns
@@ -50,7 +52,7 @@ GROUPS = 16  # that a worker takes at a time
 # --- runs ------------------------------------------------------------------------------------------------------------
 
 class AgentStrip(NamedTuple):
-    """What others can see of all agents, in the order of the structure."""
+    """What others can observe of all agents, in the order of the structure."""
 
     floats: Floats  # [FLOATS, n + 32]
     ints: Ints  # [INTS, n + 32]
@@ -116,7 +118,7 @@ def see_runs_lanes(worker: int, workers: int, runs: Runs, columns: Columns, rule
 @kernel
 def take_snapshot(worker: int, workers: int, order: Ints, agents: int, columns: Columns, rules: Rules, snapshot: AgentStrip,
                   counters: Longs) -> None:
-    """Write this worker's share of the snapshot: what others can see of order[0:agents]."""
+    """Write this worker's share of the snapshot: what others can observe of order[0:agents]."""
     registers = (agents + LANES - 1) // LANES
     first, last = registers * worker // workers * LANES, min(registers * (worker + 1) // workers * LANES, agents)
     fill(rules, columns, order, first, last, 0, (snapshot.floats, snapshot.ints), counters[worker])

@@ -126,7 +126,7 @@ def locality_call(sim: Simulation, candidates: Candidates, sample: int = 256) ->
     """Return the kernel's call, and the int64[4] that it fills: reads, near ones, misses of all columns, last line."""
     settings, agents = sim.config.cache, sim.agents
     run, most = (RUN, MOST) if sample < agents.count else (max(agents.count, 1), -1)
-    fields = np.array([agents.names.index(name) for name in sim.behaviour.seen]) * agents.front.shape[1]
+    fields = np.array([agents.names.index(name) for name in sim.behaviour.observed]) * agents.front.shape[1]
     counted = np.array([0, 0, 0, -2])
     per_line, tags, sample = settings.line_bytes // WORD, empty_cache(settings), min(sample, agents.count)
     if isinstance(candidates, Runs):
@@ -150,7 +150,7 @@ def locality(sim: Simulation, sample: int = 256) -> Locality:
     call.run()
     reads, near, misses, _ = (int(count) for count in counted)
     some = max(reads, 1)
-    return Locality(near / some, misses / (some * len(sim.behaviour.seen)), reads)
+    return Locality(near / some, misses / (some * len(sim.behaviour.observed)), reads)
 
 
 def empty_cache(settings: Cache) -> Longs:

@@ -11,7 +11,7 @@ from crowds import open_world, refresh_rules, run_through, shuffle, simulation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.interaction.pairwise import NEIGHBOURS
+from crowd_demo.sim.interaction.strips import NEIGHBOURS
 
 WIDTH, HEIGHT = 500, 340
 examples = settings(max_examples=15, deadline=None)

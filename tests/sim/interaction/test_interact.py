@@ -13,8 +13,8 @@ from crowds import F, open_world, refresh_rules, run_through, shuffle, simulatio
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowd_demo.sim.interaction.pairwise import BLOCK, NEIGHBOURS
 from crowd_demo.sim.interaction.rows import HEAVY, LEAST_PART, blocks_of
+from crowd_demo.sim.interaction.strips import BLOCK, NEIGHBOURS
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 

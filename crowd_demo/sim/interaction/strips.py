@@ -1,0 +1,234 @@
+"""What the kernels of all candidates share: working memory, one agent, and registers of sixteen.
+
+Candidates come as rows of cells (rows.py), as runs of an order, or as lists (runs.py). Each of these has two kernels that do
+the same work. The scalar one takes one agent at a time and reads each candidate's columns directly. The SIMD one copies what
+can be observed of the candidates to a strip, in the order of the structure, and tests sixteen agents against each candidate at
+once. The strip is contiguous whatever the order of the agents in memory, so SIMD works at every cadence of sorting; a recent
+sort makes the copy cheap. All kernels read only columns that no kernel writes in this stage, add integers, and test a pair by
+the same float32 operations: same bits.
+"""
+
+# Generic functions have no body of their own.
+# mypy: disable-error-code="empty-body"
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs, Rules
+from crowd_demo.compute.dispatch import generic
+from crowd_demo.compute.jit import device
+from crowd_demo.compute.simd import LANES, after, count_set, lane_numbers, select, total
+from crowd_demo.compute.simd_memory import gather, load, onward, put, store
+from crowd_demo.sim.interaction.pairwise import (
+    FLOATS,
+    INTS,
+    Seen,
+    Strip,
+    Sums,
+    accumulate,
+    copy_to_strip,
+    finish,
+    load_register,
+    no_sums,
+    read_columns,
+    read_strip,
+    settle,
+    sum_capacity,
+)
+from crowd_demo.sim.neighbours.candidates import Candidates
+from crowd_demo.sim.neighbours.schedule import Turn, due, next_look, next_looks
+from crowd_demo.sim.store.columns import Columns
+
+DUE, CANDIDATES, NEIGHBOURS, REGISTERS, COPIES, RUNS = range(6)
+BLOCK = 8  # rows of cells that a worker takes at a time: the rows on both sides are copied too, a quarter more
+
+
+class Strips(NamedTuple):
+    """Working memory of all workers; one row of each array (but `queue`) belongs to one worker."""
+
+    floats: Floats  # [workers, FLOATS, capacity]
+    ints: Ints  # [workers, INTS, capacity]
+    members: Ints  # [workers, 16]: indices into the strip of a packed register's agents
+    waiting: Longs  # [workers, BLOCK]: agents due in each row of a block
+    queue: Longs  # [1]: next row or group to take
+    counters: Longs  # [workers, 8], numbered below
+
+
+def strips_of(capacity: int, workers: int) -> Strips:
+    """Return working memory for strips of so many agents."""
+    capacity += 2 * LANES  # the last register may extend beyond the last agent; then a packed one
+    return Strips(np.zeros((workers, FLOATS, capacity), np.float32), np.zeros((workers, INTS, capacity), np.int32),
+                 np.zeros((workers, LANES), np.int32), np.zeros((workers, BLOCK), np.int64), np.zeros(1, np.int64),
+                 np.zeros((workers, 8), np.int64))
+
+
+# --- one agent, and sixteen ------------------------------------------------------------------------------------------
+
+@device
+def accumulate_run(rules: Rules, me: Seen, strip: Strip, first: int, last: int, sums: Sums, left: int) -> tuple[Sums, int]:
+    """Add strip[first:last] to the sums of a register, which have room for `left`; return (sums, room left)."""
+    at, end = np.uintp(first), np.uintp(last)  # unsigned, or each index would have to be looked at for its sign
+    while at < end:
+        if left == 0:
+            sums, left = settle(rules, me, sums), sum_capacity(rules)
+        some: Int = min(left, np.int64(end - at))
+        stop = at + np.uintp(some)
+        left -= some
+        while at < stop:
+            sums = accumulate(rules, me, read_strip(rules, strip, at), sums)
+            at = after(at)
+    return sums, left
+
+
+@device
+def keep(columns: Columns, slot: int, push_x: Float, push_y: Float, met: Int, turn: Turn, counters: Longs) -> None:
+    """Write the push of an agent's neighbours, and when it is due again."""
+    columns.push_x[slot], columns.push_y[slot] = push_x, push_y
+    columns.look_at[slot] = next_look(turn, columns, slot)
+    counters[NEIGHBOURS] += met
+    counters[DUE] += 1
+
+
+@device
+def worth_registers(waiting: int, agents: int) -> bool:
+    """Return whether a strip and registers pay: where at least a quarter of a row is due; fewer are cheaper one by one."""
+    return waiting > 0 and 4 * waiting >= agents
+
+
+@device
+def worth_all(waiting: int, agents: int) -> bool:
+    """Return whether nearly all are due: then contiguous registers are cheaper, and `keep_register` leaves out the others."""
+    return 4 * waiting >= 3 * agents
+
+
+@device
+def contiguous(slots: Int, first: int) -> bool:
+    """Return whether these sixteen slots are a run; `first` is that of the first lane."""
+    return count_set(slots - np.int32(first) == lane_numbers()) == LANES
+
+
+@device
+def fill(rules: Rules, columns: Columns, order: Ints, first: int, last: int, base: int, strip: Strip, counters: Longs) -> None:
+    """Copy agents order[first:last] to the strip, from first - base on; runs of sixteen contiguous slots by vector loads."""
+    for k in range(np.uintp(first), np.uintp(last), LANES):
+        slots, slot = load(order, k), order[k]
+        if contiguous(slots, slot):
+            copy_to_strip(rules, columns, np.int64(slot), strip, k - base)
+            counters[RUNS] += 1
+        else:
+            copy_to_strip(rules, columns, onward(order, k), strip, k - base)
+        counters[COPIES] += 1
+
+
+@device
+def collect(look_at: Ints, order: Ints, k: int, end: int, turn: Turn, base: int, members: Ints) -> tuple[int, int]:
+    """Fill `members` with the strip indices of the next agents that are due, at most sixteen; return (how many, next k).
+
+    The rest of the sixteen repeat the last one.
+    """
+    size = 0
+    while k < end and size < LANES:
+        if due(turn, look_at[np.uintp(order[np.uintp(k)])]):
+            members[size] = k - base
+            size += 1
+        k += 1
+    for lane in range(size, LANES):
+        members[lane] = members[size - 1] if size > 0 else 0
+    return size, k
+
+
+@device
+def pack(strip: Strip, members: Int, target: Strip, at: int) -> None:
+    """Copy the members of a strip to sixteen contiguous elements of the target, so that they can be loaded as a register."""
+    floats, ints = strip
+    to_floats, to_ints = target
+    for field in range(FLOATS):
+        store(to_floats[field], at, gather(floats[field], members))
+    for field in range(INTS):
+        store(to_ints[field], at, gather(ints[field], members))
+
+
+@device
+def keep_register(rules: Rules, columns: Columns, slots: Int, slot: Int, size: int, all_due: bool, me: Seen, sums: Sums,
+                  candidates: int, turn: Turn, counters: Longs) -> None:
+    """Write the pushes of those of the first `size` lanes that are due, and when they are due again.
+
+    `slot` is the slot of the first lane; each agent has tested `candidates` others.
+    """
+    push_x, push_y, met = finish(rules, me, sums)
+    wanted = lane_numbers() < size
+    if not all_due:
+        wanted = wanted & due(turn, gather(columns.look_at, slots))
+    look_at = next_looks(turn, columns, slots, me[0], me[1], wanted)
+    if contiguous(slots, slot):
+        put(columns.push_x, slot, wanted, push_x)
+        put(columns.push_y, slot, wanted, push_y)
+        put(columns.look_at, slot, wanted, look_at)
+    else:
+        put(columns.push_x, slots, wanted, push_x)
+        put(columns.push_y, slots, wanted, push_y)
+        put(columns.look_at, slots, wanted, look_at)
+    kept = count_set(wanted)
+    counters[NEIGHBOURS] += total(select(wanted, met, np.int32(0)))
+    counters[CANDIDATES] += candidates * kept
+    counters[DUE] += kept
+    counters[REGISTERS] += 1
+
+
+# --- what each form of candidates defines ----------------------------------------------------------------------------
+
+@generic
+def accumulate_alone(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, me: Seen,
+                     sums: Sums) -> tuple[Sums, int]:
+    """Return (sums, number of candidates) of one agent in a row and column of cells; for runs, in the group `row`."""
+
+
+@generic
+def accumulate_all(candidates: Candidates, rules: Rules, row: int, first: int, last: int, me: Seen, strip: Strip, base: int,
+                   hint: int) -> tuple[Sums, int, int]:
+    """Return (sums, number of candidates, hint) of a register of agents from order[first] to order[last] of a row or group.
+
+    The hint is passed on to the next register of the row.
+    """
+
+
+@device
+def see_one(candidates: Candidates, columns: Columns, rules: Rules, row: int, column: int, slot: int, turn: Turn,
+            counters: Longs) -> None:
+    """Interaction of the agent in a slot, in a row and column of cells or in a group."""
+    me = read_columns(rules, columns, np.uintp(slot))
+    sums, tested = accumulate_alone(candidates, columns, rules, row, column, me, no_sums(rules, columns.x[slot]))
+    counters[CANDIDATES] += tested
+    push_x, push_y, met = finish(rules, me, sums)
+    keep(columns, slot, push_x, push_y, met, turn, counters)
+
+
+@device
+def see_registers(candidates: Candidates, columns: Columns, rules: Rules, row: int, order: Ints, k: int, end: int,
+                  waiting: int, turn: Turn, strip: Strip, base: int, packed: Strip, at: int, members: Ints,
+                  counters: Longs) -> None:
+    """Interaction of order[k:end], agents of one row or group, of whom `waiting` are due and who begin the strip at `base`.
+
+    By registers of contiguous agents where nearly all are due; else of those that are, packed to packed[at:at + 16].
+    """
+    agents, hint = end - k, 0
+    whole, all_due = worth_all(waiting, agents), waiting == agents or not worth_all(waiting, agents)
+    while k < end:
+        if whole:
+            size = min(LANES, end - k)
+            first, last = k, k + size - 1
+            slots, me = load(order, k), load_register(rules, strip, k - base)
+            k += size
+        else:
+            size, k = collect(columns.look_at, order, k, end, turn, base, members)
+            if size == 0:
+                return
+            first, last = base + members[0], base + members[size - 1]
+            indices = load(members, 0)
+            pack(strip, indices, packed, at)
+            slots, me = gather(order, indices + np.int32(base)), load_register(rules, packed, at)
+        sums, tested, hint = accumulate_all(candidates, rules, row, first, last, me, strip, base, hint)
+        keep_register(rules, columns, slots, np.int64(order[np.uintp(first)]), size, all_due, me, sums, tested, turn, counters)
