@@ -17,11 +17,19 @@ from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, lo
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN, NO_DISPLAY
-from crowd_demo.app.process.heap import free_cycles
-from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.process.startup import seconds_since_start
+from crowd_demo.app.process.quitting import (
+    FAILED,
+    FINE,
+    MISTAKEN,
+    NO_DISPLAY,
+    POLL_S,
+    Quitting,
+    end_process,
+    say_not_written,
+    signals_to,
+)
 from crowd_demo.app.process.streams import STDOUT, OutputError
+from crowd_demo.app.process.system import free_cycles, seconds_since_start
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.welcome import welcome

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pygame
 
 from crowd_demo.app.compiling.helpers import source_of
-from crowd_demo.app.process.heap import importing
-from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.app.process.streams import ProgressLine
+from crowd_demo.app.process.system import importing
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.cache_folder import is_first_start
 from crowd_demo.config.keys import key_text

@@ -13,7 +13,7 @@ from crowd_demo.app.experiments.dialogs import AblationDialog, LargestDialog, Me
 from crowd_demo.app.experiments.slices import Running
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
-from crowd_demo.app.process.heap import give_back_freed
+from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
