@@ -22,13 +22,12 @@ import pygame
 from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.recorder import Recorder
+from crowd_demo.app.output.report import Recorder
 from crowd_demo.app.output.slow_frames import Changes, noting_collections
-from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter
+from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.status import moment_of
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.model import Config

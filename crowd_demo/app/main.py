@@ -31,9 +31,9 @@ from crowd_demo.app.process.quitting import (
 from crowd_demo.app.process.streams import STDOUT, OutputError
 from crowd_demo.app.process.system import free_cycles, seconds_since_start
 from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
-from crowd_demo.app.screen.welcome import welcome
-from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, screen
+from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
@@ -275,7 +275,6 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.output.pictures import save_picture
         from crowd_demo.app.output.report import report, write_report
 
         if option == "--screenshot":

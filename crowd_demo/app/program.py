@@ -1,7 +1,7 @@
 """The state of the program: its parts, what is open, and the actions by key that need more than one part.
 
-Each part says itself what it does by key (`actions`); `perform.py` carries out commands. Changes of the crowd wait for the
-worker's thread, which carries them out before its next step, so the window does not wait for a long step.
+Each part says itself what it does by key (`actions`); `window_events.py` carries out commands. Changes of the crowd wait for
+the worker's thread, which carries them out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
 from crowd_demo.app.dialogs.menus import Menus
 from crowd_demo.app.dialogs.scenarios import scenarios_menu
 from crowd_demo.app.experiments.experiments import Experiments
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.looks import HudLooks
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.welcome import TOPIC as WELCOME
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.app.seeing.overlays import Overlays

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 
 from crowd_demo.app.crowd.meter_schedule import Meters
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.replay import Player

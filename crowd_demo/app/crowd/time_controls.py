@@ -7,7 +7,7 @@ from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.pace import Pace, StepRate
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Time
 from crowd_demo.render.hud.status import Clock, Past, speed_text

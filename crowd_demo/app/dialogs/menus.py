@@ -8,7 +8,7 @@ from functools import partial
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import key_text

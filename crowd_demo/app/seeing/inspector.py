@@ -12,7 +12,7 @@ from weakref import ReferenceType, ref
 import numpy as np
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.status import Inspection, MemoryStrip
 from crowd_demo.render.overlays.agents import draw_agent, draw_box

@@ -11,7 +11,7 @@ from functools import partial
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.seeing.inspector import Inspector
 from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect

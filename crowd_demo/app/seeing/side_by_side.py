@@ -10,7 +10,7 @@ import pygame
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import TOUCHED_FIRST, Techniques
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.config.optimizations import Optimizations, with_values
