@@ -12,14 +12,12 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, Hawk
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
-from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
-from crowd_demo.app.dialogs.menus import Menus
-from crowd_demo.app.dialogs.scenarios import scenarios_menu
+from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.experiments.experiments import Experiments
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal

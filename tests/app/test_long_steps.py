@@ -11,7 +11,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.crowd.time_controls import CATCH_UP_S
 from crowd_demo.app.screen.window import screen
 
 

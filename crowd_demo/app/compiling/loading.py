@@ -106,8 +106,7 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
     source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
         from crowd_demo.app.compiling.ahead import Ahead
-        from crowd_demo.app.compiling.compilers import Compilers
-        from crowd_demo.app.compiling.quick_start import quick_values
+        from crowd_demo.app.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
     with ExitStack() as ending:

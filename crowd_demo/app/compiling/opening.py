@@ -13,11 +13,10 @@ from concurrent.futures import Future
 from typing import NamedTuple, TypeVar
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
+from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit, to_compile
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
 from crowd_demo.app.compiling.switching import SWITCH_S
 from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
-from crowd_demo.compute.jit import is_on_disk
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 
@@ -79,7 +78,7 @@ class Opening:
         ahead = self._on_worker(lambda: Ahead(config, self._render))
         calls = ahead.missing(config.optimizations)
         with Compilers(config) as compilers:
-            if missing := sum(not is_on_disk(call) for call in calls):
+            if missing := to_compile(calls):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
             compilers.want(calls, config.optimizations)
             compilers.work(self._tell, here=False)
