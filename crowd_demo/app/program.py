@@ -17,8 +17,8 @@ from crowd_demo.app.crowd.crowd_files import CrowdFiles
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
+from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
-from crowd_demo.app.experiments.experiments import Experiments
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
