@@ -20,7 +20,7 @@ from weakref import WeakSet
 import pygame
 
 from crowd_demo.app.compiling.helpers import Precompiler
-from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
+from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.report import Recorder
 from crowd_demo.app.output.slow_frames import Changes, noting_collections

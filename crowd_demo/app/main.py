@@ -38,8 +38,7 @@ from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.opening import Opening
-    from crowd_demo.app.compiling.switching import Switcher
+    from crowd_demo.app.compiling.switching import Opening, Switcher
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program

@@ -1,8 +1,9 @@
 """What the main thread adds to the picture of the crowd (HUD, help, notices), and the window that shows it.
 
 After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of the
-window alone is drawn over that. `status_of` and `moment_of` say what the HUD and the cards show of the program, and change
-nothing.
+window alone is drawn over that.
+
+`status_of` and `moment_of` say what the HUD and the cards get of the program; they change nothing.
 """
 
 from __future__ import annotations

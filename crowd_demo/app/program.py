@@ -1,7 +1,7 @@
 """The state of the program: its parts, what is open, and the actions by key that need more than one part.
 
-Each part says itself what it does by key (`actions`); `window_events.py` carries out commands. Changes of the crowd wait for
-the worker's thread, which carries them out before its next step, so the window does not wait for a long step.
+Each part says itself what it does by key (`actions`); `window_events.py` carries out commands. Changes of the crowd
+wait for the worker's thread, which carries them out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
@@ -188,11 +188,6 @@ class Program:
             self.quitting.ask()
         else:
             self.dialogs.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
-
-    @property
-    def is_asking(self) -> bool:
-        """Is there a question to which Esc says yes?"""
-        return isinstance(self.dialogs.top, Question)
 
     # --- the view ----------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""The events of the window: in each frame they become commands, and each command is carried out by the part that it is for.
+"""The events of the window: in each frame they become commands, which the parts carry out that they are for.
 
 While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in order.
 A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the picture.

@@ -2,8 +2,9 @@
 
 Esc stops an experiment and keeps the results so far; once it is over, Esc closes the table.
 
-The worker's thread runs the experiment slice by slice. Between slices the window is drawn and events are read, so nothing runs
-beside what is measured; only a slice that takes long, such as compiling a kernel or a step of brute force, is not waited for.
+The worker's thread runs the experiment slice by slice. Between slices the window is drawn and events are read, so
+nothing runs beside what is measured; only a slice that takes long, such as compiling a kernel or a step of brute
+force, is not waited for.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The menus: all actions, all techniques, the choices of one, the sections of the panels, scenarios and tours.
 
-Files of others may have mistakes. They are read in a thread while their menu is shown: a broken one shows its first mistake
-and cannot be chosen.
+Files of others may have mistakes. They are read in a thread while their menu is shown: a broken one shows its first
+mistake and cannot be chosen.
 """
 
 from __future__ import annotations

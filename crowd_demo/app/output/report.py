@@ -1,4 +1,4 @@
-"""The report of a run as JSON: `--report`; and the record of its frames, of which the profile holds only the last thousand.
+"""The report of a run as JSON: `--report`; and all frames of the run, of which the profile holds only a thousand.
 
 Times are milliseconds, over all frames but the first `warmup_frames`. A value that is unknown on this system is null.
 """

@@ -1,9 +1,9 @@
 """Side by side: the window is split by a line; right of it is the second crowd, under the same camera.
 
-The second crowd is a replica of the crowd that is shown, with another setting of one technique. It begins as a copy of the
-present state and then takes as many steps. When something else happens to the crowd (an action, a restart, a step back, other
-walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as a copy of what is there
-then; so both always come from one snapshot.
+The second crowd is a replica of the crowd that is shown, with another setting of one technique. It begins as a copy
+of the present state and then takes as many steps. When something else happens to the crowd (an action, a restart, a
+step back, other walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as a
+copy of what is there then; so both always come from one snapshot.
 """
 
 from __future__ import annotations
