@@ -203,13 +203,13 @@ class Loop:
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
             with self._drawing:
-                looks, overlays = program.looks.now, program.overlays
-                on_ground = partial(overlays.draw_on_ground, looks)
+                panels, overlays = program.panels.now, program.overlays
+                on_ground = partial(overlays.draw_on_ground, panels)
                 program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
-                overlays.draw(screen(), looks)
-                program.split.draw(screen(), alpha, looks, overlays.draw_on_both)
+                overlays.draw(screen(), panels)
+                program.split.draw(screen(), alpha, panels, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.looks.now.hud == "full" and program.running:
+                if steps and program.panels.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):
                         program.crowd.meters.read(program.sim)
                 if program.cards.on and program.running:

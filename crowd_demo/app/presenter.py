@@ -120,7 +120,7 @@ class Presenter:
 
 def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
-    crowd, looks, techniques, scene = program.crowd, program.looks.now, program.techniques, program.crowd.scene
+    crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
     notices, past = program.notices.present(), crowd.past()
     if techniques.switcher.pending:
         notices.append(techniques.switcher.text or "compiling")
@@ -130,7 +130,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
     return Status(
         paused=program.time.paused, speed=program.time.speed, pending=techniques.switcher.pending, notices=notices,
         readings=program.cards.readings, touched=techniques.touched, clock=program.time.clock,
-        past=past if has_timeline else None, panels=looks, ticks=techniques.ticks,
+        past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
         view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
         tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
@@ -144,5 +144,5 @@ def moment_of(program: Program, alpha: float) -> Moment:
     view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
                 frozen, time.speed, time.paused)
     view = DrawnView(scene, camera, frozen, alpha) if scene else None
-    return Moment(program.sim, view, view_key, time.paused, program.looks.now.hud == "off", program.techniques.switcher.busy,
+    return Moment(program.sim, view, view_key, time.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
                   program.techniques.followed)

@@ -161,11 +161,11 @@ def _click(program: Program, target: Target | None, at: tuple[float, float]) -> 
             program.techniques.touched = path
             program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
         case Target("fold", name):
-            program.looks.fold(name)
+            program.panels.fold(name)
         case Target("unfold", name):
-            program.looks.unfold(name)
+            program.panels.unfold(name)
         case Target("graph"):
-            program.looks.fit_graph()
+            program.panels.fit_graph()
         case Target("action", action):
             program.act(action)
         case Target("tour", name):
@@ -185,4 +185,4 @@ def _zoom(program: Program, x: float, y: float, factor: float) -> None:
 def _tick_at(program: Program, x: float, past: Past) -> int:
     """Return the tick that the timeline shows at that column of pixels."""
     size = program.camera.size
-    return tick_at(past, x, bar_of(size, scale_for(size, program.looks.now.scale)))
+    return tick_at(past, x, bar_of(size, scale_for(size, program.panels.now.scale)))

@@ -16,7 +16,7 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.commands import KeyAction, KeyActions
-from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.app.screen.panels import PanelControls
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.loader import ConfigError, load_config
@@ -48,11 +48,11 @@ HELD = ("pan_left", "pan_right", "pan_up", "pan_down", "menu")  # actions that a
 class Menus:
     """`keys` are those of each action as they are shown, `sections` says of each section whether it is folded."""
 
-    def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, looks: HudLooks,
+    def __init__(self, dialogs: Dialogs, crowd: Crowd, techniques: Techniques, panels: PanelControls,
                  overlays: Overlays, perform: Callable[[str], object], show_colours: Callable[[str], object]) -> None:
         self.keys: Mapping[str, Sequence[str]] = {}
         self.sections: Callable[[], Mapping[str, bool]] = dict
-        self._dialogs, self._crowd, self._techniques, self._looks = dialogs, crowd, techniques, looks
+        self._dialogs, self._crowd, self._techniques, self._panels = dialogs, crowd, techniques, panels
         self._overlays = overlays
         self._perform, self._show_colours = perform, show_colours
 
@@ -126,7 +126,7 @@ class Menus:
 
     def _section_items(self) -> list[Item]:
         return [Item(Row(name, "folded" if folded else ""),
-                     partial(self._looks.unfold if folded else self._looks.fold, name), stays=True)
+                     partial(self._panels.unfold if folded else self._panels.fold, name), stays=True)
                 for name, folded in self.sections().items()]
 
 

@@ -57,16 +57,16 @@ class Overlays:
         self.toggle("freeze")
         self.frozen = self._camera.view_rect() if "freeze" in self.shown else None
 
-    def draw_on_ground(self, looks: PanelSettings, on: pygame.Surface) -> None:
+    def draw_on_ground(self, panels: PanelSettings, on: pygame.Surface) -> None:
         """Begin with those that agents are drawn over. Call from the worker's thread, like `draw`: this runs kernels."""
         shown = on_ground(self.shown)
-        self._items_of_ground = self._draw(on, shown, looks) if shown else ()
+        self._items_of_ground = self._draw(on, shown, panels) if shown else ()
 
-    def draw(self, on: pygame.Surface, looks: PanelSettings) -> None:
+    def draw(self, on: pygame.Surface, panels: PanelSettings) -> None:
         """Draw the others over the picture that the scene has just drawn, and what is inspected."""
         shown = self.shown - on_ground(self.shown)
         is_drawing = shown or self._inspector.active
-        self.legend_items = self._items_of_ground + (self._draw(on, shown, looks, self._inspector.draw) if is_drawing else ())
+        self.legend_items = self._items_of_ground + (self._draw(on, shown, panels, self._inspector.draw) if is_drawing else ())
 
     def draw_on_both(self, on: pygame.Surface) -> None:
         """Draw on the picture of another crowd what belongs to the place: the rectangle that is inspected."""
@@ -75,13 +75,13 @@ class Overlays:
             draw_box(sketch, box)
             sketch.call(self._crowd.sim.world.workers, frame_of(on)).run()
 
-    def _draw(self, on: pygame.Surface, shown: Set[str], looks: PanelSettings,
+    def _draw(self, on: pygame.Surface, shown: Set[str], panels: PanelSettings,
               more: Callable[[OverlayView, Sketch], None] = lambda view, sketch: None) -> tuple[LegendItem, ...]:
         scene, sim = self._crowd.scene, self._crowd.sim
         if not (scene and scene.used and self._compiled()):
             return ()
         self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[looks.theme]
+        self._pen.theme = THEMES[panels.theme]
         with sim.profile.stage("overlays"):
             view = OverlayView(sim, self._camera, self.frozen, scene.used, self._scales, self.cursor)
-            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), looks.scale, self.moved))
+            return tuple(draw_overlays(on, shown, view, self._pen, partial(more, view), panels.scale, self.moved))

@@ -135,7 +135,7 @@ class SideBySide:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, looks: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
+    def draw(self, on: pygame.Surface, alpha: float, panels: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
         """Draw the second crowd, and `more` on it, over the right part of the picture.
 
         Call from the worker's thread, after the overlays, which show what the first crowd has used.
@@ -151,17 +151,17 @@ class SideBySide:
                 more(picture)
                 on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
         self._draw_line(on)
-        self._draw_labels(on, second, looks, is_compiled and second.value == self.value)
+        self._draw_labels(on, second, panels, is_compiled and second.value == self.value)
 
     def _draw_line(self, on: pygame.Surface) -> None:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
-    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: PanelSettings, is_compiled: bool) -> None:
+    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, panels: PanelSettings, is_compiled: bool) -> None:
         """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
         self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[looks.theme]
-        scale, label, line = scale_for(on.get_size(), looks.scale), self._technique.label.strip(), self.line_px
+        self._pen.theme = THEMES[panels.theme]
+        scale, label, line = scale_for(on.get_size(), panels.scale), self._technique.label.strip(), self.line_px
         present = self._crowd.sim.optimizations.get
         values = present(second.path), self.value
         left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text") for value in values)

@@ -64,7 +64,7 @@ def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_i
     driven.frames(2)
     driven.open("birds")
     program = driven.program
-    assert program.looks.now.hud == "compact" and not program.timeline_shown
+    assert program.panels.now.hud == "compact" and not program.timeline_shown
     assert program.sim.optimizations.blitter == "compiled"
     assert screen().get_size() == program.camera.size == (500, 300)
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"

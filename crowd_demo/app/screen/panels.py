@@ -15,7 +15,7 @@ THEMES = ("dark", "light")
 UNITS = ("fps", "ms")
 
 
-class HudLooks:
+class PanelControls:
     """`now` is what the HUD draws by; what is changed becomes a preference."""
 
     def __init__(self, preferences: Preferences, window: HudSettings) -> None:
