@@ -28,8 +28,7 @@ from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panels import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.inspector import Inspector
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.overlays import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
