@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.recording.replay import Player
+    from crowd_demo.app.recording.recording import Player
 
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
@@ -220,7 +220,7 @@ class Session:
         if self.options.load:
             self.options.load.restore(loaded.sim)
         if self.options.replay:
-            from crowd_demo.app.recording.replay import Player
+            from crowd_demo.app.recording.recording import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)

@@ -11,8 +11,7 @@ from functools import partial
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.process.system import give_back_freed
-from crowd_demo.app.recording.recording import Recording
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage

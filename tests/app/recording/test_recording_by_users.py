@@ -13,7 +13,7 @@ from driven import Driven
 from recorded_run import replayed
 
 from crowd_demo.app.recording.format import End, read_recording, sealed_line
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.recording.saves import write_save
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
