@@ -18,7 +18,7 @@ from pathlib import Path
 from installs import Install, InstallError, at_commit, here
 from variants import ChildError, ChildVariant, ColdVariant
 
-from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN
+from crowd_demo.app.process.quitting import FAILED, FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides

@@ -28,7 +28,7 @@ import numpy as np
 from installs import HERE, ROOT, InstallError, from_sources
 from variants import ChildError, ChildVariant
 
-from crowd_demo.app.process.exit_codes import FINE, MISTAKEN
+from crowd_demo.app.process.quitting import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.measure.comparison import Variant, collect, interleave

@@ -18,7 +18,7 @@ from targets import TARGETS
 from targets.base import Found, Session, SkippedError, Target
 from variants import ChildError
 
-from crowd_demo.app.process.exit_codes import FAILED, FINE
+from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.cli.arguments import Parser, mistaken, unwritable
 from crowd_demo.cli.main import exit_code
 from crowd_demo.measure.record import header

@@ -46,13 +46,13 @@ class Driven:
 
     def perform(self, command: PointerCommand) -> None:
         """Carry out a command at once."""
-        from crowd_demo.app.perform import perform
+        from crowd_demo.app.window_events import perform
 
         perform(self.program, command)
 
     def status(self) -> Status:
         """What the HUD is told now."""
-        from crowd_demo.app.status import status_of
+        from crowd_demo.app.presenter import status_of
 
         self.program.collect_news()
         return status_of(self.program)

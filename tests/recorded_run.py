@@ -9,8 +9,7 @@ import numpy as np
 from crowds import open_world, simulation
 
 from crowd_demo.app.recording.format import Script
-from crowd_demo.app.recording.recording import Recording
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.actions import Action, Populate, SetWalls, Switch
 from crowd_demo.sim.simulation import Simulation

@@ -20,15 +20,14 @@ from weakref import WeakSet
 import pygame
 
 from crowd_demo.app.compiling.helpers import Precompiler
-from crowd_demo.app.compiling.opening import CannotOpenError, Opened, Opening
+from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.recorder import Recorder
+from crowd_demo.app.output.report import Recorder
 from crowd_demo.app.output.slow_frames import Changes, noting_collections
-from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter
+from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.status import moment_of
 from crowd_demo.app.window_events import WindowEvents
 from crowd_demo.compute.jit import CACHE_LASTS
 from crowd_demo.config.model import Config
@@ -204,13 +203,13 @@ class Loop:
             alpha = pace.owed_s / pace.dt
             program.sim.prepare_picture()
             with self._drawing:
-                looks, overlays = program.looks.now, program.overlays
-                on_ground = partial(overlays.draw_on_ground, looks)
+                panels, overlays = program.panels.now, program.overlays
+                on_ground = partial(overlays.draw_on_ground, panels)
                 program.crowd.scene.draw(screen(), program.camera, overlays.frozen, alpha, on_ground)
-                overlays.draw(screen(), looks)
-                program.split.draw(screen(), alpha, looks, overlays.draw_on_both)
+                overlays.draw(screen(), panels)
+                program.split.draw(screen(), alpha, panels, overlays.draw_on_both)
                 # Held until the end: an answer would draw over the new picture before it was shown.
-                if steps and program.looks.now.hud == "full" and program.running:
+                if steps and program.panels.now.hud == "full" and program.running:
                     with program.sim.profile.stage("meters"):
                         program.crowd.meters.read(program.sim)
                 if program.cards.on and program.running:

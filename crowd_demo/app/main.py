@@ -17,25 +17,32 @@ from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, lo
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN, NO_DISPLAY
-from crowd_demo.app.process.heap import free_cycles
-from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
-from crowd_demo.app.process.startup import seconds_since_start
+from crowd_demo.app.process.quitting import (
+    FAILED,
+    FINE,
+    MISTAKEN,
+    NO_DISPLAY,
+    POLL_S,
+    Quitting,
+    end_process,
+    say_not_written,
+    signals_to,
+)
 from crowd_demo.app.process.streams import STDOUT, OutputError
+from crowd_demo.app.process.system import free_cycles, seconds_since_start
 from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
-from crowd_demo.app.screen.welcome import welcome
-from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, screen
+from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.opening import Opening
-    from crowd_demo.app.compiling.switching import Switcher
+    from crowd_demo.app.compiling.switching import Opening, Switcher
     from crowd_demo.app.loop import Loop
     from crowd_demo.app.output.trace import Trace
     from crowd_demo.app.program import Program
-    from crowd_demo.app.recording.replay import Player
+    from crowd_demo.app.recording.recording import Player
 
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
 LOST_S = 3.0  # how long the end of the recording may take once the display is lost
@@ -213,7 +220,7 @@ class Session:
         if self.options.load:
             self.options.load.restore(loaded.sim)
         if self.options.replay:
-            from crowd_demo.app.recording.replay import Player
+            from crowd_demo.app.recording.recording import Player
 
             self.player = Player(self.options.replay, self.options.replay_from)
             sim = self.player.start(loaded.sim)
@@ -267,7 +274,6 @@ class Session:
         return code
 
     def _write_file(self, option: str, path: Path, loop: Loop, startup_s: dict[str, float]) -> None:
-        from crowd_demo.app.output.pictures import save_picture
         from crowd_demo.app.output.report import report, write_report
 
         if option == "--screenshot":

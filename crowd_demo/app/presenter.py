@@ -2,6 +2,8 @@
 
 After a frame that took long the picture is kept as the worker has drawn it: while the next step lasts, what keys ask of the
 window alone is drawn over that.
+
+`status_of` and `moment_of` say what the HUD and the cards get of the program; they change nothing.
 """
 
 from __future__ import annotations
@@ -11,19 +13,21 @@ from collections.abc import Sequence
 
 import pygame
 
+from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.input.events import MOUSE
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
-from crowd_demo.app.output.pictures import save_picture
 from crowd_demo.app.program import Program
-from crowd_demo.app.screen.window import screen, set_mode
-from crowd_demo.app.status import status_of
+from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import assets_folder
+from crowd_demo.measure.proof import DrawnView
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.status import Hovered
+from crowd_demo.render.hud.minimap import MinimapView
+from crowd_demo.render.hud.status import Hovered, Status
+from crowd_demo.render.hud.timeline_bar import label
 
 LONG_FRAME_MS = 30.0
 
@@ -112,3 +116,33 @@ class Presenter:
         """Set the window's title, with what the program is doing."""
         title = self.config.window.title
         pygame.display.set_caption(f"{title} - {what}" if what else title)
+
+
+def status_of(program: Program, hovered: Hovered | None = None) -> Status:
+    """Return what the HUD shows of the program in this frame; `hovered` is what the cursor rests on."""
+    crowd, panels, techniques, scene = program.crowd, program.panels.now, program.techniques, program.crowd.scene
+    notices, past = program.notices.present(), crowd.past()
+    if techniques.switcher.pending:
+        notices.append(techniques.switcher.text or "compiling")
+    has_timeline = program.has_timeline
+    if crowd.rewind.in_past and not has_timeline:
+        notices.append(label(past))
+    return Status(
+        paused=program.time.paused, speed=program.time.speed, pending=techniques.switcher.pending, notices=notices,
+        readings=program.cards.readings, touched=techniques.touched, clock=program.time.clock,
+        past=past if has_timeline else None, panels=panels, ticks=techniques.ticks,
+        view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
+        tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
+        legend=scene.legend() if scene else None, inspection=program.inspector.found,
+        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.small_ground())
+        if scene and program.minimap_shown else None)
+
+
+def moment_of(program: Program, alpha: float) -> Moment:
+    """Return what the cards have to know at the end of a frame's computation; `alpha` is the part of a step that is drawn."""
+    camera, time, scene, frozen = program.camera, program.time, program.crowd.scene, program.overlays.frozen
+    view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
+                frozen, time.speed, time.paused)
+    view = DrawnView(scene, camera, frozen, alpha) if scene else None
+    return Moment(program.sim, view, view_key, time.paused, program.panels.now.hud == "off", program.techniques.switcher.busy,
+                  program.techniques.followed)

@@ -1,7 +1,7 @@
 """The state of the program: its parts, what is open, and the actions by key that need more than one part.
 
-Each part says itself what it does by key (`actions`); `perform.py` carries out commands. Changes of the crowd wait for the
-worker's thread, which carries them out before its next step, so the window does not wait for a long step.
+Each part says itself what it does by key (`actions`); `window_events.py` carries out commands. Changes of the crowd
+wait for the worker's thread, which carries them out before its next step, so the window does not wait for a long step.
 """
 
 from __future__ import annotations
@@ -12,27 +12,23 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.crowd import Crowd
+from crowd_demo.app.crowd.crowd import Crowd, Hawk
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
-from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
-from crowd_demo.app.dialogs.menus import Menus
-from crowd_demo.app.dialogs.scenarios import scenarios_menu
-from crowd_demo.app.experiments.experiments import Experiments
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.dialogs.experiments import Experiments
+from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
 from crowd_demo.app.process.quitting import Quitting
-from crowd_demo.app.screen.looks import HudLooks
-from crowd_demo.app.screen.notices import Notices
+from crowd_demo.app.screen.notices import WELCOME, Notices
+from crowd_demo.app.screen.panels import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
-from crowd_demo.app.screen.welcome import TOPIC as WELCOME
 from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.inspector import Inspector
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.overlays import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config
@@ -56,7 +52,7 @@ class Program:
         self.window = window = self.preferences.window(config.window)
         self.notices = Notices()
         self.crowd = Crowd(config, loaded.sim, loaded.scene, config.time.rewind_mb if rewind else 0, self.notices)
-        self.looks = HudLooks(self.preferences, window)
+        self.panels = PanelControls(self.preferences, window)
         self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.camera = self._configured_view((window.width, window.height))
         self.time = TimeControls(self.crowd, config.time, self.notices)
@@ -70,7 +66,7 @@ class Program:
         self.split = SideBySide(self.crowd, self.camera, self.techniques, Switcher(loaded.ahead, loaded.compilers),
                                 self.notices)
         self.dialogs = Dialogs()
-        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.looks, self.overlays, self.act,
+        self.menus = Menus(self.dialogs, self.crowd, self.techniques, self.panels, self.overlays, self.act,
                            self.seeing.show_colours)
         self.measured: dict[str, str] = {}  # what the last measurement of a technique gave, by path
         self.cards = Cards(self.measured)
@@ -82,7 +78,7 @@ class Program:
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
-            **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.looks.actions,
+            **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
@@ -119,7 +115,7 @@ class Program:
     def take_over(self, left: Program) -> None:
         """Go on as the program that is left was looked at. Its recording ends."""
         self.files.take_over(left.files)
-        self.looks.now, self.help_shown, self.timeline_shown = left.looks.now, left.help_shown, left.timeline_shown
+        self.panels.now, self.help_shown, self.timeline_shown = left.panels.now, left.help_shown, left.timeline_shown
         self.resize(left.camera.size)
         self.show(self.config.camera)
         self.fullscreen, self.leaves_at_once, self.minimap_shown = left.fullscreen, left.leaves_at_once, left.minimap_shown
@@ -192,11 +188,6 @@ class Program:
         else:
             self.dialogs.open(Question("Leave crowd-demo?", "Esc or Enter leaves, any other key goes on", self.quitting.ask))
 
-    @property
-    def is_asking(self) -> bool:
-        """Is there a question to which Esc says yes?"""
-        return isinstance(self.dialogs.top, Question)
-
     # --- the view ----------------------------------------------------------------------------------------------------
 
     def show(self, settings: CameraSettings) -> None:
@@ -223,12 +214,12 @@ class Program:
 
     def _docked(self, size: tuple[int, int]) -> Docked:
         """What panels cover there, beside which a world with a map is shown; any other is shown behind them."""
-        return docked(size, self.looks.now, self.has_timeline) if self.config.map else Docked()
+        return docked(size, self.panels.now, self.has_timeline) if self.config.map else Docked()
 
     @property
     def has_timeline(self) -> bool:
         """Is the timeline shown?"""
-        return self.timeline_shown and self.looks.now.hud == "full" and self.crowd.rewind.possible
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.rewind.possible
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -251,5 +242,5 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.looks.now.hud,
+                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.panels.now.hud,
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

@@ -1,22 +1,44 @@
-"""The events of the window: in each frame they become commands.
+"""The events of the window: in each frame they become commands, which the parts carry out that they are for.
 
 While a step takes long, keys that concern the window alone are obeyed at once; other events wait for the next frame, in order.
+A click, the wheel or a key belongs to the dialog that is open, if there is one; then to a tour; then to the picture.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import pygame
 
-from crowd_demo.app.input.commands import Command
+from crowd_demo.app.input.commands import (
+    Click,
+    Close,
+    Command,
+    Do,
+    DragNumber,
+    LookAt,
+    MoveLine,
+    Pan,
+    PointerCommand,
+    Press,
+    Rest,
+    Scrub,
+    SelectBox,
+    Zoom,
+)
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.pointer import Pointer
-from crowd_demo.app.perform import perform
 from crowd_demo.app.presenter import Presenter
 from crowd_demo.app.program import Program
+from crowd_demo.app.seeing.side_by_side import RIGHT
 from crowd_demo.config.keys import Keys, bindings, key_text
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.layout import bar_of
+from crowd_demo.render.hud.status import Past
+from crowd_demo.render.hud.theme import scale_for
+from crowd_demo.render.hud.timeline_bar import tick_at
 
 
 class WindowEvents:
@@ -88,3 +110,79 @@ class WindowEvents:
     def _show_keys(self) -> None:
         self._keyboard = self.input.keyboard
         self._presenter.show_keys(self._keyboard)
+
+
+def perform(program: Program, command: PointerCommand) -> None:
+    """Do what a command asks for."""
+    match command:
+        case Do(action, backwards):
+            program.act(action, backwards)
+        case Press(key, shift, do):
+            if not _press(program, key, shift) and do:
+                program.act(do.action, do.backwards)
+        case Pan(dx, dy):
+            program.camera.pan(dx, dy)
+        case Zoom(x, y, factor):
+            _zoom(program, x, y, factor)
+        case Click(target, at):
+            _click(program, target, at)
+        case DragNumber(path, steps) if path == RIGHT:
+            program.split.change_number(steps)
+        case DragNumber(path, steps):
+            program.techniques.drag_number(path, steps)
+        case Rest(target) if program.dialogs.top:
+            program.dialogs.top.hover(target)
+        case MoveLine(x):
+            program.split.move(x)
+        case LookAt(x, y) if not program.dialogs.top:
+            program.seeing.look_at(x, y)
+        case SelectBox(corner, other):
+            program.inspector.select(corner, other)
+        case Scrub(x):
+            program.time.scrub(partial(_tick_at, program, x))
+        case Close():
+            program.quitting.ask()
+
+
+def _press(program: Program, key: str, shift: bool) -> bool:
+    """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
+    return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key, program)
+
+
+def _click(program: Program, target: Target | None, at: tuple[float, float]) -> None:
+    """A click outside of the dialog that is open closes it."""
+    if program.dialogs.top:
+        program.dialogs.click(target if target and target.kind in ("row", "dialog") else None)
+        return
+    match target:
+        case Target("number", path) if path == RIGHT:
+            program.split.next_value()
+        case Target("technique" | "number", path):
+            program.techniques.touched = path
+            program.menus.open_choices(BY_PATH[path], (round(at[0]), round(at[1])))
+        case Target("fold", name):
+            program.panels.fold(name)
+        case Target("unfold", name):
+            program.panels.unfold(name)
+        case Target("graph"):
+            program.panels.fit_graph()
+        case Target("action", action):
+            program.act(action)
+        case Target("tour", name):
+            program.guide.act(name, program)
+        case None:
+            program.inspector.click(*at)
+
+
+def _zoom(program: Program, x: float, y: float, factor: float) -> None:
+    """The wheel moves through the list that is open, or zooms."""
+    if program.dialogs.top:
+        program.dialogs.press("up" if factor > 1 else "down", False)
+    else:
+        program.seeing.zoom(x, y, factor)
+
+
+def _tick_at(program: Program, x: float, past: Past) -> int:
+    """Return the tick that the timeline shows at that column of pixels."""
+    size = program.camera.size
+    return tick_at(past, x, bar_of(size, scale_for(size, program.panels.now.scale)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.app.output.files import why_unwritable
-from crowd_demo.app.process.exit_codes import MISTAKEN
+from crowd_demo.app.process.quitting import MISTAKEN
 from crowd_demo.app.process.streams import STDOUT
 
 if TYPE_CHECKING:

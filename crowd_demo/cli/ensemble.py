@@ -10,9 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_demo.app.process.exit_codes import FAILED, FINE
-from crowd_demo.app.process.progress_line import ProgressLine
-from crowd_demo.app.process.quitting import Interrupted
+from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted
+from crowd_demo.app.process.streams import ProgressLine
 from crowd_demo.cli.arguments import (
     Command,
     Parser,

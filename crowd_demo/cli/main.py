@@ -13,8 +13,17 @@ from importlib import import_module
 from typing import NoReturn
 
 from crowd_demo import __version__
-from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, MISTAKEN
-from crowd_demo.app.process.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
+from crowd_demo.app.process.quitting import (
+    FAILED,
+    FINE,
+    INTERRUPTED,
+    MISTAKEN,
+    Interrupted,
+    end_process,
+    raise_interrupted,
+    say_not_written,
+    signals_to,
+)
 from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
 from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken
 from crowd_demo.compute.numba_settings import SettingError

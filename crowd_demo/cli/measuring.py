@@ -16,10 +16,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from crowd_demo.app.process.exit_codes import FAILED, FINE
-from crowd_demo.app.process.progress_line import ProgressLine
-from crowd_demo.app.process.quitting import Interrupted, interruptible
-from crowd_demo.app.process.streams import STDOUT
+from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted, interruptible
+from crowd_demo.app.process.streams import STDOUT, ProgressLine
 from crowd_demo.app.process.worker import carry_out
 from crowd_demo.cli.arguments import (
     Command,

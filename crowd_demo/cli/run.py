@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from crowd_demo import __version__
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.files import is_special
-from crowd_demo.app.process.exit_codes import FINE
+from crowd_demo.app.process.quitting import FINE
 from crowd_demo.cli.arguments import (
     COMMANDS,
     DEFAULT_CONFIG,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowd_demo.app.process.exit_codes import FAILED, FINE
+from crowd_demo.app.process.quitting import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.cli.arguments import Command, Parser, add_report, file_path, parser_of, refuse, unwritable_report
 from crowd_demo.cli.measuring import InTerminal, kernels, show

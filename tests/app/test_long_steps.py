@@ -11,7 +11,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.crowd.pace import CATCH_UP_S
+from crowd_demo.app.crowd.time_controls import CATCH_UP_S
 from crowd_demo.app.screen.window import screen
 
 
@@ -55,7 +55,7 @@ def test_while_a_step_takes_long_a_key_for_the_crowd_is_said_to_be_noted(
         driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     driven.press("tab")
     driven.press("tab")
-    assert driven.program.looks.now.hud == "off"
+    assert driven.program.panels.now.hud == "off"
     before, agents, slow = screen().copy(), driven.program.sim.agents.count, Slow(driven, monkeypatch)
     slow.keys = [pygame.K_MINUS, pygame.K_F1]
     driven.frames()

@@ -12,7 +12,7 @@ from driven import Driven
 from crowd_demo.app.crowd.crowd import fewer, more
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.input.events import PANS
-from crowd_demo.app.screen.welcome import welcome
+from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
 from crowd_demo.config import memory

@@ -71,7 +71,7 @@ def test_a_screenshot_that_cannot_be_saved_is_told_and_nothing_more(
 
 def test_overlays_and_quitting(driven: Driven) -> None:
     driven.press("tab")
-    assert driven.program.looks.now.hud != "full"
+    assert driven.program.panels.now.hud != "full"
     driven.press("f1")
     assert driven.program.help_shown
     driven.press("escape")

@@ -185,7 +185,7 @@ class Two:
 @quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr("crowd_demo.app.process.progress_line.REDRAW_EVERY_S", 0.0)
+    monkeypatch.setattr("crowd_demo.app.process.streams.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert InTerminal("two", lambda running: Two()).watch() == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err

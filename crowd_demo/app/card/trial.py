@@ -12,8 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes
-from crowd_demo.app.card.explaining import counted, explaining
+from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes, counted, explaining
 from crowd_demo.app.card.proving import Proving, Switched, is_drawn
 from crowd_demo.measure.proof import DrawnView
 from crowd_demo.profile import Profile
@@ -48,7 +47,10 @@ class Moment(NamedTuple):
 
 
 class Trial:
-    """Made in the frame in which the switched techniques take effect; `before` and `readings` are from before that."""
+    """Made in the frame in which the switched techniques take effect; `before` and `readings` are from before that.
+
+    `left_s` says for how many seconds its card is shown.
+    """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
                  clock: Callable[[], float] = time.perf_counter) -> None:
@@ -62,7 +64,7 @@ class Trial:
         self._until = ""  # why it was over before its time
         self._paused = False
         self._clock = clock
-        self._left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
+        self.left_s, self._evaluate_at_s, self._credit_s, self._rest = LASTS_S, LASTS_S, 0.0, 0
         self._times = SwitchTimes(at.sim.profile, before, self._drawn)
         self._proving = Proving(switched, at.sim, self._drawn, before.steps)
         self._evaluation: Iterator[None] = iter(())
@@ -79,8 +81,8 @@ class Trial:
         self._paused = at.paused and not self._drawn and not self.over
         if self._paused:
             return
-        self._left_s -= min(spent_s, LONGEST_S)
-        if self._left_s <= 0:
+        self.left_s -= min(spent_s, LONGEST_S)
+        if self.left_s <= 0:
             self.end("")
         if self.over:
             return
@@ -101,7 +103,7 @@ class Trial:
 
     def _advance(self, at: Moment, readings: Readings) -> bool:
         """Do the next part, and return whether there was one."""
-        if self._left_s <= self._evaluate_at_s:
+        if self.left_s <= self._evaluate_at_s:
             self._evaluate_at_s -= EVALUATE_EVERY_S
             self._evaluation = self._evaluate(at.sim.profile, readings)
         for _ in self._evaluation:
@@ -142,7 +144,7 @@ class Trial:
 
     def card(self) -> Card:
         title = ", ".join(BY_PATH[path].label.strip() for path in self.switched.new)
-        left = math.ceil(max(self._left_s, 0.0) / LASTS_S * PIECES) / PIECES
+        left = math.ceil(max(self.left_s, 0.0) / LASTS_S * PIECES) / PIECES
         return Card(title, self._change(), self._kind, self._spans, self._counts, ProofLine(*self._proving.finding),
                     self._state(), left, self._frame, LOSES_ORDER * any(path in SLOW_PATHS for path in self.switched.new))
 
@@ -152,11 +154,6 @@ class Trial:
             return {}
         (path,) = self.switched.new
         return {path: f"{self._change()}: {', '.join(map(in_words, known))}; {self._proving.finding.text}"}
-
-    @property
-    def left_s(self) -> float:
-        """Seconds for which its card is shown."""
-        return self._left_s
 
     def _change(self) -> str:
         old, new = self.switched

@@ -22,7 +22,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.child import lines_of, standard_lines
-from crowd_demo.app.process.heap import importing
+from crowd_demo.app.process.system import importing
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES

@@ -4,6 +4,8 @@ What is wanted is a list, which may change at any time. All take the largest ker
 same time. What a helper has compiled is loaded from the cache. A helper that ends early costs nothing but time.
 
 Several may want kernels, each of them an owner of a list of its own, and work for that one; helpers go through all lists.
+
+A start with much to compile begins with exact choices that are compiled soonest; the configured ones follow.
 """
 
 from __future__ import annotations
@@ -17,21 +19,23 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import NamedTuple, Self
 
-from crowd_demo.app.compiling.ahead import compile_one, kernel_name, key_of
+from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
 from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
 from crowd_demo.config.model import Config
-from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.optimizations import Optimizations, with_values
+from crowd_demo.registry.entries import Value
+from crowd_demo.registry.techniques import TECHNIQUES
 
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
 SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
-
 HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
 
 Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
+QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 
 class Wish(NamedTuple):
@@ -220,3 +224,23 @@ class Compilers:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def quick_values(config: Config, ahead: Ahead, calls: Sequence[Call]) -> dict[str, Value]:
+    """Exact values, by path, with which there is much less to compile than for `calls`, those of the configured ones.
+
+    None where that is not so.
+    """
+    most = to_compile(calls)
+    if most <= FEW or config.agents > QUICK_AGENTS or not CACHE_LASTS:
+        return {}
+    configured = config.optimizations
+    quick = {technique.path: technique.quick for technique in TECHNIQUES
+             if technique.quick not in (None, configured.get(technique.path))}
+    least = to_compile(ahead.missing(with_values(configured, quick), overlays=False))
+    return quick if quick and most - least > FEW else {}
+
+
+def to_compile(calls: Sequence[Call]) -> int:
+    """How many of them are not in the cache."""
+    return sum(not is_on_disk(call) for call in calls)

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pygame
 
 from crowd_demo.app.compiling.helpers import source_of
-from crowd_demo.app.process.heap import importing
-from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.app.process.streams import ProgressLine
+from crowd_demo.app.process.system import importing
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.cache import is_first_start
 from crowd_demo.config.keys import key_text
@@ -106,8 +106,7 @@ def load(config: Config, render: bool, progress: Progress, quick: bool = False) 
     source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
         from crowd_demo.app.compiling.ahead import Ahead
-        from crowd_demo.app.compiling.compilers import Compilers
-        from crowd_demo.app.compiling.quick_start import quick_values
+        from crowd_demo.app.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
     with ExitStack() as ending:

@@ -9,18 +9,20 @@ from collections.abc import Callable
 from functools import partial
 
 from crowd_demo.app.crowd.meter_schedule import Meters
-from crowd_demo.app.input.actions import KeyAction, KeyActions
-from crowd_demo.app.process.heap import give_back_freed
-from crowd_demo.app.recording.recording import Recording
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.process.system import give_back_freed
+from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
+from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import Past
 from crowd_demo.render.scene import Scene
-from crowd_demo.sim.actions import Action, Populate
+from crowd_demo.sim.actions import Action, Place, Populate
 from crowd_demo.sim.simulation import Simulation
+
+HAWK = 0  # predators have the lowest ids
 
 
 def fewer(count: int) -> int:
@@ -158,3 +160,35 @@ class Crowd:
         else:
             self.go_on_with(sim, left)
         return player.done
+
+
+class Hawk:
+    """The hawk under the pointer: while that is wanted, the first predator is put where the cursor is, once a frame.
+
+    `cursor` is where the mouse is, in pixels.
+    """
+
+    def __init__(self, crowd: Crowd, camera: Camera, notices: Notices) -> None:
+        self.led = False
+        self.cursor = camera.size[0] / 2, camera.size[1] / 2
+        self._crowd, self._camera, self._notices = crowd, camera, notices
+
+    @property
+    def actions(self) -> KeyActions:
+        return {"hawk": KeyAction(self.toggle, changes=True)}
+
+    def toggle(self) -> None:
+        if not self._exists():
+            self._notices.add("there is no hawk here: F2 opens murmuration", "hawk")
+            return
+        self.led = not self.led
+        self._notices.add("the hawk follows the pointer" if self.led else "the hawk hunts by itself", "hawk")
+
+    def lead(self) -> None:
+        """Call from the thread that makes the steps, before those of a frame. In the past it flies as it did."""
+        if self.led and self._exists() and not self._crowd.player and not self._crowd.rewind.in_past:
+            self._crowd.carry_out(Place(HAWK, *self._camera.screen_to_world(*self.cursor)))
+
+    def _exists(self) -> bool:
+        config = self._crowd.config
+        return config.behaviour == "hunt" and config.hunt.predators > 0 and self._crowd.sim.agents.count > 0

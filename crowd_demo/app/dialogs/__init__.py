@@ -1,1 +1,1 @@
-"""What opens over the picture: lists, questions, menus."""
+"""What opens over the picture: lists, questions, menus, experiments."""

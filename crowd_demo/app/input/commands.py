@@ -1,9 +1,13 @@
-"""Commands: what the user asks for, not how it is done."""
+"""What the user asks for, not how it is done: commands, and the actions of the key bindings.
+
+Each part of the program offers its actions, under the names of `config/keys.py`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from crowd_demo.render.hud.canvas import Target
 
@@ -127,3 +131,18 @@ class Rest:
 
 Command = Do | Press | Pan | Zoom | Point | Hover | Leave | Close  # of events
 PointerCommand = Command | Click | DragNumber | Scrub | LookAt | SelectBox | MoveLine | Rest  # as drawn where the mouse is
+
+
+class KeyAction(NamedTuple):
+    """`shifted` is what it does with Shift, where that is something else; a replay takes none that `changes` the crowd.
+
+    One that concerns the window alone is done `at_once`, in the middle of a step that takes long.
+    """
+
+    do: Callable[[], object]
+    shifted: Callable[[], object] | None = None
+    changes: bool = False
+    at_once: bool = False
+
+
+KeyActions = Mapping[str, KeyAction]

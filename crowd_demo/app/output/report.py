@@ -1,4 +1,4 @@
-"""The report of a run as JSON: `--report`.
+"""The report of a run as JSON: `--report`; and all frames of the run, of which the profile holds only a thousand.
 
 Times are milliseconds, over all frames but the first `warmup_frames`. A value that is unknown on this system is null.
 """
@@ -19,14 +19,14 @@ from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.measure.record import machine, versions
-from crowd_demo.profile import OTHER, other_ms
+from crowd_demo.profile import HISTORY, OTHER, Profile, other_ms
 
 if TYPE_CHECKING:
-    from crowd_demo.app.output.recorder import Recorder
     from crowd_demo.config.model import Config
     from crowd_demo.sim.simulation import Simulation
 
 MB = 1 << 20
+OFTEN = HISTORY // 2  # frames after which `collect` is due
 
 
 def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float],
@@ -108,3 +108,37 @@ def memory_mb() -> dict[str, float | None]:
         unit = 1 if sys.platform == "darwin" else 1024
         peak = round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / MB, 1)
     return {"current": current, "peak": peak}
+
+
+class Recorder:
+    """Copies what `profile` has measured; frames before the recorder was made do not count."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.frames = 0
+        self._profile = profile
+        self._taken = profile.frames
+        self._frame_ms: list[Floats] = []
+        self._stage_ms: dict[str, list[Floats]] = {}
+
+    @property
+    def is_due(self) -> bool:
+        return self._profile.frames - self._taken >= OFTEN
+
+    def collect(self) -> None:
+        """Copy the frames since the last call. Call between frames, at least every `OFTEN` frames."""
+        new = self._profile.frames - self._taken
+        if not new:
+            return
+        self._frame_ms.append(self._profile.frame_ms(new).copy())
+        for stage in self._profile.stages:
+            earlier = self._stage_ms.setdefault(stage, [np.zeros(self.frames, np.float32)])
+            earlier.append(self._profile.stage_ms(stage, new).copy())
+        self._taken += new
+        self.frames += new
+
+    def frame_ms(self) -> Floats:
+        return np.concatenate([np.zeros(0, np.float32), *self._frame_ms])
+
+    def stage_ms(self) -> dict[str, Floats]:
+        """By stage, in the order of the frame."""
+        return {stage: np.concatenate(parts) for stage, parts in self._stage_ms.items()}

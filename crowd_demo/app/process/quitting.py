@@ -20,6 +20,13 @@ from typing import NoReturn, TypeVar
 
 from crowd_demo.app.process.worker import carry_out
 
+# How the process ends: the codes of every command.
+FINE = 0
+FAILED = 1  # a crash (one line, the traceback goes to a file), output that cannot be written, or a comparison that failed
+MISTAKEN = 2  # usage or configuration
+NO_DISPLAY = 3
+INTERRUPTED = 130  # by Ctrl-C; 128 + n by signal n
+
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 POLL_S = 0.05  # how often whoever waits looks whether somebody wants to quit
 Result = TypeVar("Result")
@@ -110,3 +117,6 @@ def end_process(code: int) -> NoReturn:
         with suppress(OSError):
             stream.flush()
     os._exit(code)
+
+
+

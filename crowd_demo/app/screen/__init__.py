@@ -1,1 +1,1 @@
-"""The window, and what a user sees and prefers there: looks, notices, preferences."""
+"""The window, and what a user sees and prefers there: panels, notices, preferences."""

@@ -1,13 +1,19 @@
-"""Lines that are shown over the picture for a while."""
+"""Lines that are shown over the picture for a while; first, which keys to press."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from crowd_demo.config.keys import key_text
 
 NOTICE_S = 3.0
 NOTICES = 4  # at a time
+WELCOME = "welcome"
+WELCOME_S = 15.0
+WELCOME_KEYS = {"simd": "SIMD lanes", "tour": "a tour", "scenarios": "other crowds", "help": "all keys"}  # by action
 
 
 class Notice(NamedTuple):
@@ -47,3 +53,10 @@ class Notices:
     def take_over(self, left: Notices) -> None:
         """Go on with those of another program, which are over no sooner."""
         self._shown = left._shown | self._shown
+
+
+def welcome(notices: Notices, keys: Mapping[str, Sequence[str]]) -> None:
+    """Show it; `keys` are those of each action as they are shown."""
+    named = [f"{key_text(keys[action][0])} for {what}" for action, what in WELCOME_KEYS.items() if keys.get(action)]
+    if named:
+        notices.add(f"Press {', '.join(named)}", WELCOME, WELCOME_S)

@@ -1,16 +1,19 @@
-"""The window, or in headless runs a surface in memory with the same interface."""
+"""The window, or in headless runs a surface in memory with the same interface; and pictures of it."""
 
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn
 
 import pygame
 
+from crowd_demo.app.output.files import write_file
 from crowd_demo.config.model import WindowSettings
 from crowd_demo.config.quiet import quiet_libraries
 
@@ -101,3 +104,10 @@ def _restore(name: str, value: str | None) -> None:
         os.environ.pop(name, None)
     else:
         os.environ[name] = value
+
+
+def save_picture(surface: pygame.Surface, path: Path) -> None:
+    """Save a surface as a PNG. Raises OSError."""
+    png = io.BytesIO()
+    pygame.image.save(surface, png, "picture.png")
+    write_file(path, png.getvalue())

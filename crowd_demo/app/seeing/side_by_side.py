@@ -1,7 +1,14 @@
-"""Side by side: the window is split by a line; right of it is the second crowd, under the same camera."""
+"""Side by side: the window is split by a line; right of it is the second crowd, under the same camera.
+
+The second crowd is a replica of the crowd that is shown, with another setting of one technique. It begins as a copy
+of the present state and then takes as many steps. When something else happens to the crowd (an action, a restart, a
+step back, other walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as a
+copy of what is there then; so both always come from one snapshot.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable
 from functools import partial
 
@@ -10,9 +17,8 @@ import pygame
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import TOUCHED_FIRST, Techniques
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.second_crowd import SecondCrowd
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.kinds import EXACT, kind_of
@@ -22,10 +28,14 @@ from crowd_demo.render.hud.canvas import Pen, Target
 from crowd_demo.render.hud.status import PanelSettings, time_text
 from crowd_demo.render.hud.theme import THEMES, scale_for
 from crowd_demo.render.overlays.sketch import plate
+from crowd_demo.render.pixels import plain_surface
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.simulation import Simulation
 
 EDGE_PX, GRIP_PX = 20.0, 6.0  # least width of a side; how near to the line the mouse takes it
 LINE = Target("line")  # between the two crowds
 RIGHT = "right"  # the number that a drag over the right value changes
+CATCH_UP_S = 0.5  # how long a frame may wait for it: some steps of brute force, but not all those of a drag on the timeline
 
 
 class SideBySide:
@@ -125,7 +135,7 @@ class SideBySide:
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
-    def draw(self, on: pygame.Surface, alpha: float, looks: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
+    def draw(self, on: pygame.Surface, alpha: float, panels: PanelSettings, more: Callable[[pygame.Surface], None]) -> None:
         """Draw the second crowd, and `more` on it, over the right part of the picture.
 
         Call from the worker's thread, after the overlays, which show what the first crowd has used.
@@ -141,17 +151,17 @@ class SideBySide:
                 more(picture)
                 on.blit(picture, (line, 0), picture.get_rect().move(line, 0))
         self._draw_line(on)
-        self._draw_labels(on, second, looks, is_compiled and second.value == self.value)
+        self._draw_labels(on, second, panels, is_compiled and second.value == self.value)
 
     def _draw_line(self, on: pygame.Surface) -> None:
         for colour, width in (((12, 14, 18), 5), ((250, 250, 246), 1)):
             pygame.draw.line(on, colour, (self.line_px, 0), (self.line_px, on.get_height()), width)
 
-    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, looks: PanelSettings, is_compiled: bool) -> None:
+    def _draw_labels(self, on: pygame.Surface, second: SecondCrowd, panels: PanelSettings, is_compiled: bool) -> None:
         """Both values, beside the line; and that the crowds are the same, since when they are not, or what is waited for."""
         self._pen = self._pen or Pen()
-        self._pen.theme = THEMES[looks.theme]
-        scale, label, line = scale_for(on.get_size(), looks.scale), self._technique.label.strip(), self.line_px
+        self._pen.theme = THEMES[panels.theme]
+        scale, label, line = scale_for(on.get_size(), panels.scale), self._technique.label.strip(), self.line_px
         present = self._crowd.sim.optimizations.get
         values = present(second.path), self.value
         left, right = (plate(f"{label}: {hud_word(value)}", self._pen, scale, "text") for value in values)
@@ -177,3 +187,51 @@ def other_value(technique: Technique, present: Value) -> Value:
 def are_exact(technique: Technique, values: Iterable[Value], get: Callable[[str], Value] | None = None) -> bool:
     """Do all these values make the same crowd? `get` returns the present value of any other technique."""
     return all(kind_of(technique, value, get) is EXACT for value in values)
+
+
+class SecondCrowd:
+    """`path` is the technique, `value` what it is set to here. All of this belongs to the worker's thread."""
+
+    def __init__(self, path: str, value: Value) -> None:
+        self.path, self.value = path, value
+        self.begun_at = 0  # the tick of the snapshot
+        self.sim: Simulation | None = None
+        self._like: tuple[object, ...] = ()  # what has to stay for the replica to be one
+        self._picture: pygame.Surface | None = None
+
+    def keep_up(self, sim: Simulation) -> None:
+        """Make the steps that the crowd has made, or begin again from its present state."""
+        like = id(sim), len(sim.history), sim.terrain.version
+        if self.sim is None or like != self._like or sim.tick < self.sim.tick:
+            self.sim, self._like = sim.replica(), like
+            self._begin(sim, self.sim)
+        self._copy_techniques(sim, self.sim)
+        end = time.perf_counter() + CATCH_UP_S
+        while self.sim.tick < sim.tick and time.perf_counter() < end:
+            self.sim.step()
+        if self.sim.tick < sim.tick:
+            self._begin(sim, self.sim)
+
+    def _begin(self, sim: Simulation, replica: Simulation) -> None:
+        replica.restore(sim.state())
+        self._copy_techniques(sim, replica)
+        self.begun_at = sim.tick
+
+    def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
+        """Draw it by the program's scene, which meanwhile draws nothing else; the picture is overwritten by the next one."""
+        assert self.sim, "call keep_up before"
+        if self._picture is None or self._picture.get_size() != camera.size:
+            self._picture = plain_surface(camera.size)
+        running, used = scene.sim, scene.used
+        scene.sim = self.sim
+        try:
+            self.sim.prepare_picture()
+            scene.draw(self._picture, camera, None, alpha)
+        finally:
+            scene.sim, scene.used = running, used
+        return self._picture
+
+    def _copy_techniques(self, sim: Simulation, replica: Simulation) -> None:
+        """All others are as they are there, also when they are switched."""
+        replica.optimizations = sim.optimizations.model_copy(deep=True)
+        replica.optimizations.set(self.path, self.value)

@@ -6,7 +6,7 @@ from collections.abc import Set
 from pathlib import Path
 
 from crowd_demo.app.dialogs.dialog import Dialog
-from crowd_demo.app.dialogs.scenarios import tours_menu
+from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.tours.tour import Guided, TourPlayer
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.tour import load_tour

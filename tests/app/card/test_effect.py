@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.app.card.effect import SwitchTimes, before_now, extent, joined, latest
-from crowd_demo.app.card.explaining import counted, explaining
+from crowd_demo.app.card.effect import SwitchTimes, before_now, counted, explaining, extent, joined, latest
 from crowd_demo.profile import HISTORY, Profile
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.locality import Locality

@@ -17,9 +17,9 @@ from driven import Driven
 
 from crowd_demo.app import main
 from crowd_demo.app.compiling import compilers as module
-from crowd_demo.app.compiling import opening
+from crowd_demo.app.compiling import switching
 from crowd_demo.app.compiling.compilers import Compilers
-from crowd_demo.app.compiling.opening import CannotOpenError, Opening
+from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
@@ -64,7 +64,7 @@ def test_techniques_start_as_the_configuration_says_and_the_window_stays_as_it_i
     driven.frames(2)
     driven.open("birds")
     program = driven.program
-    assert program.looks.now.hud == "compact" and not program.timeline_shown
+    assert program.panels.now.hud == "compact" and not program.timeline_shown
     assert program.sim.optimizations.blitter == "compiled"
     assert screen().get_size() == program.camera.size == (500, 300)
     assert program.camera.zoom == pytest.approx(0.97 * 300 / 600), "the whole world fits into the window that is there"
@@ -114,7 +114,7 @@ def test_too_little_memory_is_a_notice(driven: Driven, monkeypatch: pytest.Monke
     def build(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(opening, "build", build)
+    monkeypatch.setattr(switching, "build", build)
     driven.program.open_scenario("birds")
     driven.until(lambda: "birds: too little memory for it beside the present crowd" in driven.status().notices)
 
@@ -123,7 +123,7 @@ def test_another_error_is_no_notice(driven: Driven, monkeypatch: pytest.MonkeyPa
     def build(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(opening, "build", build)
+    monkeypatch.setattr(switching, "build", build)
     driven.program.open_scenario("birds")
     with pytest.raises(ZeroDivisionError):
         driven.until(lambda: False)

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 from driven import PATIENCE_S, Driven
 
-from crowd_demo.app.compiling import quick_start
+from crowd_demo.app.compiling import compilers
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.quick_start import MOST_AGENTS, quick_values
+from crowd_demo.app.compiling.compilers import QUICK_AGENTS, quick_values
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.recording.saves import newest, read_save
 from crowd_demo.compute.jit import Call, call
@@ -29,7 +29,7 @@ QUICK = {technique.path: technique.quick for technique in TECHNIQUES if techniqu
 
 @pytest.fixture
 def on_disk(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[Call], bool]], None]:
-    return lambda is_there: monkeypatch.setattr(quick_start, "is_on_disk", is_there)
+    return lambda is_there: monkeypatch.setattr(compilers, "is_on_disk", is_there)
 
 
 @pytest.mark.quick
@@ -66,7 +66,7 @@ def test_a_start_is_quick_where_that_saves_kernels(on_disk: Callable[[Callable[[
 
     on_disk(lambda call: False)
     assert chosen() == QUICK
-    assert chosen(agents=MOST_AGENTS + 1) == {}
+    assert chosen(agents=QUICK_AGENTS + 1) == {}
     assert chosen(optimizations=with_values(config.optimizations, QUICK)) == {}, "nothing would follow"
     on_disk(lambda call: call.name.isdigit())
     assert chosen() == {}, "it would compile more"
@@ -82,7 +82,7 @@ def frames_until(driven: Driven, done: Callable[[], bool]) -> None:
 
 
 def test_the_configured_values_follow_and_the_crowd_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quick_start, "quick_values", lambda config, ahead, calls: QUICK)
+    monkeypatch.setattr(compilers, "quick_values", lambda config, ahead, calls: QUICK)
     driven = Driven(quick=True)
     program, sim, techniques = driven.program, driven.program.sim, driven.program.techniques
     assert techniques.beginning

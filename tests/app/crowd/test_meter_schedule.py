@@ -112,10 +112,10 @@ def test_exact_techniques_leave_the_errors_as_they_are(watch: Watch, read: list[
 
 def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.app.crowd.meter_schedule.PAUSE", 0)
-    driven.program.looks.next_mode(backwards=True)
+    driven.program.panels.next_mode(backwards=True)
     driven.frames(6)
     assert not any(driven.status().readings)
-    driven.program.looks.next_mode()
+    driven.program.panels.next_mode()
     driven.program.time.paused = True
     driven.frames(6)
     assert not any(driven.status().readings)
@@ -143,7 +143,7 @@ def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, m
 def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
     driven.frames(3)
     assert any(reading is not None for reading in driven.status().readings)
-    driven.program.looks.next_mode(backwards=True)
+    driven.program.panels.next_mode(backwards=True)
     driven.program.crowd.restart()
     driven.frames(2)
     assert not any(driven.status().readings)

@@ -147,7 +147,7 @@ def test_dragging_a_number_changes_it(driven: Driven) -> None:
 def test_sections_fold_by_mouse_and_by_the_menu(driven: Driven) -> None:
     driven.frames(2)
     click(driven, find(driven, Target("fold", "graph")))
-    assert driven.program.looks.now.folded == {"graph"}
+    assert driven.program.panels.now.folded == {"graph"}
     driven.frames()
     driven.perform(Do("menu"))
     driven.press("down")

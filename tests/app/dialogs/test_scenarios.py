@@ -10,7 +10,7 @@ import pytest
 from damages import make_fifo
 from driven import Driven
 
-from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
+from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.theme import PAD

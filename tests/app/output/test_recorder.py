@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.output.recorder import OFTEN, Recorder
-from crowd_demo.app.output.report import stages
+from crowd_demo.app.output.report import OFTEN, Recorder, stages
 from crowd_demo.profile import Profile
 
 pytestmark = pytest.mark.quick

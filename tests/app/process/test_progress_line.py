@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from crowd_demo.app.process.progress_line import REDRAW_EVERY_S, ProgressLine
-from crowd_demo.app.process.streams import ERASE
+from crowd_demo.app.process.streams import ERASE, REDRAW_EVERY_S, ProgressLine
 
 pytestmark = pytest.mark.quick
 
@@ -16,7 +15,7 @@ pytestmark = pytest.mark.quick
 def test_a_terminal_has_one_line_and_others_get_one_now_and_then(
         monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], terminal: bool, every_s: float) -> None:
     clock = [0.0]
-    monkeypatch.setattr("crowd_demo.app.process.progress_line.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("crowd_demo.app.process.streams.time.monotonic", lambda: clock[0])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
     with ProgressLine("ensemble", 60.0) as line:
         for _ in range(100):

@@ -24,7 +24,7 @@ from crowd_demo.app.recording.format import (
     read_recording,
     sealed_line,
 )
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player
 from crowd_demo.cli import main
 from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config

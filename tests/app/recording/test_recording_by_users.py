@@ -13,7 +13,7 @@ from driven import Driven
 from recorded_run import replayed
 
 from crowd_demo.app.recording.format import End, read_recording, sealed_line
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.recording.saves import write_save
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
@@ -172,7 +172,7 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     assert program.sim.agents.count == count and program.sim.optimizations.neighbours != "none"
     assert program.sim.tick == tick + 6 and "this is a replay: it takes no changes" in driven.status().notices
     driven.press("tab")
-    assert program.looks.now.hud != "full"
+    assert program.panels.now.hud != "full"
     while not program.time.paused:
         driven.frames()
     assert program.crowd.player.parted is None and program.sim.tick == script.parts[-1].end

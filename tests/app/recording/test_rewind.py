@@ -10,7 +10,7 @@ from driven import Driven
 
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.recording.format import read_recording
-from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.recording import Player
 from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.layout import bar_of

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowd_demo.app.screen.notices import NOTICE_S, Notices
-from crowd_demo.app.screen.welcome import LASTS_S, TOPIC, welcome
+from crowd_demo.app.screen.notices import NOTICE_S, WELCOME, WELCOME_S, Notices, welcome
 
 pytestmark = pytest.mark.quick
 
@@ -45,9 +44,9 @@ def test_a_window_says_first_which_keys_to_press(clock: list[float]) -> None:
     notices = Notices()
     welcome(notices, {"simd": ("2",), "tour": ("f3",), "help": ()})
     assert notices.present() == ["Press 2 for SIMD lanes, F3 for a tour"]
-    clock[0] += LASTS_S - 0.1
-    assert notices.present() and LASTS_S > NOTICE_S
-    notices.drop(TOPIC)
+    clock[0] += WELCOME_S - 0.1
+    assert notices.present() and WELCOME_S > NOTICE_S
+    notices.drop(WELCOME)
     assert notices.present() == []
 
 

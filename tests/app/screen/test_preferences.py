@@ -12,7 +12,7 @@ import pytest
 
 from crowd_demo.app.recording.saves import with_overrides
 from crowd_demo.app.screen import preferences as module
-from crowd_demo.app.screen.looks import HudLooks
+from crowd_demo.app.screen.panels import PanelControls
 from crowd_demo.app.screen.preferences import HEADER, Preferences, PreferencesError, Values, read, user_file
 from crowd_demo.config.loader import Source, load_config, parse_overrides
 from crowd_demo.config.model import WindowSettings
@@ -180,20 +180,20 @@ def test_a_saved_crowd_leaves_the_preferences_what_its_configuration_did_not_set
 
 def test_what_is_changed_in_the_window_is_preferred_and_nothing_else(file: Path) -> None:
     preferences = Preferences(file, NEVER_S)
-    looks = HudLooks(preferences, preferences.window(configured("window.theme=light", "window.hud=off")))
-    looks.resize(1)
-    looks.fold("graph")
-    looks.fit_graph()
+    panels = PanelControls(preferences, preferences.window(configured("window.theme=light", "window.hud=off")))
+    panels.resize(1)
+    panels.fold("graph")
+    panels.fit_graph()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}
-    looks.next_theme()
-    looks.next_mode()
+    panels.next_theme()
+    panels.next_mode()
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "folded": ("graph",)}  # dark and full: usual
-    looks.next_mode()
-    looks.unfold("graph")
+    panels.next_mode()
+    panels.unfold("graph")
     assert preferences.values.model_dump(exclude_defaults=True) == {"scale": 1.1, "hud": "compact"}
     preferences.close()
-    again = HudLooks(Preferences(file), Preferences(file).window(configured()))
-    assert again.now._replace(opened=()) == looks.now._replace(opened=(), theme="dark", graph_fits=0)
+    again = PanelControls(Preferences(file), Preferences(file).window(configured()))
+    assert again.now._replace(opened=()) == panels.now._replace(opened=(), theme="dark", graph_fits=0)
 
 
 @pytest.mark.parametrize(("given", "mode"), [("true", "full"), ("false", "off"), ("compact", "compact"), ("off", "off")])

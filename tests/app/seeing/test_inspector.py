@@ -8,7 +8,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.input.commands import Click, SelectBox
-from crowd_demo.app.seeing.inspector import spared
+from crowd_demo.app.seeing.overlays import spared
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import Inspection
 from crowd_demo.sim.actions import Populate

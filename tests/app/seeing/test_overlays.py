@@ -85,7 +85,7 @@ def test_the_flow_field_is_that_of_the_destination_under_the_cursor(driven: Driv
     fields, camera = driven.program.sim.world.flow_fields.fields, driven.program.camera
     for goal in range(2):
         driven.program.overlays.cursor = camera.world_to_screen(float(fields.goal_x[goal]), float(fields.goal_y[goal]))
-        driven.program.overlays.draw(screen(), driven.program.looks.now)
+        driven.program.overlays.draw(screen(), driven.program.panels.now)
         assert f"destination {goal}" in driven.program.overlays.legend_items[0].text
 
 

@@ -7,8 +7,7 @@ from driven import Driven
 
 from crowd_demo.app.input.commands import SelectBox
 from crowd_demo.app.screen.window import screen
-from crowd_demo.app.seeing.second_crowd import SecondCrowd
-from crowd_demo.app.seeing.side_by_side import other_value
+from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.registry.techniques import BY_PATH
 
 CTRL, SHIFT = pygame.KMOD_LCTRL, pygame.KMOD_LSHIFT

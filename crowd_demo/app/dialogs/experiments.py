@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from crowd_demo.app.compiling.ahead import Ahead, compile_missing
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
-from crowd_demo.app.experiments.dialogs import AblationDialog, LargestDialog, MeasurementDialog
-from crowd_demo.app.experiments.slices import Running
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.dialogs.experiment_dialogs import AblationDialog, LargestDialog, MeasurementDialog
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
-from crowd_demo.app.process.heap import give_back_freed
+from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
@@ -25,14 +23,7 @@ from crowd_demo.registry.techniques import BY_PATH, yaml_word
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.snapshot import Snapshot
 
-
-class RunningDialog(Dialog, Protocol):
-    """The dialog of an experiment, which goes on while it is open."""
-
-    running: Running
-
-    def ended(self) -> None:
-        """It is over."""
+AnyDialog = AblationDialog | LargestDialog | MeasurementDialog
 
 
 class Experiments:
@@ -47,7 +38,7 @@ class Experiments:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
         self._screen, self._open_dialog, self._keep = screen, open_dialog, keep
-        self._dialog: RunningDialog | None = None
+        self._dialog: AnyDialog | None = None  # of the experiment that runs
 
     @property
     def actions(self) -> KeyActions:
@@ -80,7 +71,7 @@ class Experiments:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
         self._begin(lambda: LargestDialog(self._largest, self._notices.add, self._repeat("largest --ladder")))
 
-    def _begin(self, make: Callable[[], AblationDialog | LargestDialog | MeasurementDialog]) -> None:
+    def _begin(self, make: Callable[[], AnyDialog]) -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""
         if self._techniques.switcher.pending:
             self._notices.add("still compiling a technique: measure it when it is there", "experiment")

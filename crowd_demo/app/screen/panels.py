@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowd_demo.app.input.actions import KeyAction, KeyActions
+from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.config.model import HudSettings
 from crowd_demo.render.hud.status import PanelSettings
@@ -15,7 +15,7 @@ THEMES = ("dark", "light")
 UNITS = ("fps", "ms")
 
 
-class HudLooks:
+class PanelControls:
     """`now` is what the HUD draws by; what is changed becomes a preference."""
 
     def __init__(self, preferences: Preferences, window: HudSettings) -> None:

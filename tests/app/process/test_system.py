@@ -8,13 +8,13 @@ import sys
 
 import pytest
 
-from crowd_demo.app.process.heap import importing
+from crowd_demo.app.process.system import importing
 
 pytestmark = pytest.mark.quick
 
 FIRST = """
 import gc
-from crowd_demo.app.process.heap import importing
+from crowd_demo.app.process.system import importing
 with importing():
     assert not gc.isenabled()
     import numba

@@ -1,19 +1,27 @@
 """The dialogs of experiments: each shows the progress and a table of the results, which can be saved as JSON.
 
 Esc stops an experiment and keeps the results so far; once it is over, Esc closes the table.
+
+The worker's thread runs the experiment slice by slice. Between slices the window is drawn and events are read, so
+nothing runs beside what is measured; only a slice that takes long, such as compiling a kernel or a step of brute
+force, is not waited for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from crowd_demo.app.experiments.slices import Running
+from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report
+from crowd_demo.app.process.worker import Worker
 from crowd_demo.measure.ablation import Ablation, Measurement
-from crowd_demo.measure.experiment import Experiment
+from crowd_demo.measure.experiment import Experiment, InSlices, Progress
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.techniques import BY_PATH
@@ -25,6 +33,7 @@ Kind = TypeVar("Kind", bound=Experiment)
 Tell = Callable[[str, str], object]  # a line, and what it is about
 STILL = "The crowd on the screen stands still meanwhile, or it would be measured too."
 LOOKING = ("f11", "f12", "tab")  # keys that the program gets while an experiment runs
+SLICES_S = 0.1  # how long slices run before the window is drawn again
 
 
 class ExperimentDialog(Generic[Kind]):
@@ -165,3 +174,47 @@ class LargestDialog(ExperimentDialog[Largest]):
 def colour_of(pair: Pair) -> Colour:
     """Green for what buys something, amber for what costs."""
     return {"faster": GOOD, "slower": WARM}.get(pair.verdict, DIM)
+
+
+class Running:
+    """The slices of an experiment; `make` is called in the worker's thread, where the crowd can be read."""
+
+    def __init__(self, make: Callable[[], InSlices]) -> None:
+        self.progress = Progress("starting", 0.0)
+        self.over = False
+        self.refused = ""  # why it cannot be done
+        self._slices = self._all(make)
+        self._job: Future[bool] | None = None
+
+    def stop(self) -> None:
+        """Stop it; its results so far remain. A slice that is under way runs to its end."""
+        self.over = True
+        self._slices = iter(())
+
+    def advance(self, worker: Worker) -> None:
+        """Run slices for `SLICES_S`. Raises what a slice raises, but for a ValueError, which is kept as a refusal."""
+        end = time.monotonic() + SLICES_S
+        while not self.over and (left := end - time.monotonic()) > 0:
+            self._job = self._job or worker.submit(self._slice)
+            with suppress(TimeoutError):
+                self._job.exception(left)
+            if not self._job.done():
+                return
+            job, self._job = self._job, None
+            self.over = self.over or not job.result()
+
+    def _all(self, make: Callable[[], InSlices]) -> Iterator[Progress]:
+        yield self.progress
+        yield from make().run()
+
+    def _slice(self) -> bool:
+        """Run one; return whether there is another."""
+        try:
+            with eager_threads():  # so that the window responds while a kernel is compiled
+                self.progress = next(self._slices)
+        except StopIteration:
+            return False
+        except ValueError as error:
+            self.refused = str(error)
+            return False
+        return True

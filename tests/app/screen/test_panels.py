@@ -1,0 +1,50 @@
+"""How the user changes the HUD."""
+
+from __future__ import annotations
+
+import pytest
+
+from crowd_demo.app.screen.panels import SCALES, PanelControls
+from crowd_demo.app.screen.preferences import Preferences
+from crowd_demo.config.model import HudSettings
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def panels() -> PanelControls:
+    return PanelControls(Preferences(), HudSettings.model_validate({}))
+
+
+def test_modes_themes_and_units_go_round(panels: PanelControls) -> None:
+    modes = [panels.now.hud]
+    for _ in range(3):
+        panels.next_mode()
+        modes.append(panels.now.hud)
+    assert modes == ["full", "compact", "off", "full"]
+    panels.next_mode(backwards=True)
+    assert panels.now.hud == "off"
+    panels.next_theme()
+    panels.next_units()
+    assert (panels.now.theme, panels.now.units) == ("light", "ms")
+
+
+def test_sizes_have_a_least_and_a_most(panels: PanelControls) -> None:
+    panels.resize(1)
+    assert panels.now.scale == 1.1
+    for direction, end in ((1, SCALES[-1]), (-1, SCALES[0])):
+        for _ in range(30):
+            panels.resize(direction)
+        assert panels.now.scale == end
+    panels.resize(0)
+    assert panels.now.scale == 1.0
+
+
+def test_what_is_unfolded_last_is_the_last_to_be_folded_for_room(panels: PanelControls) -> None:
+    panels.fold("graph")
+    panels.unfold("memory")
+    panels.unfold("graph")
+    panels.unfold("memory")
+    assert panels.now.folded == frozenset() and list(panels.now.opened) == ["graph", "memory"]
+    panels.fold("memory")
+    assert panels.now.folded == {"memory"} and list(panels.now.opened) == ["graph"]
