@@ -1,0 +1,17 @@
+"""What the package adds. Nothing heavy is imported here: `crowd-demo --help` reads this file."""
+
+from pathlib import Path
+
+from crowd_demo.registry.entries import OverlayEntry, Plugin, StageEntry, Technique
+
+PLUGIN = Plugin(
+    techniques=(
+        Technique("census", (False, True), False, exact=True, label="census", why="count who stands in the left half",
+                  stage="census"),
+        Technique("brake", (0, 1, 2), 0, exact=False, label="brake", why="take so many tenths of everybody's speed, each step",
+                  stage="brake", key="'", inactive=lambda situation: situation.get("census") is True),
+    ),
+    stages=(StageEntry("old_toys.census:Census", after="move"), StageEntry("old_toys.census:Brake", after="see")),
+    overlays=(OverlayEntry("centre", "mark the middle of the world", "old_toys.centre:draw_centre", key="z"),),
+    scenarios=Path(__file__).parent / "scenarios",
+)
