@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
-from typing import IO, Any
+from typing import IO
 
 from crowd_demo.app.compiling import compile_process
 from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
@@ -27,7 +27,7 @@ from crowd_demo.config.optimizations import Optimizations
 
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
-OWN_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # so copies can be given a niceness, too
+OWN_GROUP = None if sys.platform == "win32" else 0  # so that copies can be given a niceness, too
 
 
 class Conversation:
@@ -85,7 +85,7 @@ class Source:
 
     def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
         process = child.start(compile_process.__name__, work, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
-                              **OWN_GROUP)
+                              process_group=OWN_GROUP)
         self._processes.append(process)
         set_niceness(process, self._niceness)
         return process

@@ -11,13 +11,13 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TextIO
+from typing import TextIO, TypedDict, Unpack
 
 if sys.platform == "win32":
     NO_CONSOLE = subprocess.CREATE_NO_WINDOW
@@ -25,8 +25,19 @@ else:
     NO_CONSOLE = 0
 
 
-def start(module: str, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    """Run `main(*arguments)` of a module in another process; the options are those of Popen. Raises OSError."""
+class Options(TypedDict, total=False):
+    """Of Popen, that may be given."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    env: Mapping[str, str]
+    process_group: int | None
+    start_new_session: bool
+
+
+def start(module: str, *arguments: str, **options: Unpack[Options]) -> subprocess.Popen[str]:
+    """Run `main(*arguments)` of a module in another process. Raises OSError."""
     command = [sys.executable, "-P", __file__, json.dumps(sys.path), module, *arguments]
     return subprocess.Popen(command, encoding="utf-8", creationflags=NO_CONSOLE, **options)
 
