@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crowd_demo.registry.entries import OverlayEntry, Plugin, StageEntry, Technique
+from crowd_demo.registry.entries import BehaviourEntry, OverlayEntry, Plugin, StageEntry, Technique
 
 PLUGIN = Plugin(
     techniques=(
@@ -11,6 +11,8 @@ PLUGIN = Plugin(
         Technique("brake", (0, 1, 2), 0, exact=False, label="brake", why="take so many tenths of everybody's speed, each step",
                   stage="brake", key="'", inactive=lambda situation: situation.get("census") is True),
     ),
+    behaviours=(BehaviourEntry("gnats", "gnats that follow", "toys.settings:GnatSettings", "toys.gnats:Gnats",
+                               "crowd_demo.render.figures.birds:BirdFigures"),),
     stages=(StageEntry("toys.census:Census", after="move"), StageEntry("toys.census:Brake", after="see")),
     overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="z"),),
     scenarios=Path(__file__).parent / "scenarios",
