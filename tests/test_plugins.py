@@ -135,6 +135,14 @@ def test_an_approximate_technique_changes_the_crowd_alike_for_any_threads(enviro
     assert braked[0] == braked[1] != report(environment)["state_hash"]
 
 
+def test_a_behaviour_that_was_written_by_hand_has_one_hash(environment: dict[str, str]) -> None:
+    """What others observe of its agents is a tuple of floats and ints, as before such things could be declared."""
+    gnats = [report(environment, "--set", "behaviour=gnats", "--set", f"optimizations.simd={simd}", "--set",
+                    f"optimizations.neighbours={structure}") for simd, structure in (("true", "sorted"), ("false", "none"))]
+    assert gnats[0]["state_hash"] == gnats[1]["state_hash"]
+    assert gnats[0]["counters"]["neighbours_per_agent"] > 0  # type: ignore[index]
+
+
 def test_a_mistake_is_one_line(environment: dict[str, str]) -> None:
     done = crowd_demo(environment, "--config", "toytown", "--set", "optimizations.brake=3")
     assert done.returncode == 2 and done.stderr == (

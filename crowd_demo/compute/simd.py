@@ -27,7 +27,7 @@ from numba.core.typing.templates import AbstractTemplate, Signature, infer_globa
 from numba.extending import intrinsic, lower_cast, models, register_model
 
 from crowd_demo.compute.arrays import Float, Int
-from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType
+from crowd_demo.compute.formula import FRACTION, WHOLE, NumberType, formula
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
 from crowd_demo.compute.llvm import I32, repeat
@@ -202,10 +202,10 @@ def bits(context, value, shift, mask):
     return None
 
 
-@device
+@formula
 def quotient(value: Int, by: int) -> Int:
     """value // by, of whole numbers from 0 on; the quotient must be below 2**22, for it is first found in float32."""
-    near = to_int(to_float(value) * (np.float32(1.0) / np.float32(by)))
+    near = to_int(to_float(value) * (1 / np.float32(by)))
     rest = value - near * by
     near = select(rest < 0, near - 1, near)
     return select(rest < 0, near, select(rest < by, near, near + 1))
@@ -248,14 +248,14 @@ def _guess_inverse_root(context, value):
     return value(value), code
 
 
-@device
+@formula
 def inverse_root(value: Float) -> Float:
     """1 / sqrt(value), less by 0.18 % at most, by one step of Newton's: a root and a division take lanes longer.
 
     Of 0 it is a number around 2e19, not infinity.
     """
     guess = _guess_inverse_root(value)
-    return guess * (np.float32(1.5) - np.float32(0.5) * value * guess * guess)
+    return guess * (1.5 - 0.5 * value * guess * guess)
 
 
 @intrinsic
@@ -277,10 +277,10 @@ def bits_xor(context, value, key):
     return value(value, types.int32), code
 
 
-@device
+@formula
 def chance(identity: Int, key: Int) -> Float:
     """Uniform in [-1, 1), for one id or for sixteen; `key` stands for (seed, tick, purpose), see hashing.py."""
-    return to_float(scramble(bits_xor(identity, key))) * np.float32(2.0**-31)
+    return to_float(scramble(bits_xor(identity, key))) * 2.0**-31
 
 
 @intrinsic

@@ -5,18 +5,17 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.dispatch import implements
-from crowd_demo.compute.simd import no_sum, root, select, splat, to_float, to_int, wrap32
+from crowd_demo.compute.simd import no_sum, root, select, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import pick
 from crowd_demo.sim.behaviours import steering
 from crowd_demo.sim.behaviours.base import Behaviour
-from crowd_demo.sim.behaviours.positions import sees_positions
 from crowd_demo.sim.interaction import pairwise
 from crowd_demo.sim.store.columns import MovingColumns
 from crowd_demo.sim.world import Needs
 
 # --- rules -----------------------------------------------------------------------------------------------------------
 
-@sees_positions
+@pairwise.observes("x", "y")
 class MothRules(NamedTuple):
     radius_sq: np.float32
     lamps: np.float32
@@ -37,23 +36,20 @@ def no_sums(rules, like):
 @implements(pairwise.accumulate, MothRules)
 def accumulate(rules, me, other, sums):
     count, sum_x, sum_y = sums
-    dx, dy = me[0] - other[0], me[1] - other[1]
-    near, none = dx * dx + dy * dy < rules.radius_sq, splat(np.int32(0), me[0])
-    return (count + select(near, splat(np.int32(1), me[0]), none),
-            sum_x + select(near, to_int(dx * np.float32(256)), none),
-            sum_y + select(near, to_int(dy * np.float32(256)), none))
+    dx, dy = me.x - other.x, me.y - other.y
+    near = dx * dx + dy * dy < rules.radius_sq
+    return (count + select(near, 1, 0), sum_x + select(near, to_int(dx * 256), 0), sum_y + select(near, to_int(dy * 256), 0))
 
 
 @implements(pairwise.finish, MothRules)
 def finish(rules, me, sums):
-    neighbours = wrap32(sums[0]) - splat(np.int32(rules.radius_sq > 0), me[0])  # a moth has met itself too
-    unit = np.float32(1 / 256)
-    return to_float(wrap32(sums[1])) * unit, to_float(wrap32(sums[2])) * unit, wrap32(neighbours)
+    neighbours = wrap32(sums[0]) - select(rules.radius_sq > 0, 1, 0)  # a moth has met itself too
+    return to_float(wrap32(sums[1])) * (1 / 256), to_float(wrap32(sums[2])) * (1 / 256), wrap32(neighbours)
 
 
 @implements(pairwise.perceive, MothRules)
 def perceive(rules, me, other):
-    dx, dy = me[0] - other[0], me[1] - other[1]
+    dx, dy = me.x - other.x, me.y - other.y
     distance_sq = dx * dx + dy * dy
     return distance_sq < rules.radius_sq, distance_sq
 
@@ -62,14 +58,13 @@ def perceive(rules, me, other):
 
 @implements(steering.steer, MothRules)
 def steer(rules, ground, columns, at, x, y, vx, vy):
-    half = np.float32(0.5)  # a lamp stands in the middle of each square of the map
-    to_x = (to_float(to_int(x * rules.inv_lamps)) + half) * rules.lamps - x
-    to_y = (to_float(to_int(y * rules.inv_lamps)) + half) * rules.lamps - y
+    to_x = (to_float(to_int(x * rules.inv_lamps)) + 0.5) * rules.lamps - x  # to the middle of a square, where a lamp is
+    to_y = (to_float(to_int(y * rules.inv_lamps)) + 0.5) * rules.lamps - y
     push_x, push_y = pick(columns.push_x, at, x), pick(columns.push_y, at, x)
-    vx = vx + rules.dt * (rules.pull * (to_x - half * to_y) + rules.separate * push_x)
-    vy = vy + rules.dt * (rules.pull * (to_y + half * to_x) + rules.separate * push_y)
+    vx = vx + rules.dt * (rules.pull * (to_x - 0.5 * to_y) + rules.separate * push_x)
+    vy = vy + rules.dt * (rules.pull * (to_y + 0.5 * to_x) + rules.separate * push_y)
     speed_sq = vx * vx + vy * vy
-    scale = rules.speed / root(select(speed_sq > np.float32(1e-6), speed_sq, splat(np.float32(1), x)))
+    scale = rules.speed / root(select(speed_sq > 1e-6, speed_sq, 1))
     return vx * scale, vy * scale
 
 

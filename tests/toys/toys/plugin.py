@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from crowd_demo.registry.entries import ColourEntry, OverlayEntry, Plugin, Situation, StageEntry, Technique
+from crowd_demo.registry.entries import BehaviourEntry, ColourEntry, OverlayEntry, Plugin, Situation, StageEntry, Technique
 
 
 def is_inactive(situation: Situation) -> bool:
@@ -19,6 +19,8 @@ PLUGIN = Plugin(
         Technique("brake", (0, 1, 2), 0, exact=False, label="brake", why="take so many tenths of everybody's speed, each step",
                   stage="brake", key="'", inactive=is_inactive),
     ),
+    behaviours=(BehaviourEntry("gnats", "gnats that follow", "toys.settings:GnatSettings", "toys.gnats:Gnats",
+                               "crowd_demo.render.figures.birds:BirdFigures"),),
     stages=(StageEntry("toys.census:Census", after="move"), StageEntry("toys.census:Brake", after="see")),
     overlays=(OverlayEntry("centre", "mark the middle of the world", "toys.centre:draw_centre", key="z"),),
     colours=(ColourEntry("plain", "all agents alike", "toys.mishaps:Plain"),),
