@@ -25,11 +25,10 @@ from crowd_demo.app.input.commands import (
 from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.canvas import Target, scale_for
 from crowd_demo.render.hud.layout import bar_of
+from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.status import Past
-from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline_bar import tick_at
 
 
 def perform(program: Program, command: PointerCommand) -> None:

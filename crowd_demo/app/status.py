@@ -5,9 +5,8 @@ from __future__ import annotations
 from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.program import Program
 from crowd_demo.measure.proof.pictures import View
-from crowd_demo.render.hud.minimap import MinimapView
-from crowd_demo.render.hud.status import Hovered, Status
-from crowd_demo.render.hud.timeline_bar import label
+from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 
 def status_of(program: Program, hovered: Hovered | None = None) -> Status:
@@ -26,7 +25,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
         tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
-        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.small_ground())
+        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None)
 
 

@@ -26,7 +26,7 @@ class WindowEvents:
         self.waiting: list[pygame.Event] = []
         self.pressed = False
         self.input = Input(bindings(keys), pygame.display.get_window_size())
-        self.pointer = Pointer(self._target_at, presenter.hud.mapped_at)
+        self.pointer = Pointer(self._target_at, presenter.hud.minimap.world_at)
         self._program, self._presenter = program, presenter
         self._show_keys()
 

@@ -1,6 +1,7 @@
 """The help screen: every key of the present bindings by what one wants to do; for techniques also why they exist.
 
-All groups flow through balanced columns, as many as give the largest text. It is rendered once for each size of the window.
+All groups flow through balanced columns, as many as give the largest text. It is rendered once for each size of the
+window.
 """
 
 from __future__ import annotations
@@ -14,8 +15,22 @@ import pygame
 from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, by_heading
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import Canvas, Pen
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
+from crowd_demo.render.hud.canvas import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    LARGE,
+    NORMAL,
+    PAD,
+    SHADE,
+    SHEET,
+    SMALL,
+    TEXT,
+    WARM,
+    Canvas,
+    Pen,
+)
 
 Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown
 

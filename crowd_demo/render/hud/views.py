@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.render.hud.canvas import Canvas, Pen
-from crowd_demo.render.hud.theme import (
+from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
     EDGE,
@@ -27,7 +26,9 @@ from crowd_demo.render.hud.theme import (
     SMALL,
     TEXT,
     TOUCHED,
+    Canvas,
     Colour,
+    Pen,
 )
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
