@@ -35,7 +35,7 @@ from crowd_demo.app.screen.window import open_window
 from crowd_demo.compute.jit import compile_calls, make_compiler_ready
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.overlays import OVERLAYS
@@ -165,7 +165,7 @@ def run_in_window(loop: Loop, condition: Callable[[], bool]) -> None:
 
 
 class Looking:
-    """An arm: frames that show something besides. A block answers the medians of a picture and of a frame, ms."""
+    """A variant: frames that show something besides. A block answers the medians of a picture and of a frame, ms."""
 
     def __init__(self, loop: Loop, colours: str = "looks", overlay: str = "") -> None:
         self._loop, self._colours, self._overlay = loop, colours, overlay
@@ -185,18 +185,18 @@ class Looking:
             program.act(self._overlay)
 
 
-def in_turns(arms: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
-    return collect(arms, interleave(arms, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
+def in_turns(variants: dict[str, Looking], frames: int) -> dict[str, list[tuple[float, float]]]:
+    return collect(variants, interleave(variants, [FRAMES_A_BLOCK] * (frames // FRAMES_A_BLOCK), FRAMES_A_BLOCK))
 
 
 def colour_modes(loop: Loop, frames: int) -> dict[str, Any]:
-    arms = {"": Looking(loop), **{name: Looking(loop, name) for name in COLOURS if name != "looks"}}
-    return {name: [picture for picture, _ in blocks] for name, blocks in in_turns(arms, frames).items()}
+    variants = {"": Looking(loop), **{name: Looking(loop, name) for name in COLOURS if name != "looks"}}
+    return {name: [picture for picture, _ in blocks] for name, blocks in in_turns(variants, frames).items()}
 
 
 def overlays(loop: Loop, frames: int) -> dict[str, Any]:
-    arms = {"": Looking(loop), **{name: Looking(loop, overlay=name) for name in OVERLAYS}}
-    return {name: [frame for _, frame in blocks] for name, blocks in in_turns(arms, frames).items()}
+    variants = {"": Looking(loop), **{name: Looking(loop, overlay=name) for name in OVERLAYS}}
+    return {name: [frame for _, frame in blocks] for name, blocks in in_turns(variants, frames).items()}
 
 
 OF_LOOP = {"arrays": arrays, "frames": frame_times, "keys": key_waits, "colours": colour_modes, "overlays": overlays}

@@ -25,7 +25,7 @@ DEPTH = 32  # bits a pixel
 
 
 def main() -> None:
-    answers = os.fdopen(os.dup(1), "w")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever libraries print is no answer
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
     config, overrides, *picture = sys.argv[1:]

@@ -15,18 +15,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from child_arm import ArmError, ChildArm, Timed
-from cold_arm import ColdArm
 from installs import Install, InstallError, at_commit, here
+from variants import ChildError, ChildVariant, ColdVariant
 
 from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
-from crowd_demo.cli.exits import exit_code
+from crowd_demo.cli.main import exit_code
 from crowd_demo.config.loader import ConfigError, parse_overrides
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.comparison import Comparison, Estimate, compare
+from crowd_demo.measure.comparison import (
+    BlockTimes,
+    Comparison,
+    Estimate,
+    Finished,
+    Outcome,
+    TimedBlock,
+    collect,
+    compare,
+    interleave,
+)
 from crowd_demo.measure.record import comparison_json, header
-from crowd_demo.measure.schedule import Finished, Outcome, collect, interleave
 from crowd_demo.measure.statistics import Interval
 from crowd_demo.profile import HISTORY
 
@@ -34,7 +41,7 @@ WARM_UP = 64  # frames: each kernel runs once, also that of a sort every 60 step
 Pair = tuple[Install, Install]  # the base, and the other
 Overrides = tuple[Mapping[str, object], Mapping[str, object]]  # of each of the two
 Found = dict[str, Comparison]  # by what was compared
-Blocks = dict[str, list[Block]]
+Blocks = dict[str, list[TimedBlock]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,7 +75,7 @@ def _main(args: argparse.Namespace) -> int:
         installs = at_commit(args.against, not args.no_install, args.extra), here(not args.no_install, args.extra)
         measure = measured_cold if args.cold else measured
         found = {config: measure(args, installs, config, (shared, {**shared, **own})) for config in configs}
-    except (ConfigError, InstallError, ArmError) as error:
+    except (ConfigError, InstallError, ChildError) as error:
         print(error, file=sys.stderr)
         return MISTAKEN
     if args.json:
@@ -90,15 +97,15 @@ def mistakes(args: argparse.Namespace) -> Iterator[str]:
 
 
 def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
-    """Frames and stages, once printed. Raises ArmError."""
+    """Frames and stages, once printed. Raises ChildError."""
     base, other = installs
     repeat = f"{base.name} again"
     with ExitStack() as running:
-        arms = {name: running.enter_context(ChildArm(install, config, overrides[which], not args.no_picture))
+        variants = {name: running.enter_context(ChildVariant(install, config, overrides[which], not args.no_picture))
                 for name, install, which in ((base.name, base, 0), (repeat, base, 0), (other.name, other, 1))}
-        turns = interleave(arms, [args.frames] * args.blocks, WARM_UP)
-        timed = collect(arms, watched(turns, config, (args.blocks + 1) * len(arms)))
-        ends = {name: arm.end() for name, arm in arms.items()}
+        turns = interleave(variants, [args.frames] * args.blocks, WARM_UP)
+        timed = collect(variants, watched(turns, config, (args.blocks + 1) * len(variants)))
+        ends = {name: variant.end() for name, variant in variants.items()}
     found = compared(timed, {name: state_hash for name, (state_hash, _) in ends.items()}, base.name, repeat)
     layers = ", ".join(f"{name} {layer}" for name, (_, layer) in ends.items())
     print(f"{config}: {args.blocks} blocks of {args.frames} frames each; threads: {layers}")
@@ -106,20 +113,20 @@ def measured(args: argparse.Namespace, installs: Pair, config: str, overrides: O
     return found
 
 
-def compared(timed: Mapping[str, Sequence[Timed]], hashes: Mapping[str, str], base: str, repeat: str) -> Found:
+def compared(timed: Mapping[str, Sequence[BlockTimes]], hashes: Mapping[str, str], base: str, repeat: str) -> Found:
     """By `frame` and by `stages`."""
-    frames: Blocks = {name: [each.frame for each in of_arm] for name, of_arm in timed.items()}
-    stages: Blocks = {name: [each.stages for each in of_arm] for name, of_arm in timed.items()}
+    frames: Blocks = {name: [each.frame for each in of_variant] for name, of_variant in timed.items()}
+    stages: Blocks = {name: [each.stages for each in of_variant] for name, of_variant in timed.items()}
     return {kind: compare(blocks, hashes, base, repeat) for kind, blocks in (("frame", frames), ("stages", stages))}
 
 
 def measured_cold(args: argparse.Namespace, installs: Pair, config: str, overrides: Overrides) -> Found:
-    """First starts, once printed. Raises ArmError."""
+    """First starts, once printed. Raises ChildError."""
     base, other = installs
-    arms = {install.name: ColdArm(install, config, own) for install, own in zip(installs, overrides, strict=True)}
-    starts = collect(arms, watched(interleave(arms, [1] * args.blocks), config, args.blocks * len(arms)))
-    found = {kind: compare({name: [each[kind] for each in of_arm] for name, of_arm in starts.items()},
-                           dict.fromkeys(arms, ""), base.name, base.name) for kind in ("wall", "cpu")}
+    variants = {install.name: ColdVariant(install, config, own) for install, own in zip(installs, overrides, strict=True)}
+    starts = collect(variants, watched(interleave(variants, [1] * args.blocks), config, args.blocks * len(variants)))
+    found = {kind: compare({name: [each[kind] for each in of_variant] for name, of_variant in starts.items()},
+                           dict.fromkeys(variants, ""), base.name, base.name) for kind in ("wall", "cpu")}
     rows = (row(f"{kind} s", results[base.name].step, results[other.name].step, 1e-3)
             for kind, (_, _, _, results) in found.items())
     print(f"{config}: {args.blocks} first starts each, to one frame", head(base.name, other.name), *rows, "", sep="\n")

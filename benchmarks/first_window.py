@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from child_arm import ArmError
 from installs import Install
+from variants import ChildError
 
 TOOLS = ("Xvfb", "xwd")
 SIZE = (1280, 720)
@@ -35,7 +35,7 @@ def missing_tools() -> list[str]:
 
 
 def first_start(install: Install, config: str, watched_s: float = 0.0) -> Seen:
-    """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ArmError."""
+    """Start with an empty cache, and watch until the crowd moves, or at least so long. Raises ChildError."""
     with _screen() as display, tempfile.TemporaryDirectory() as cache:
         environment = {**install.environment, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", "CROWD_DEMO_CACHE": cache,
                        "CROWD_DEMO_PREFERENCES": ""}
@@ -55,7 +55,7 @@ def _watch(process: subprocess.Popen[bytes], display: str, began: float, watched
     while not moving_s or time.monotonic() - began < watched_s:
         now_s = time.monotonic() - began
         if process.poll() is not None or now_s > PATIENCE_S:
-            raise ArmError("no crowd was seen")
+            raise ChildError("no crowd was seen")
         if not moving_s:
             pixels = _middle(display)
             colours = len(set(pixels))
@@ -77,7 +77,7 @@ def _screen() -> Iterator[str]:
                               pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
+        with os.fdopen(read, encoding="utf-8") as told:
             yield f":{told.readline().strip()}"
     finally:
         server.terminate()
@@ -97,7 +97,7 @@ def _with_children(pid: int) -> Iterator[int]:
     yield pid
     try:
         for task in Path(f"/proc/{pid}/task").iterdir():
-            for child in (task / "children").read_text().split():
+            for child in (task / "children").read_text("utf-8").split():
                 yield from _with_children(int(child))
     except OSError:
         return  # it has ended
@@ -106,7 +106,7 @@ def _with_children(pid: int) -> Iterator[int]:
 def _proportional_mb(pid: int) -> float:
     """0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text("utf-8")
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("Pss:")), 0.0)

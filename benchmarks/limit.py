@@ -25,16 +25,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from child_arm import ArmError, ChildArm
 from installs import HERE, ROOT, InstallError, from_sources
+from variants import ChildError, ChildVariant
 
 from crowd_demo.app.process.exit_codes import FINE, MISTAKEN
 from crowd_demo.cli.arguments import Parser, count, unwritable
-from crowd_demo.cli.exits import exit_code
-from crowd_demo.measure.arm import Arm
-from crowd_demo.measure.machine import machine
-from crowd_demo.measure.record import header, interval_json
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.cli.main import exit_code
+from crowd_demo.measure.comparison import Variant, collect, interleave
+from crowd_demo.measure.record import header, interval_json, machine
 from crowd_demo.measure.statistics import Interval, ratio_interval
 
 SOURCE = Path(__file__).with_name("limit.cpp")
@@ -71,28 +69,28 @@ class Found(NamedTuple):
     paired: Interval
 
 
-class LimitArm:
-    """The C program. Raises ArmError when it fails."""
+class LimitVariant:
+    """The C program. Raises ChildError when it fails."""
 
     def __init__(self, program: Path, agents: int, threads: int) -> None:
         self.program, self.agents, self.threads = program, agents, threads
 
     def run(self, steps: int) -> Times:
         command = [str(self.program), str(self.agents), str(self.threads), str(steps + NOT_COUNTED)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **SLEEPING})
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", env={**os.environ, **SLEEPING})
         if done.returncode:
-            raise ArmError(f"limit.cpp: ended with code {done.returncode}")
+            raise ChildError(f"limit.cpp: ended with code {done.returncode}")
         found = json.loads(done.stdout)
         return Times(found["ms_min"], found["ms_med"])
 
 
-class OurArm(NamedTuple):
+class OurVariant(NamedTuple):
     """The program of this repository."""
 
-    child: ChildArm
+    child: ChildVariant
 
     def run(self, steps: int) -> Times:
-        """Raises ArmError."""
+        """Raises ChildError."""
         step_ms = self.child.run(steps).frame.times_ms["step"]
         return Times(float(step_ms.min()), float(np.median(step_ms)))
 
@@ -119,19 +117,19 @@ def compiled(folder: Path) -> Path:
     if not compiler or not shutil.which(compiler):
         raise SkippedError("there is no C++ compiler")
     program = folder / "limit"
-    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, text=True)
+    done = subprocess.run([compiler, *FLAGS, str(SOURCE), "-o", str(program)], capture_output=True, encoding="utf-8")
     if done.returncode:
         raise SkippedError(f"{compiler} cannot compile limit.cpp: {(done.stderr.strip().splitlines() or ['no message'])[0]}")
     return program
 
 
 def measured(program: Path, agents: int, threads: int, blocks: int) -> Found:
-    """Raises ArmError."""
+    """Raises ChildError."""
     install = from_sources(HERE, ROOT)
     install = replace(install, environment={**install.environment, **SLEEPING})
-    with ChildArm(install, "20k-flock", settings(agents, threads), picture=False) as child:
-        arms: dict[str, Arm[Times]] = {"c": LimitArm(program, agents, threads), "ours": OurArm(child)}
-        times = collect(arms, interleave(arms, [steps_of(agents)] * blocks, WARM_UP))
+    with ChildVariant(install, "20k-flock", settings(agents, threads), picture=False) as child:
+        variants: dict[str, Variant[Times]] = {"c": LimitVariant(program, agents, threads), "ours": OurVariant(child)}
+        times = collect(variants, interleave(variants, [steps_of(agents)] * blocks, WARM_UP))
     return concluded(agents, threads, times["c"], times["ours"])
 
 
@@ -182,7 +180,7 @@ def _main(args: argparse.Namespace) -> int:
                     print(row(found[-1]), flush=True)
         except SkippedError as skip:
             print(f"limit: skipped: {skip}")
-        except (ArmError, InstallError) as error:
+        except (ChildError, InstallError) as error:
             print(error, file=sys.stderr)
             return MISTAKEN
     if args.json:

@@ -13,14 +13,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from child_arm import ArmError
 from installs import InstallError
 from targets import TARGETS
 from targets.base import Found, Session, SkippedError, Target
+from variants import ChildError
 
 from crowd_demo.app.process.exit_codes import FAILED, FINE
-from crowd_demo.cli.arguments import Parser, unwritable
-from crowd_demo.cli.exits import exit_code, mistaken
+from crowd_demo.cli.arguments import Parser, mistaken, unwritable
+from crowd_demo.cli.main import exit_code
 from crowd_demo.measure.record import header
 
 AGAINST = "1fe08e2"
@@ -70,7 +70,7 @@ def measured(target: Target, session: Session) -> list[Found] | str:
         for found in target.measure(session):
             founds.append(found)
             print(row(target.name, found), flush=True)
-    except (SkippedError, ArmError, InstallError) as error:
+    except (SkippedError, ChildError, InstallError) as error:
         print(f"{target.name:13}{'skipped' if isinstance(error, SkippedError) else 'failed'}: {error}", flush=True)
         return founds or str(error)
     return founds

@@ -83,7 +83,7 @@ def main() -> int:
         make_ensemble_picture()
         make_window_pictures()
     if args.validation and not args.check:
-        subprocess.run([sys.executable, "-m", "crowd_demo", "validate", "--out", str(ROOT / "docs")], check=True)
+        program("validate", "--out", str(ROOT / "docs"))
     return 1 if args.check and outdated else 0
 
 
@@ -153,7 +153,7 @@ def make_ensemble_picture() -> None:
     """80 runs, and the picture that they give."""
     target = ROOT / "docs/pictures/ensemble.png"
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "crowd_demo", "ensemble", *ENSEMBLE_PICTURE, "--out", folder], check=True)
+        program("ensemble", *ENSEMBLE_PICTURE, "--out", folder)
         target.write_bytes((Path(folder) / "plot.png").read_bytes())
     print(target.relative_to(ROOT))
 
@@ -174,8 +174,12 @@ def make_scenario_pictures() -> None:
 
 
 def take_picture(name: str, target: Path, options: Sequence[str]) -> None:
-    command = [sys.executable, "-m", "crowd_demo", "--config", name, "--headless", *options, "--screenshot", str(target)]
-    subprocess.run(command, check=True)
+    program("--config", name, "--headless", *options, "--screenshot", str(target))
+
+
+def program(*arguments: str) -> None:
+    """Run `crowd-demo`, whatever lies in the working folder."""
+    subprocess.run([sys.executable, "-P", "-m", "crowd_demo", *arguments], check=True)
 
 
 def shrink(path: Path) -> None:

@@ -1,10 +1,14 @@
-"""What can happen to a file."""
+"""What can happen to a file, and what is none."""
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 
 def damages(data: bytes, seed: int, count: int) -> Iterator[bytes]:
@@ -24,3 +28,11 @@ def damages(data: bytes, seed: int, count: int) -> Iterator[bytes]:
             for place in chance.integers(len(data), size=chance.integers(1, 4)):
                 flipped[place] ^= 1 << int(chance.integers(8))
             yield bytes(flipped)
+
+
+def make_fifo(path: Path) -> None:
+    """Make a named pipe; skip the test on a system without them."""
+    if sys.platform == "win32":
+        pytest.skip("there are no named pipes")
+    else:
+        os.mkfifo(path)

@@ -22,9 +22,9 @@ WRONG = ("call(move_rows, 2, rows, rows, 5)", "call(move_rows, 2, rows, rows, ro
 
 def test_the_type_checker_sees_kernels(tmp_path: Path) -> None:
     lines = ["call(move_rows, 2, rows, rows, 5, rows)", "add(x, 3)", *WRONG]
-    (tmp_path / "host.py").write_text(HEAD + "".join(f"    {line}\n" for line in lines))
+    (tmp_path / "host.py").write_text(HEAD + "".join(f"    {line}\n" for line in lines), "utf-8")
     command = [sys.executable, "-m", "mypy", "--no-error-summary", "--follow-imports", "silent", str(tmp_path / "host.py")]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    done = subprocess.run(command, capture_output=True, encoding="utf-8", cwd=Path(__file__).parents[1])
     first = len(HEAD.splitlines()) + 1
     found = {int(line.split(":")[1]) - first for line in done.stdout.splitlines() if ": error:" in line}
     assert found == set(range(2, len(lines))), done.stdout

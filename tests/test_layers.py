@@ -55,7 +55,7 @@ def test_every_module_can_be_imported_alone() -> None:
 
 @pytest.mark.quick
 def test_the_command_line_starts_without_what_takes_long_to_import() -> None:
-    done = subprocess.run([sys.executable, "-c", PARSER], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", PARSER], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "[]\n"
 
 
@@ -63,5 +63,5 @@ def test_the_command_line_starts_without_what_takes_long_to_import() -> None:
 def test_imports_keep_to_the_floors_and_run_in_no_circle() -> None:
     pytest.importorskip("importlinter")
     lint = "from importlinter.cli import lint_imports_command; lint_imports_command()"
-    done = subprocess.run([sys.executable, "-c", lint, "--no-cache"], cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", lint, "--no-cache"], cwd=ROOT, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout

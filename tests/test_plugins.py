@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from crowd_demo.config.keys import Keys
+from crowd_demo.config.model import Config
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.config.section import Section
+from crowd_demo.registry import behaviours, colours, measures, overlays, techniques
+from crowd_demo.registry.entries import Plugin, StageEntry
+from crowd_demo.registry.plugins import Installed, check
+from crowd_demo.sim.behaviours.steering import Glide
+from crowd_demo.sim.stage import with_plugin_stages
 
 TOYS = Path(__file__).parent / "toys"
 PRESS = """
@@ -37,22 +48,46 @@ print(press("z") == (255, 0, 255), press("z") == (255, 0, 255))
 press("'")
 print(program.sim.optimizations.brake, program.techniques.touched, {"brake", "census"} <= set(program.sim.profile.stages))
 """
+CRASH = """
+from toys import mishaps
+from crowd_demo.cli import main
+for mishaps.exits_in, mishaps.y_of_7 in {cases}:
+    print(main(["--config", "toytown", "--headless", "--frames", "3", "--set", "scene.overlays=[centre]",
+                "--set", "scene.colours=plain"]))
+"""
 
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The package as if it were installed."""
     site = tmp_path_factory.mktemp("site")
-    info = site / "toys-1.0.dist-info"
+    install(site, "toys", "toys.plugin:PLUGIN")
+    return with_paths(dict(os.environ), str(site), str(TOYS), str(Path(__file__).parents[1]))
+
+
+def install(site: Path, name: str, code: str, source: str = "") -> None:
+    """Put a package there that has a plugin; `source` is that of its module, which has the records of the registry."""
+    info = site / f"{name}-1.0.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[crowd_demo]\ntoys = toys.plugin:PLUGIN\n")
-    paths = [str(site), str(TOYS), str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text(f"[crowd_demo]\n{name} = {code}\n", "utf-8")
+    if source:
+        (site / f"{name}.py").write_text(
+            f"from pathlib import Path\nfrom crowd_demo.registry.entries import *\n{source}\n", "utf-8")
+
+
+def with_paths(environment: dict[str, str], *paths: str) -> dict[str, str]:
+    return {**environment, "PYTHONPATH": os.pathsep.join((*paths, environment.get("PYTHONPATH", "")))}
+
+
+def technique(first: str, more: str = "") -> str:
+    """A module with a plugin of one technique, whose first fields are given."""
+    made = f"replace(Technique({first}, True, 'a', 'b'), {more})"
+    return f"from dataclasses import replace\nPLUGIN = Plugin(techniques=({made},))"
 
 
 def python(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True)
+    return subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, encoding="utf-8")
 
 
 def crowd_demo(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -111,50 +146,110 @@ def test_keys_show_an_overlay_and_switch_a_technique(environment: dict[str, str]
     assert done.stdout.splitlines()[-2:] == ["True False", "1 brake True"], done.stderr
 
 
-@pytest.mark.parametrize(("plugin", "said"), [
-    ("raise ImportError('nothing here')", "plugin broken is left out: ImportError: nothing here"),
-    ("PLUGIN = 5", "plugin broken is left out: TypeError: broken:PLUGIN must be a Plugin, not 5"),
-    ("PLUGIN = Plugin(overlays=OverlayEntry('x', 'x', 'x:x'))",
-     "plugin broken is left out: TypeError: overlays must be a tuple of OverlayEntry records"),
-    ("PLUGIN = Plugin(scenarios=Path('nowhere'))",
-     "plugin broken is left out: ValueError: scenarios must be the Path of a folder, not 'nowhere'"),
-    ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 3, True, 'mine', 'why'),))",
-     "plugin broken is left out: ValueError: technique mine: its default 3 is none of its choices"),
-    ("PLUGIN = Plugin(techniques=(Technique('mine', (1, 2), 1, False, 'mine', 'why', quick=2),))",
-     "plugin broken is left out: ValueError: technique mine: quick must be one of its choices, and the technique exact"),
-    ("PLUGIN = Plugin(measures=(MeasureEntry('a b', 'why', 'x:x'),))", "plugin broken is left out: ValueError: measure 'a b': "
-     "its name must be an identifier, its fold one of mean, median, most, last, total"),
-    ("PLUGIN = Plugin(techniques=(Technique('simd', (1, 2), 1, True, 'mine', 'why'),))",
-     "Technique 'simd' of a plugin is left out: the name is taken"),
-    ("PLUGIN = Plugin(overlays=(OverlayEntry('freeze', 'why', 'x:x'),))",
-     "OverlayEntry 'freeze' of a plugin is left out: the name is taken"),
-])
-def test_a_broken_plugin_is_left_out_and_named(environment: dict[str, str], tmp_path: Path, plugin: str, said: str) -> None:
-    info = tmp_path / "broken-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[crowd_demo]\nbroken = broken:PLUGIN\n")
-    (tmp_path / "broken.py").write_text(
-        "from pathlib import Path\n"
-        f"from crowd_demo.registry.entries import MeasureEntry, OverlayEntry, Plugin, Technique\n{plugin}\n")
-    found = {**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}
-    keys, configs = crowd_demo(found, "--list-keys"), crowd_demo(found, "--list-configs")
-    assert keys.returncode == configs.returncode == 0 and "census" in keys.stdout and "toytown" in configs.stdout
-    assert keys.stderr == f"crowd-demo: {said}\n"
+KINDS = "choices must be different values: true and false, or words and numbers, not"
+ORDER = "range must be None, or the Range of int or float from the least to the greatest, not Range("
+DOTTED = "path must be names that keys can have, with dots between, not"
+NO_CHOICE = "is none of its choices, or not in its range"
+BROKEN = [  # what a plugin's module says, and why the plugin is left out
+    ("raise ImportError('nothing here')", "ImportError: nothing here"),
+    ("raise SystemExit(9)", "SystemExit: 9"),
+    ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+    ("raise GeneratorExit", "GeneratorExit"),
+    ("raise BaseException('\\x1b[2J\\u202e')", r"BaseException: \x1b[2J\u202e"),
+    ("class Mute(Exception):\n  def __str__(self): raise self\nraise Mute", "Mute"),
+    ("PLUGIN = 5", "TypeError: NAME:PLUGIN must be a Plugin, not 5"),
+    ("PLUGIN = Plugin(overlays=OverlayEntry('x', '', 'os:x'))", "TypeError: overlays must be a tuple of OverlayEntry records"),
+    ("PLUGIN = Plugin(stages=[StageEntry('os:x', 'see')])", "TypeError: stages must be a tuple of StageEntry records"),
+    ("PLUGIN = Plugin(scenarios=Path('no'))", "ValueError: scenarios must be the Path of a folder, not 'no'"),
+    (technique("'_x', (1, 2), 1"), f"ValueError: Technique '_x': {DOTTED} '_x'"),
+    (technique("'a.copy', (1, 2), 1"), f"ValueError: Technique 'a.copy': {DOTTED} 'a.copy'"),
+    (technique("'a', [1, 2], 1"), f"TypeError: Technique 'a': {KINDS} [1, 2]"),
+    (technique("'a', ([1], 2), 2"), f"TypeError: Technique 'a': {KINDS} ([1], 2)"),
+    (technique("'a', (False, 'auto'), False"), f"ValueError: Technique 'a': {KINDS} (False, 'auto')"),
+    (technique("'a', (1, 2), 3"), f"ValueError: Technique 'a': default: 3 {NO_CHOICE}"),
+    (technique("'a', (0, 1), True"), f"ValueError: Technique 'a': default: True {NO_CHOICE}"),
+    (technique("'a', (1, 2), 1", "range=Range(int, 3, 4)"), f"ValueError: Technique 'a': choices: 1 {NO_CHOICE}"),
+    (technique("'a', (1, 2), 1", "range=Range(int, 4, 1)"), f"ValueError: Technique 'a': {ORDER}kind=<c...low=4, high=1)"),
+    (technique("'a', (1, 2), 1", "range=Range(int, 1, 1e999)"), f"TypeError: Technique 'a': {ORDER}kind=<c...w=1, high=inf)"),
+    (technique("'a', (1, 2), 1", "exact=False, quick=2"),
+     "ValueError: Technique 'a': quick: only an exact technique has such a choice"),
+    (technique("'a', (1, 2), 1", "inactive=5"),
+     "TypeError: Technique 'a': inactive must be a function of the situation that returns true, false or text, not 5"),
+    (technique("'a', (1, 2), 1", "label='a\\0'"),
+     r"ValueError: Technique 'a': label must be printable text, and not empty, not 'a\x00'"),
+    (technique("'a', (1, 2), 1", "group='c'"), "ValueError: Technique 'a': group must be one of search, people, memory, time,"
+     " drawing, more, not 'c'"),
+    ("PLUGIN = Plugin(stages=(StageEntry('NAME_code:Stage', 'see'),))", "ValueError: StageEntry 'NAME_code:Stage': code must"
+     """ be "module:name" of a module that can be found, not 'NAME_code:Stage'"""),
+    ("PLUGIN = Plugin(behaviours=(BehaviourEntry('a', 'b', 'NAME:c', 'os:c', 'os:c'),))",
+     "AttributeError: module 'NAME' has no attribute 'c'"),
+    ("PLUGIN = Plugin(measures=(MeasureEntry('a b', 'why', 'os:x'),))",
+     "ValueError: MeasureEntry 'a b': name must be a name that a key of the configuration can have, not 'a b'"),
+]
+TAKEN = [  # an entry that is left out, and the name that is taken
+    (technique("'simd', (1, 2), 1"), "Technique 'simd'", "simd"),
+    (technique("'neighbours.x', (1, 2), 1"), "Technique 'neighbours.x'", "neighbours"),
+    (technique("'stagger', (1, 2), 1"), "Technique 'stagger'", "stagger.avoidance"),
+    (technique("'set', (1, 2), 1"), "Technique 'set'", "set"),
+    (technique("'pause', (1, 2), 1"), "Technique 'pause'", "pause"),
+    ("PLUGIN = Plugin(overlays=(OverlayEntry('freeze', 'why', 'os:x'),))", "OverlayEntry 'freeze'", "freeze"),
+    ("PLUGIN = Plugin(overlays=(OverlayEntry('cells', 'why', 'os:x'),))", "OverlayEntry 'cells'", "scene.overlays.cells"),
+    ("class S(BaseModel): pass\nPLUGIN = Plugin(behaviours=(BehaviourEntry('agents', 'b', 'NAME:S', 'os:c', 'os:c'),))",
+     "BehaviourEntry 'agents'", "agents"),
+]
+HAS_NO_KEY = [
+    (technique("'odd', (1, 2), 1", "key='1'"), "odd has no key: '1' is taken"),
+    (technique("'even', (1, 2), 1", "key='hyper'"), "even has no key: 'hyper' is not the name of a key"),
+]
 
 
-@pytest.mark.parametrize(("record", "said"), [
-    ("Technique('set', (1, 2), 1, True, 'a', 'b')",
-     "plugin odd is left out: ValueError: technique 'set': no such name can be had"),
-    ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='1')", "odd has no key: '1' is taken"),
-    ("Technique('odd', (1, 2), 1, True, 'a', 'b', key='hyper')", "odd has no key: 'hyper' is not the name of a key"),
-])
-def test_names_and_keys_that_cannot_be_had(environment: dict[str, str], tmp_path: Path, record: str, said: str) -> None:
-    info = tmp_path / "odd-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: odd\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[crowd_demo]\nodd = odd_plugin:PLUGIN\n")
-    (tmp_path / "odd_plugin.py").write_text(
-        f"from crowd_demo.registry.entries import Plugin, Technique\nPLUGIN = Plugin(techniques=({record},))\n")
-    done = crowd_demo({**environment, "PYTHONPATH": f"{tmp_path}{os.pathsep}{environment['PYTHONPATH']}"}, "--list-keys")
-    assert done.returncode == 0 and done.stderr == f"crowd-demo: {said}\n"
+def test_a_broken_plugin_or_entry_is_left_out_and_named_in_one_line(environment: dict[str, str], tmp_path: Path) -> None:
+    cases = [*((source, f"plugin NAME is left out: {why}") for source, why in BROKEN), *HAS_NO_KEY,
+             *((source, f"plugin NAME: {entry} is left out: {name} is taken") for source, entry, name in TAKEN)]
+    for number, (source, _) in enumerate(cases):
+        install(tmp_path, f"p{number}", f"p{number}:PLUGIN", source.replace("NAME", f"p{number}"))
+    expected = [f"crowd-demo: {line.replace('NAME', f'p{number}')}" for number, (_, line) in enumerate(cases)]
+    install(tmp_path, "no_module", "no_module:PLUGIN")
+    expected.append("crowd-demo: plugin no_module is left out: ModuleNotFoundError: No module named 'no_module'")
+    found = with_paths(environment, str(tmp_path))
+    keys = crowd_demo(found, "--list-keys")
+    assert keys.returncode == 0 and "census" in keys.stdout and "odd" in keys.stdout
+    assert sorted(keys.stderr.splitlines()) == sorted(expected)
+    assert "toytown" in crowd_demo(found, "--list-configs").stdout
+
+
+def test_the_programs_own_entries_are_what_those_of_plugins_must_be() -> None:
+    registries = (behaviours, colours, measures, overlays, techniques)
+    entries = [entry for registry in registries for entry in registry.BUILT_IN if entry != colours.COLOURS["looks"]]
+    assert len(entries) >= 60
+    for entry in entries:
+        check(entry)
+
+
+def test_what_sections_have_beside_their_keys_is_no_name_of_an_entry() -> None:
+    assert set(Config.model_fields) - set(behaviours.BEHAVIOURS) < set(behaviours.RESERVED)
+    for section, names in ((Optimizations, techniques.RESERVED), (Config, behaviours.RESERVED), (Keys, ("pairs",))):
+        assert {name for name in set(dir(section)) - set(dir(Section)) if not name.startswith("_")} <= set(names)
+
+
+def test_a_crash_in_a_plugin_names_it(environment: dict[str, str]) -> None:
+    """Also where it wants to end the program; and where it puts an agent outside the world, before a kernel reads there."""
+    callbacks, places = ("inactive", "stage", "overlay", "colour mode", "colours", "legend"), ("nan", "1e+30", "-20", "360.5")
+    cases = [*((callback, math.inf) for callback in callbacks), *(("", float(place)) for place in places), ("", math.inf)]
+    done = python(environment, "-c", f"from math import inf, nan\n{CRASH.format(cases=cases)}")
+    assert done.stdout.split() == ["1"] * (len(cases) - 1) + ["0"], done.stderr
+    said = [line.partition("details in ")[0] for line in done.stderr.splitlines() if "compiling" not in line]
+    assert said == ["crowd-demo: crashed: SystemExit: 9 (in plugin toys; "] * len(callbacks) + [
+        f"crowd-demo: crashed: ValueError: plugin toys: stage census has put agent 7 at (3, {place}), which is not in the"
+        " world (" for place in places]
+
+
+@pytest.mark.quick
+def test_a_stage_with_nothing_to_follow_is_left_out(monkeypatch: pytest.MonkeyPatch,
+                                                    capsys: pytest.CaptureFixture[str]) -> None:
+    """And named, unless it follows one of another behaviour."""
+    plugin = Plugin(stages=(StageEntry("odd:Nap", "nap"), StageEntry("odd:Look", "sight")))
+    monkeypatch.setattr("crowd_demo.sim.stage.installed", lambda: (Installed("odd", frozenset(), plugin),))
+    for _ in range(2):
+        assert with_plugin_stages([Glide()])[0].name == "move"
+    assert capsys.readouterr().err == "crowd-demo: plugin odd: stage odd:Nap is left out: there is no stage 'nap' to follow\n"

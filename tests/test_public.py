@@ -30,7 +30,7 @@ def test_dir_shows_what_there_is() -> None:
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     code = "import sys, crowd_demo; print(sorted({'numba', 'numpy', 'pygame', 'pydantic'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True).stdout == "[]\n"
 
 
 def test_the_public_surface_of_a_simulation(config: Config) -> None:

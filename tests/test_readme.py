@@ -11,7 +11,7 @@ from crowd_demo.config.resources import list_configs
 from crowd_demo.registry.techniques import table
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
+README = (ROOT / "README.md").read_text("utf-8")
 FOLDERS = ("crowd_demo", "tests", "docs", "benchmarks", "assets", "examples")
 pytestmark = pytest.mark.quick
 
@@ -27,13 +27,13 @@ def test_every_shipped_configuration_is_named() -> None:
 
 def anchors(page: Path) -> set[str]:
     """The headings of a page as links name them."""
-    lines = (line.lstrip("#").strip() for line in page.read_text().splitlines() if line.startswith("#"))
+    lines = (line.lstrip("#").strip() for line in page.read_text("utf-8").splitlines() if line.startswith("#"))
     return {re.sub(r"[^\w -]", "", line.lower()).replace(" ", "-") for line in lines}
 
 
 def test_links_lead_somewhere() -> None:
     for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
-        for target in page.read_text().split("](")[1:]:
+        for target in page.read_text("utf-8").split("](")[1:]:
             path, _, heading = target.split(")")[0].partition("#")
             if "://" not in path:
                 linked = page.parent / path if path else page
@@ -45,7 +45,7 @@ def test_every_python_file_that_a_page_names_exists() -> None:
     """By its path from the top of the repository, or by the end of it: `sim/world.py`, `world.py`."""
     here = {f"/{path.relative_to(ROOT).as_posix()}" for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")}
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
-        for name in re.findall(r"`([\w./-]+\.py)`", page.read_text()):
+        for name in re.findall(r"`([\w./-]+\.py)`", page.read_text("utf-8")):
             assert any(path.endswith(f"/{name}") for path in here), f"{page.name}: {name}"
 
 

@@ -1,7 +1,10 @@
-"""Results of comparisons that nobody measured."""
+"""Results of comparisons that nobody measured, for experiments that compile nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.comparison import Estimate
 from crowd_demo.measure.statistics import Interval, verdict
 from crowd_demo.measure.three_crowds import Crowd, Pair, Versus
@@ -21,3 +24,8 @@ def pair(present_ms: float, factor: float, spread: float = 0.05) -> Pair:
 def versus(factor: float, crowd: Crowd = "same") -> Versus:
     """A step of 2 ms and a frame of 4; without the technique they take so many times as long."""
     return Versus(60, pair(2, factor), pair(4, factor), crowd)
+
+
+def no_compiling(options: Optimizations) -> Iterator[str]:
+    """The first step will compile what it needs."""
+    yield from ()

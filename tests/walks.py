@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 
 def walked(people: dict[int, list[tuple[float, float]]], fps: float = 10.0) -> Trajectories:
     """Everybody's places, frame by frame, from frame 0 on."""
-    recorder = Recorder(fps)
+    recorder = TrajectoryRecorder(fps)
     for frame in range(max(map(len, people.values()))):
         here = [(person, *places[frame]) for person, places in people.items() if frame < len(places)]
         recorder.add(*zip(*here, strict=True))

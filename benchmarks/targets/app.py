@@ -7,20 +7,20 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from child_arm import ArmError
 from installs import here
+from variants import ChildError
 
 CHILD = Path(__file__).parents[1] / "app_child.py"
 
 
 def asked(what: str, config: str, *overrides: str, frames: int = 60, cache: str = "") -> dict[str, Any]:
-    """With its kernels in the folder `cache`, or where they usually are. Raises ArmError."""
+    """With its kernels in the folder `cache`, or where they usually are. Raises ChildError."""
     install = here(installed=False)
     environment = {**install.environment, **({"CROWD_DEMO_CACHE": cache} if cache else {})}
     done = subprocess.run([*install.command, str(CHILD), what, config, str(frames), *overrides], env=environment,
-                          cwd=install.folder, capture_output=True, text=True)
+                          cwd=install.folder, capture_output=True, encoding="utf-8")
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise ArmError(f"{config}: ended with code {done.returncode}: {last}")
+        raise ChildError(f"{config}: ended with code {done.returncode}: {last}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found

@@ -9,13 +9,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from child_arm import ChildArm
 from compare import WARM_UP, compared
 from compare import Found as Compared
 from installs import Install, at_commit, here
+from variants import ChildVariant
 
+from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.measure.record import finite, interval_json
-from crowd_demo.measure.schedule import collect, interleave
 from crowd_demo.measure.statistics import UNKNOWN, Interval
 
 Overrides = Mapping[str, object]
@@ -63,7 +63,7 @@ class Session:
     _frames: dict[str, Compared] = field(default_factory=dict)
 
     def blocks(self, usual: int = 12) -> int:
-        """Blocks of each arm; at least six, or there is no interval."""
+        """Blocks of each variant; at least six, or there is no interval."""
         return 6 if self.quick else usual
 
     def installs(self) -> tuple[Install, Install]:
@@ -71,7 +71,7 @@ class Session:
         return at_commit(self.against, installed=False), here(installed=False)
 
     def frames(self, config: str) -> Compared:
-        """Frames and stages of a configuration against those of the other commit. Raises ArmError and InstallError."""
+        """Frames and stages of a configuration against those of the other commit. Raises ChildError and InstallError."""
         if config not in self._frames:
             self._frames[config] = self._compared(config, OLD_RULES.get(config, {}))
         return self._frames[config]
@@ -80,10 +80,10 @@ class Session:
         base, other = self.installs()
         repeat = f"{base.name} again"
         with ExitStack() as running:
-            arms = {name: running.enter_context(ChildArm(install, config, overrides, picture=True))
+            variants = {name: running.enter_context(ChildVariant(install, config, overrides, picture=True))
                     for name, install, overrides in ((base.name, base, {}), (repeat, base, {}), (other.name, other, own))}
-            timed = collect(arms, interleave(arms, [30 if self.quick else 60] * self.blocks(), WARM_UP))
-            hashes = {name: arm.end()[0] for name, arm in arms.items()}
+            timed = collect(variants, interleave(variants, [30 if self.quick else 60] * self.blocks(), WARM_UP))
+            hashes = {name: variant.end()[0] for name, variant in variants.items()}
         return compared(timed, hashes, base.name, repeat)
 
 
@@ -94,7 +94,7 @@ class Target(NamedTuple):
     what: str
     target: str
     how: str
-    measure: Callable[[Session], Iterable[Found]]  # raises SkippedError, ArmError and InstallError
+    measure: Callable[[Session], Iterable[Found]]  # raises SkippedError, ChildError and InstallError
 
 
 def median(values: Iterable[float]) -> float:

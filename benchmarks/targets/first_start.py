@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from cold_arm import ColdArm
 from first_window import first_start, missing_tools
+from variants import ColdVariant
 
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.measure.statistics import ratio_interval
 from targets.base import Found, Session, SkippedError, Target, median, on_linux
 
@@ -28,8 +28,8 @@ def measure(session: Session) -> Iterator[Found]:
 def _without_window(session: Session) -> Iterator[Found]:
     """All kernels of the configuration are waited for there."""
     before, now = session.installs()
-    arms = {"before": ColdArm(before, CONFIG, {}), "now": ColdArm(now, CONFIG, {})}
-    found = collect(arms, interleave(arms, [1] * session.blocks(6), 0))
+    variants = {"before": ColdVariant(before, CONFIG, {}), "now": ColdVariant(now, CONFIG, {})}
+    found = collect(variants, interleave(variants, [1] * session.blocks(6), 0))
     for kind, bound in (("wall", ALL), ("cpu", CPU)):
         of_now, of_before = (np.array([float(each[kind].times_ms[kind][0]) for each in found[name]])
                              for name in ("now", "before"))

@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 import limit
 import numpy as np
-from child_arm import ChildArm
 from installs import here
+from variants import ChildVariant
 
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.comparison import TimedBlock, collect, interleave
 from crowd_demo.measure.statistics import ratio_interval
 from targets.base import Found, Session, Target
 
@@ -19,23 +18,23 @@ AT_MOST = 1.3
 STEPS_A_BLOCK = 60  # each block has a sort
 
 
-class StepArm:
+class StepVariant:
     """The steps of a child, in nanoseconds an agent."""
 
-    def __init__(self, child: ChildArm, agents: int) -> None:
+    def __init__(self, child: ChildVariant, agents: int) -> None:
         self.child, self.agents = child, agents
 
     def run(self, steps: int) -> float:
-        block: Block = self.child.run(steps).frame
+        block: TimedBlock = self.child.run(steps).frame
         return float(np.mean(block.times_ms["step"])) * 1e6 / self.agents
 
 
 def measure(session: Session) -> Iterator[Found]:
     install = here(installed=False)
-    with ChildArm(install, "20k-flock", limit.settings(FEW, 2), picture=False) as few, \
-            ChildArm(install, "20k-flock", limit.settings(MANY, 2), picture=False) as many:
-        arms = {"few": StepArm(few, FEW), "many": StepArm(many, MANY)}
-        found = collect(arms, interleave(arms, [STEPS_A_BLOCK] * (2 if session.quick else 6), STEPS_A_BLOCK))
+    with ChildVariant(install, "20k-flock", limit.settings(FEW, 2), picture=False) as few, \
+            ChildVariant(install, "20k-flock", limit.settings(MANY, 2), picture=False) as many:
+        variants = {"few": StepVariant(few, FEW), "many": StepVariant(many, MANY)}
+        found = collect(variants, interleave(variants, [STEPS_A_BLOCK] * (2 if session.quick else 6), STEPS_A_BLOCK))
     of_many, of_few = np.array(found["many"]), np.array(found["few"])
     ratio = ratio_interval(of_many, of_few)
     yield Found(f"{MANY:,} birds", ratio.value, AT_MOST, interval=ratio,

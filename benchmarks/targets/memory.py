@@ -7,8 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from child_arm import ArmError
 from installs import here
+from variants import ChildError
 
 from targets.base import Found, Session, Target, on_linux
 
@@ -26,7 +26,7 @@ def measure(session: Session) -> Iterator[Found]:
 
 
 def resident_mb(config: str) -> list[float]:
-    """What it was while the program ran, without what it takes to end. Raises ArmError."""
+    """What it was while the program ran, without what it takes to end. Raises ChildError."""
     install = here(installed=False)
     command = [*install.command, "-m", "crowd_demo", "--config", config, "--headless", "--frames", str(FRAMES),
                "--set", "time.rewind_mb=0"]
@@ -37,14 +37,14 @@ def resident_mb(config: str) -> list[float]:
             found.append(_resident_mb(process.pid))
             time.sleep(POLL_S)
     if process.returncode or len(found) < 3:
-        raise ArmError(f"{config}: ended with code {process.returncode}")
+        raise ChildError(f"{config}: ended with code {process.returncode}")
     return [each for each in found if each][:-1]
 
 
 def _resident_mb(pid: int) -> float:
     """0 if it has ended."""
     try:
-        text = Path(f"/proc/{pid}/status").read_text()
+        text = Path(f"/proc/{pid}/status").read_text("utf-8")
     except OSError:
         return 0.0
     return next((int(line.split()[1]) / 1024 for line in text.splitlines() if line.startswith("VmRSS")), 0.0)

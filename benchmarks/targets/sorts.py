@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from child_arm import ChildArm, Timed
 from compare import WARM_UP
 from installs import here
+from variants import ChildVariant
 
 from crowd_demo.compute.arrays import Doubles
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.comparison import BlockTimes, collect, interleave
 from targets.base import Found, Session, Target, median
 
 EVENNESS, WITH_SORT = 1.2, 1.5
@@ -22,10 +22,10 @@ FRAMES = 60  # of a block: one of them sorts
 def measure(session: Session) -> Iterator[Found]:
     for config in CONFIGS[:1] if session.quick else CONFIGS:
         install = here(installed=False)
-        with ChildArm(install, config, SORTED, picture=True) as one, ChildArm(install, config, SORTED, picture=True) as other:
-            arms = {"one": one, "other": other}
-            timed = collect(arms, interleave(arms, [FRAMES] * session.blocks(), WARM_UP))
-        frames = [frame_times(timed[name]) for name in arms]
+        with ChildVariant(install, config, SORTED, True) as one, ChildVariant(install, config, SORTED, True) as other:
+            variants = {"one": one, "other": other}
+            timed = collect(variants, interleave(variants, [FRAMES] * session.blocks(), WARM_UP))
+        frames = [frame_times(timed[name]) for name in variants]
         (plain, with_sort), (again, _) = frames
         yield Found(f"{config}: p99 / median without a sort, against itself", unevenness(plain) / unevenness(again), EVENNESS,
                     details={"p99_over_median": unevenness(plain)})
@@ -33,7 +33,7 @@ def measure(session: Session) -> Iterator[Found]:
                     details={"median_ms": median(plain), "with_sort_ms": median(with_sort), "sorts": len(with_sort)})
 
 
-def frame_times(blocks: Sequence[Timed]) -> tuple[Doubles, Doubles]:
+def frame_times(blocks: Sequence[BlockTimes]) -> tuple[Doubles, Doubles]:
     """Milliseconds of the frames without a sort, and of those with one."""
     whole = np.concatenate([sum(each.frame.times_ms.values(), np.zeros(each.frame.steps)) for each in blocks])
     sorts = np.concatenate([each.stages.times_ms["reorder"] for each in blocks])

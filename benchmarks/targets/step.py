@@ -16,7 +16,7 @@ AT_MOST = 1.5
 
 @lru_cache
 def measured(agents: int, threads: int, blocks: int) -> limit.Found:
-    """Raises SkippedError and ArmError."""
+    """Raises SkippedError and ChildError."""
     with tempfile.TemporaryDirectory() as folder:
         try:
             return limit.measured(limit.compiled(Path(folder)), agents, threads, blocks)

@@ -6,9 +6,9 @@ import tempfile
 from collections.abc import Iterator
 
 import numpy as np
-from cold_arm import StartArm
+from variants import StartVariant
 
-from crowd_demo.measure.schedule import collect, interleave
+from crowd_demo.measure.comparison import collect, interleave
 from crowd_demo.measure.statistics import ratio_interval
 from targets.base import Found, Session, Target
 
@@ -19,8 +19,8 @@ def measure(session: Session) -> Iterator[Found]:
     for config, bound in list(AT_MOST.items())[:1 if session.quick else None]:
         with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
             before, now = session.installs()
-            arms = {"before": StartArm(before, config, {}, one), "now": StartArm(now, config, {}, other)}
-            found = collect(arms, interleave(arms, [1] * session.blocks(8), 1))  # the first start compiles
+            variants = {"before": StartVariant(before, config, {}, one), "now": StartVariant(now, config, {}, other)}
+            found = collect(variants, interleave(variants, [1] * session.blocks(8), 1))  # the first start compiles
         of_now, of_before = (np.array([float(each["wall"].times_ms["wall"][0]) for each in found[name]])
                              for name in ("now", "before"))
         ratio = ratio_interval(of_now, of_before)

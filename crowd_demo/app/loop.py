@@ -15,6 +15,7 @@ from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from weakref import WeakSet
 
 import pygame
 
@@ -67,6 +68,7 @@ class Loop:
         self._still: pygame.Surface | None = None  # the picture that is shown while an experiment runs
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
         self.opening: Opening | None = None
+        self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
         self.opened: Opened | None = None
         if options.render:
             self.presenter = Presenter(config, program)
@@ -113,6 +115,7 @@ class Loop:
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
         config = opened.config.model_copy(update={"window": window})
+        self.worker.submit(left.files.close_recording).result()  # takes a snapshot, which may run a kernel
         program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left
@@ -169,6 +172,7 @@ class Loop:
         if name:
             self.stop_opening()
             self.opening = Opening(name, self.worker, self.options.render)
+            self.openings.add(self.opening)
         if not self.opening:
             return
         try:

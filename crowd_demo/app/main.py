@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from concurrent.futures import wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
+from weakref import WeakSet
 
 import pygame
 
@@ -17,13 +18,14 @@ from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.exit_codes import FAILED, FINE, MISTAKEN, NO_DISPLAY
+from crowd_demo.app.process.heap import free_cycles
 from crowd_demo.app.process.quitting import POLL_S, Quitting, end_process, say_not_written, signals_to
 from crowd_demo.app.process.startup import seconds_since_start
 from crowd_demo.app.process.streams import STDOUT, OutputError
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.welcome import welcome
-from crowd_demo.app.screen.window import NoDisplayError, close_window, open_window, screen
+from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, screen
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from crowd_demo.app.recording.replay import Player
 
 WRITE_S = 1.6  # how long after the wish to quit report and picture may be written
+LOST_S = 3.0  # how long the end of the recording may take once the display is lost
 LAST_KERNEL_S = 10.0  # the longest time to wait after a crash for the compiler to finish its present kernel
 
 
@@ -46,6 +49,7 @@ def run(config: Config, options: RunOptions) -> int:
         if options.render:
             try:
                 open_window(session.preferences.window(config.window), options.headless)
+                on_lost_display(session.display_lost)
             except NoDisplayError as error:
                 print(f"crowd-demo: no window can be opened ({error}); --headless runs without one", file=sys.stderr)
                 return NO_DISPLAY
@@ -77,7 +81,7 @@ class Session:
         self.preferences = Preferences(None if options.headless else user_file())
         self.worker = Worker()
         self.loop: Loop | None = None
-        self.compiling: list[Switcher | Opening] = []  # threads that may be inside the compiler
+        self.compiling: WeakSet[Switcher | Opening] = WeakSet()  # whose threads may be inside the compiler: they keep it
         self.player: Player | None = None
         self.record_failed = False
         self.trace: Trace | None = None
@@ -86,9 +90,23 @@ class Session:
 
     def run(self) -> int:
         """Load, run and write what was asked for; return the exit code."""
+        startup_s = self._begin()
+        if not self.loop:
+            return self._left("while loading", FINE)
+        try:
+            return self._play(self.loop, startup_s)
+        except BaseException as error:
+            self.loop.program.files.crashed(error)
+            raise
+
+    def _begin(self) -> dict[str, float]:
+        """Make the loop of the first configuration, unless somebody quits while it loads; return what that took.
+
+        What was loaded is kept by the loop alone, so that it can be freed when another configuration is opened.
+        """
         loaded = self._load()
         if not loaded:
-            return self._left("while loading", FINE)
+            return {}
         from crowd_demo.app.loop import Loop
         from crowd_demo.app.program import Program
 
@@ -104,20 +122,17 @@ class Session:
         program.techniques.follow(loaded.follow)
         if self.options.record:
             self._start_recording(program, self.options.record)
-        try:
-            return self._play(self.loop, loaded)
-        except Exception as error:
-            self.loop.program.files.crashed(error)
-            raise
+        return {"import": loaded.import_s, "compile": loaded.compile_s}
 
-    def _play(self, loop: Loop, loaded: Loaded) -> int:
+    def _play(self, loop: Loop, startup_s: dict[str, float]) -> int:
         """Run the loop to its end, then those of the configurations that were opened; write what was asked for."""
         loop.frame()
-        startup_s = {"import": loaded.import_s, "compile": loaded.compile_s, "first_frame": seconds_since_start()}
+        startup_s["first_frame"] = seconds_since_start()
         loop.run()
         while loop.opened and loop.frames_left and not self.quitting.asked:
             self._leave_compiling(loop)
             loop = self.loop = loop.followed()
+            free_cycles()
             loop.run()
         if loop.abandoned:
             return self._left("in the middle of a step", FAILED)
@@ -137,8 +152,8 @@ class Session:
             aside = self.options.report == STDOUT
             print(self.player.verdict(program.sim.tick), file=sys.stderr if aside or self.player.parted else sys.stdout)
         broken = program.files.broken
-        if broken and broken.error:
-            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error.strerror}", file=sys.stderr)
+        if broken:
+            print(f"crowd-demo: the recording {broken.path} is not complete: {broken.error}", file=sys.stderr)
         return FAILED if (self.player and self.player.parted) or self.record_failed or broken else FINE
 
     def leave(self, code: int) -> int:
@@ -151,6 +166,21 @@ class Session:
         close_window()
         return code
 
+    def display_lost(self) -> NoReturn:
+        """Leave as far as that is possible in the middle of a call of Xlib: end the recording, and say where it is."""
+        self.quitting.ask()
+        try:
+            files = self.loop.program.files if self.loop else None
+            recording = self.loop.program.crowd.recording if self.loop else None
+            if files:
+                wait((self.worker.submit(lambda: files.finish(LOST_S)),), timeout=LOST_S)
+            self._end_trace(NO_DISPLAY)
+            where = f"; the run is recorded in {recording.path.absolute()}" if recording else ""
+            print(f"crowd-demo: the display was lost{where}", file=sys.stderr)
+            self._left("without a display", NO_DISPLAY)
+        finally:
+            end_process(NO_DISPLAY)
+
     def finish_compiling(self) -> None:
         """Wait for the compiler after a crash, so that the interpreter can exit cleanly."""
         self.preferences.close()
@@ -160,10 +190,10 @@ class Session:
     def _leave_compiling(self, loop: Loop | None, timeout_s: float = 0.0) -> None:
         """Stop the compiling that a loop has begun; wait at most so long for each thread."""
         if loop:
-            threads: list[Switcher | Opening] = [*loop.program.switchers, *([loop.opening] if loop.opening else [])]
+            threads: list[Switcher | Opening] = [*loop.program.switchers, *loop.openings]
             for thread in threads:
                 thread.close(timeout_s)
-            self.compiling += threads
+            self.compiling.update(threads)
 
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""
@@ -180,11 +210,8 @@ class Session:
     def _loaded(self, progress: Progress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
         loaded = load(self.config, self.options.render, progress, self.options.is_only_looked_at)
-        if saved := self.options.load:
-            from crowd_demo.sim.save_format import check
-
-            check(saved, loaded.sim)
-            loaded.sim.restore(saved)
+        if self.options.load:
+            self.options.load.restore(loaded.sim)
         if self.options.replay:
             from crowd_demo.app.recording.replay import Player
 

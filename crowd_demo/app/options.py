@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crowd_demo.app.recording.format import Script
-    from crowd_demo.sim.snapshot import Snapshot
+    from crowd_demo.app.recording.saves import Save
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class RunOptions:
     screenshot: Path | None = None
     report: Path | None = None
     record: Path | None = None
-    load: Snapshot | None = None
+    load: Save | None = None
     replay: Script | None = None
     replay_from: int = 0
     config_name: str | None = None

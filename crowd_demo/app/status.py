@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.program import Program
-from crowd_demo.measure.proof.pictures import View
+from crowd_demo.measure.proof import DrawnView
 from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
@@ -34,6 +34,6 @@ def moment_of(program: Program, alpha: float) -> Moment:
     camera, time, scene, frozen = program.camera, program.time, program.crowd.scene, program.overlays.frozen
     view_key = (camera.x, camera.y, camera.zoom, camera.size, frozenset(program.overlays.shown), program.seeing.colours,
                 frozen, time.speed, time.paused)
-    view = View(scene, camera, frozen, alpha) if scene else None
+    view = DrawnView(scene, camera, frozen, alpha) if scene else None
     return Moment(program.sim, view, view_key, time.paused, program.looks.now.hud == "off", program.techniques.switcher.busy,
                   program.techniques.followed)

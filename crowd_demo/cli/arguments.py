@@ -1,12 +1,15 @@
-"""What the commands' arguments share: a parser of one-line mistakes, numbers, files, and which configuration is meant."""
+"""What commands are, and what their arguments share: a parser of one-line mistakes, numbers, files, and which configuration is
+meant."""
 
 from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, TypeVar
 
 from crowd_demo.app.output.files import why_unwritable
 from crowd_demo.app.process.exit_codes import MISTAKEN
@@ -17,6 +20,34 @@ if TYPE_CHECKING:
     from crowd_demo.config.model import Config
 
 DEFAULT_CONFIG = "20k"
+MOST = 1_000_000_000  # of whatever is counted
+Read = TypeVar("Read")
+RUN = "run"  # the command if none is named
+COMMANDS = {  # the module that has a `Command` of that name in capitals, and a line about it
+    RUN: ("run", "open a window and run a configuration; the command if none is named"),
+    "replay": ("run", "make a recorded run again, and compare its state hashes"),
+    "sweep": ("measuring", "measure one technique at each of its values"),
+    "ablate": ("measuring", "switch off each technique in turn: what each one buys"),
+    "flocks": ("measuring", "measure how birds keep together, come apart and come together"),
+    "largest": ("measuring", "find the largest crowd at 60 frames a second, also from brute force to all techniques"),
+    "ensemble": ("ensemble", "make many runs, seeds times settings, here or on a cluster; one table"),
+    "motion": ("measuring", "measure how people move: how near, how crowded, how often they turn, who is stuck"),
+    "validate": ("validate", "hold how people walk against the literature"),
+    "layout": ("measuring", "measure columns against records"),
+    "memory": ("measuring", "compare ways to store components with their formulas"),
+}
+
+
+class Command(NamedTuple):
+    """A command of `crowd-demo`; `run` returns the exit code.
+
+    `read` looks at everything that the user may have got wrong: it returns what `run` gets beside the arguments, or raises
+    ValueError with a line for each mistake.
+    """
+
+    parser: Callable[[], Parser]
+    run: Callable[..., int]
+    read: Callable[[argparse.Namespace], object] | None = None
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,9 +69,21 @@ def parser_of(name: str, about: str, epilog: str = "") -> Parser:
 
 def count(text: str) -> int:
     """A whole number of at least 1, for argparse."""
-    if not re.fullmatch(r"[0-9]{1,12}", text) or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, not {text!r}")
+    if not re.fullmatch("[0-9]{1,12}", text) or not 1 <= int(text) <= MOST:
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1 to {MOST}, not {text!r}")
     return int(text)
+
+
+def given(text: str) -> str:
+    """Whatever is not empty, for argparse."""
+    if not text:
+        raise argparse.ArgumentTypeError("must not be empty")
+    return text
+
+
+def file_path(text: str) -> Path:
+    """A path, for argparse. Of nothing it would be the working folder."""
+    return Path(given(text))
 
 
 def seconds(text: str) -> float:
@@ -74,11 +117,38 @@ def unwritable_report(args: argparse.Namespace) -> Iterator[str]:
         yield from unwritable("--report", args.report)
 
 
+def refuse(mistakes: Iterable[str]) -> None:
+    """Raises ValueError with a line for each mistake, if there is any."""
+    if lines := list(mistakes):
+        raise ValueError("\n".join(lines))
+
+
+def collected(mistakes: list[str], read: Callable[[], Read]) -> Read | None:
+    """Read something; if it cannot be read, add a line for each mistake and return None."""
+    try:
+        return read()
+    except ValueError as error:
+        mistakes += str(error).splitlines()
+        return None
+
+
+def print_error(*lines: str) -> None:
+    with suppress(OSError):  # there is nowhere else to tell that standard error is full
+        print(*lines, sep="\n", file=sys.stderr)
+
+
+def mistaken(*lines: str) -> int:
+    """Print a line for each mistake of the user; return the exit code."""
+    print_error(*lines)
+    return MISTAKEN
+
+
 # --- the crowd of an experiment --------------------------------------------------------------------------------------
 
 def add_crowd(parser: Parser) -> None:
     """Add the options that say which crowd is measured."""
-    parser.add_argument("--config", metavar="NAME|PATH", default=DEFAULT_CONFIG, help="as crowd-demo's (default: %(default)s)")
+    parser.add_argument("--config", metavar="NAME|PATH", type=given, default=DEFAULT_CONFIG,
+                        help="as crowd-demo's (default: %(default)s)")
     parser.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                         help="as crowd-demo's")
     parser.add_argument("--agents", metavar="N", help="size of the crowd")
@@ -86,7 +156,7 @@ def add_crowd(parser: Parser) -> None:
 
 def add_report(parser: Parser, what: str) -> None:
     """Add the option of a report in JSON."""
-    parser.add_argument("--report", metavar="PATH.json|-", type=Path, help=f"write {what}; - instead of the table")
+    parser.add_argument("--report", metavar="PATH.json|-", type=file_path, help=f"write {what}; - instead of the table")
 
 
 def crowd_config(args: argparse.Namespace) -> Config:

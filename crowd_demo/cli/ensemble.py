@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import argparse
 import re
+import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Interrupted
-from crowd_demo.cli.arguments import Parser, add_crowd, count, crowd_overrides, parser_of
-from crowd_demo.cli.exits import mistaken, print_error
+from crowd_demo.cli.arguments import (
+    Command,
+    Parser,
+    add_crowd,
+    count,
+    crowd_overrides,
+    file_path,
+    mistaken,
+    parser_of,
+    print_error,
+)
 from crowd_demo.registry.measures import MEASURES
 
 if TYPE_CHECKING:
-    from crowd_demo.ensemble.executor import ExecutorError
-    from crowd_demo.ensemble.job import Row
+    from crowd_demo.ensemble.job import ExecutorError, Row
     from crowd_demo.ensemble.plan import Plan, Run
     from crowd_demo.ensemble.table import Table
 
@@ -41,7 +51,7 @@ def parser() -> Parser:
     made.add_argument("--every", metavar="K", type=count, help="steps between two looks of the measures (default: 10)")
     made.add_argument("--measure", metavar="MEASURE,MEASURE", default="population,neighbours",
                       help="what to measure (default: %(default)s)")
-    made.add_argument("--out", metavar="DIR", type=Path, required=True, help="the folder of the table; it may be begun")
+    made.add_argument("--out", metavar="DIR", type=file_path, required=True, help="the folder of the table; it may be begun")
     where = made.add_mutually_exclusive_group()
     where.add_argument("--workers", metavar="N", type=count,
                        help="processes of this machine (default: one a core; no more than fit into memory)")
@@ -60,7 +70,7 @@ def _address(text: str) -> str:
 
 
 def run(args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.executor import ExecutorError
+    from crowd_demo.ensemble.job import ExecutorError
 
     try:
         plan = _plan(args)
@@ -108,14 +118,14 @@ def _plotting() -> None:
 # --- the runs --------------------------------------------------------------------------------------------------------
 
 def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.executor import ExecutorError
+    from crowd_demo.ensemble.job import ExecutorError
     from crowd_demo.ensemble.running import look, write_manifest, write_table
 
     begun = look(plan, args.out, args.again)
     write_manifest(plan, args.out)
     for place in begun.damaged if begun.missing else ():
         print_error(f"ensemble: {place} is damaged: skipped, and its run is made again unless it has been")
-    made, code = Made(), FINE
+    made, code = Made(len(plan.runs), len(begun.missing)), FINE
     try:
         if begun.missing:
             _make(plan, args, begun.missing, made)
@@ -132,49 +142,56 @@ def _ensemble(plan: Plan, args: argparse.Namespace) -> int:
 
 
 class Made:
-    """What this command has made so far, also if it is interrupted."""
+    """What this command has made so far, also if it is interrupted: of `total` runs, `missing` had to be made."""
 
-    def __init__(self) -> None:
+    def __init__(self, total: int, missing: int) -> None:
+        self.total, self.missing = total, missing
         self.count, self.errors = 0, dict[str, str]()  # by key
+        self.begin(0)
+
+    def begin(self, workers: int) -> None:
+        """From now on, so many make runs."""
+        self.workers, self._began = workers, time.monotonic()
 
     def add(self, row: Row) -> None:
         self.count += 1
         if row.error:
             self.errors[row.key] = row.error
 
+    def __str__(self) -> str:
+        """How far the ensemble is, in one line."""
+        left, failed = self.missing - self.count, len(self.errors)
+        text = f"{self.total - left - failed:,} done, {min(self.workers, left)} running, {failed:,} failed"
+        if self.count and left:
+            text += f", {duration((time.monotonic() - self._began) / self.count * left)} to go"
+        return text
+
+
+def duration(seconds: float) -> str:
+    """0.3 s, 45 s, 12 min, 3 h 20 min."""
+    if seconds < 1:
+        return f"{max(seconds, 0.01):.1g} s"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60:,} h {minutes % 60} min"
+
 
 def _make(plan: Plan, args: argparse.Namespace, missing: Sequence[Run], made: Made) -> None:
     """Make these runs, and tell how far they are."""
-    from crowd_demo.ensemble.executors import make_executor
-    from crowd_demo.ensemble.progress import Progress
-    from crowd_demo.ensemble.running import carry_out_all
+    from crowd_demo.ensemble.running import carry_out_all, executor_of
 
-    with ProgressLine(NAME, SAY_EVERY_S) as line:
-        if args.scheduler is None:
-            _warm(missing, line)
-        executor = make_executor(plan, args.workers, args.scheduler)
-        if args.workers and executor.workers < args.workers:
-            print_error(f"ensemble: {executor.workers} at a time: more do not fit into memory")
-        progress = Progress(len(plan.runs), len(missing), executor.workers)
-        rows = carry_out_all(plan, args.out, missing, executor)
-        try:
+    with (ProgressLine(NAME, SAY_EVERY_S) as line,
+          executor_of(plan, missing, args.workers, args.scheduler, line.tell) as executor):
+        made.begin(executor.workers)
+        if args.workers and made.workers < args.workers:
+            print_error(f"ensemble: {made.workers} at a time: more do not fit into memory")
+        with closing(carry_out_all(plan, args.out, missing, executor)) as rows:
             for row in rows:
                 if row:
                     made.add(row)
-                    progress.count(bool(row.error))
-                progress.workers = executor.workers
-                line.tell(progress)
-        finally:
-            rows.close()
-            executor.close()
-
-
-def _warm(runs: Sequence[Run], line: ProgressLine) -> None:
-    from crowd_demo.ensemble.warming import warm
-
-    line.tell("importing the compiler")
-    warm({run.settings: run.config for run in runs}.values(),
-         lambda kernel, done, total: line.tell(f"compiling {kernel} ({min(done + 1, total)} of {total})"))
+                made.workers = executor.workers
+                line.tell(made)
 
 
 def _conclude(plan: Plan, table: Table, made: Made, out: Path) -> int:
@@ -208,22 +225,18 @@ def _stopped(table: Table, made: Made, again: bool, code: int) -> int:
 # --- a dry run -------------------------------------------------------------------------------------------------------
 
 def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
-    from crowd_demo.ensemble.capacity import all_seconds, capacity, run_seconds
-    from crowd_demo.ensemble.executors import make_executor
-    from crowd_demo.ensemble.progress import duration
-    from crowd_demo.ensemble.running import look
+    from crowd_demo.ensemble.running import all_seconds, capacity, executor_of, look, run_seconds, warm
 
     missing, fits = look(plan, args.out, args.again).missing, capacity(plan.configs)
     print(f"{_several(len(plan.runs), 'run')}, {len(plan.runs) - len(missing):,} of them finished")
     print(f"about {fits.run_bytes // MB:,} MB a run; {fits.at_once} at a time on this machine")
     if missing:
         with ProgressLine(NAME, SAY_EVERY_S) as line:
-            _warm(missing[:1], line)
+            warm([missing[0].config], line.tell)
             line.tell("making one run")
             one = run_seconds(plan, missing[0])
-        executor = make_executor(plan, args.workers, args.scheduler)
-        workers = max(min(executor.workers, len(missing)), 1)
-        executor.close()
+        with executor_of(plan, (), args.workers, args.scheduler) as executor:
+            workers = max(min(executor.workers, len(missing)), 1)
         whole = all_seconds(missing, missing[0], one)
         print(f"about {duration(one)} for one run; about {duration(whole / workers)} for {_several(len(missing), 'run')} to"
               f" make with {_several(workers, 'worker')}")
@@ -232,3 +245,6 @@ def _dry_run(plan: Plan, args: argparse.Namespace) -> int:
 
 def _several(count: int, thing: str) -> str:
     return f"{count:,} {thing}{'s' * (count != 1)}"
+
+
+ENSEMBLE = Command(parser, run)

@@ -1,28 +1,27 @@
-"""Which command is meant, and its exit code."""
+"""Which command is meant, and its exit code; an exception costs one line and no traceback."""
 
 from __future__ import annotations
 
-import argparse
 import atexit
+import os
+import platform
 import sys
+import tempfile
+import traceback
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn, Protocol, cast
+from typing import NoReturn
 
-from crowd_demo.app.process.exit_codes import MISTAKEN
-from crowd_demo.app.process.quitting import end_process, say_not_written
-from crowd_demo.cli.arguments import Parser
-from crowd_demo.cli.commands import COMMANDS, RUN, module_of
-from crowd_demo.cli.exits import exit_code
+from crowd_demo import __version__
+from crowd_demo.app.process.exit_codes import FAILED, FINE, INTERRUPTED, MISTAKEN
+from crowd_demo.app.process.quitting import Interrupted, end_process, raise_interrupted, say_not_written, signals_to
+from crowd_demo.app.process.streams import OutputError, discard_output, standard_streams
+from crowd_demo.cli.arguments import COMMANDS, RUN, Command, mistaken
+from crowd_demo.compute.numba_settings import SettingError
+from crowd_demo.registry.plugins import raised_by, say
+from crowd_demo.registry.texts import error_line
 
 FILES = ("screenshot", "report", "trace")  # options that name a file to be written
-
-
-class Command(Protocol):
-    """The module of a command."""
-
-    parser: Callable[[], Parser]
-    run: Callable[[argparse.Namespace], int]
 
 
 def command() -> NoReturn:
@@ -38,24 +37,26 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: Sequence[str]) -> int:
-    name, rest = _named(arguments)
+    name, rest = (RUN, arguments) if not arguments or arguments[0].startswith("-") else (arguments[0], arguments[1:])
     if name not in COMMANDS:
-        print(f"crowd-demo: {_unknown(name)}; see crowd-demo --help", file=sys.stderr)
-        return MISTAKEN
-    module = cast(Command, import_module(module_of(name)))
-    args = module.parser().parse_args(rest)
+        return mistaken(f"crowd-demo: {_unknown(name)}; see crowd-demo --help")
+    named = command_of(name)
+    args = named.parser().parse_args(rest)
     try:
-        return module.run(args)
+        try:
+            read = [named.read(args)] if named.read else []
+        except ValueError as error:
+            return mistaken(str(error))
+        return named.run(args, *read)
     except KeyboardInterrupt:  # before the program proper, which listens to signals itself
         say_not_written("before loading", {f"--{option}": getattr(args, option, None) for option in FILES})
         raise
 
 
-def _named(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The name of the command, and its arguments."""
-    if not arguments or arguments[0].startswith("-"):
-        return RUN, arguments
-    return arguments[0], arguments[1:]
+def command_of(name: str) -> Command:
+    """Import the module of a command: what only prints then starts at once."""
+    found: Command = getattr(import_module(f"crowd_demo.cli.{COMMANDS[name][0]}"), name.upper())
+    return found
 
 
 def _unknown(name: str) -> str:
@@ -65,3 +66,56 @@ def _unknown(name: str) -> str:
     config = name.removesuffix(".yaml")
     meant = f" (did you mean --config {config}?)" if config in list_configs() else close_to(name, COMMANDS)
     return f"unknown command {name[:40]!r}{meant}; commands: {', '.join(COMMANDS)}"
+
+
+# --- how it ends -----------------------------------------------------------------------------------------------------
+
+def exit_code(run: Callable[[], int]) -> int:
+    """Run; return its exit code, or the one for its exception, which costs one line and no traceback."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # its greeting would be part of piped output
+    with standard_streams(), signals_to(raise_interrupted):
+        return _exit_code(run)
+
+
+def _exit_code(run: Callable[[], int]) -> int:
+    code = FINE
+    try:
+        try:
+            code = run()
+        except SystemExit:  # argparse has printed something
+            sys.stdout.flush()
+            raise
+        sys.stdout.flush()
+        return code
+    except Interrupted as interrupted:
+        return interrupted.code
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        discard_output()
+        return code
+    except OutputError as error:
+        discard_output()
+        say(f"cannot write to standard output: {error.strerror}")
+        return code or FAILED
+    except SettingError as error:
+        say(str(error))
+        return MISTAKEN
+    except BaseException as error:
+        plugin = raised_by(error)
+        if isinstance(error, KeyboardInterrupt) and not plugin:
+            return INTERRUPTED
+        if (isinstance(error, SystemExit) and not plugin) or os.environ.get("CROWD_DEMO_DEBUG"):
+            raise
+        said = [f"in plugin {plugin}"] * bool(plugin) + [_log(), *getattr(error, "__notes__", ())]
+        say(f"crashed: {error_line(error)} ({'; '.join(said)})")
+        return FAILED
+
+
+def _log() -> str:
+    """Write the present traceback to a file; return the words that say where."""
+    versions = f"crowd-demo {__version__}, Python {sys.version}, {platform.platform()}"
+    try:
+        with tempfile.NamedTemporaryFile("wb", prefix="crowd-demo-", suffix=".log", delete=False) as file:
+            file.write(f"{versions}\n{traceback.format_exc()}".encode(errors="backslashreplace"))
+        return f"details in {file.name}"
+    except OSError:
+        return "no log could be written; CROWD_DEMO_DEBUG=1 shows the traceback"

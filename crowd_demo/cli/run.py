@@ -1,44 +1,60 @@
-"""`crowd-demo [run]`: open a window and run a configuration, or print something about it."""
+"""`crowd-demo [run]`: open a window and run a configuration, or print something about it; `crowd-demo replay`."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowd_demo import __version__
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.files import is_special
 from crowd_demo.app.process.exit_codes import FINE
-from crowd_demo.cli.arguments import DEFAULT_CONFIG, Parser, count, size, unwritable, unwritable_report
-from crowd_demo.cli.commands import listed
-from crowd_demo.cli.exits import mistaken
+from crowd_demo.cli.arguments import (
+    COMMANDS,
+    DEFAULT_CONFIG,
+    Command,
+    Parser,
+    collected,
+    count,
+    file_path,
+    given,
+    parser_of,
+    refuse,
+    size,
+    tick,
+    unwritable,
+    unwritable_report,
+)
 
 if TYPE_CHECKING:
+    from crowd_demo.app.recording.format import Script
+    from crowd_demo.app.recording.saves import Save
     from crowd_demo.config.loader import Override
     from crowd_demo.config.model import Config
-    from crowd_demo.sim.snapshot import Snapshot
 
+LISTED = "\n".join(f"  {name:10}{about}" for name, (_, about) in COMMANDS.items())
 ABOUT = f"""\
 An interactive crowd in which every data-oriented optimisation is a switch: flip it with a hotkey, see what it costs, what it
 buys and that the crowd did not change. F1 shows all keys.
 
 commands (crowd-demo COMMAND --help says more):
-{listed()}"""
+{LISTED}"""
+REPLAY_ABOUT = "Make a recorded run again, and compare its state hashes: exit code 0 if they are the same, 1 if they part."
 
 
-def parser() -> Parser:
+def _parser() -> Parser:
     from crowd_demo.config.resources import list_tours
 
     made = Parser(prog="crowd-demo", allow_abbrev=False, usage="crowd-demo [COMMAND] [OPTION ...]", description=ABOUT,
                   formatter_class=argparse.RawDescriptionHelpFormatter)
     what = made.add_argument_group("what to run")
-    what.add_argument("--config", metavar="NAME|PATH",
+    what.add_argument("--config", metavar="NAME|PATH", type=given,
                       help=f"a path, a file of ./configs, or a shipped name (default: {DEFAULT_CONFIG})")
-    what.add_argument("--load", metavar="FILE.crowd", type=Path, help="start from a saved crowd, with its configuration")
-    what.add_argument("--tour", metavar="NAME|PATH", help="a tour with its configuration: " + ", ".join(list_tours()))
+    what.add_argument("--load", metavar="FILE.crowd", type=file_path, help="start from a saved crowd, with its configuration")
+    what.add_argument("--tour", metavar="NAME|PATH", type=given,
+                      help="a tour with its configuration: " + ", ".join(list_tours()))
     what.add_argument("--set", metavar="KEY.PATH=VALUE", action="append", default=[], dest="overrides",
                       help="replace a value of the configuration; may be given several times")
     what.add_argument("--seed", metavar="N", help="the same seed gives the same crowd")
@@ -49,10 +65,11 @@ def parser() -> Parser:
     how.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
     how.add_argument("--frames", metavar="N", type=count, help="stop after so many frames")
     how.add_argument("--no-render", action="store_false", dest="render", help="with --headless: no picture either")
-    how.add_argument("--screenshot", metavar="PATH.png", type=Path, help="save the last frame")
-    how.add_argument("--report", metavar="PATH.json|-", type=Path, help="write times, counters and the state's hash")
-    how.add_argument("--record", metavar="FILE.replay", type=Path, help="record the run, for crowd-demo replay")
-    how.add_argument("--trace", metavar="FILE.json", type=Path, help="write the run as a Chrome trace, for ui.perfetto.dev")
+    how.add_argument("--screenshot", metavar="PATH.png", type=file_path, help="save the last frame")
+    how.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters and the state's hash")
+    how.add_argument("--record", metavar="FILE.replay", type=file_path, help="record the run, for crowd-demo replay")
+    how.add_argument("--trace", metavar="FILE.json", type=file_path,
+                     help="write the run as a Chrome trace, for ui.perfetto.dev")
     show = made.add_argument_group("instead of running").add_mutually_exclusive_group()
     show.add_argument("--list-configs", action="store_true", help="the shipped configurations")
     show.add_argument("--list-keys", action="store_true", help="the keys and what they do")
@@ -62,27 +79,21 @@ def parser() -> Parser:
     return made
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.list_configs:
-        return _list_configs()
-    if args.print_schema:
-        return _print_schema()
+def _read(args: argparse.Namespace) -> tuple[Config, Save | None] | None:
+    """The effective configuration, and the saved crowd that the run begins with, or None where none is needed."""
+    if args.list_configs or args.print_schema:
+        return None
     mistakes = list(_mistakes(args))
     if args.tour and not mistakes:
-        args.config = _tour_config(args.tour, mistakes)
-    snapshot = _snapshot(args, mistakes) if args.load else None
-    config = snapshot.config if snapshot else None if args.load else config_of(args, mistakes)
-    if config is None or mistakes:
-        return mistaken(*mistakes)
-    if args.list_keys:
-        return _list_keys(config)
-    if args.print_config:
-        return _print_config(config)
-    from crowd_demo.app.main import run as run_program
+        from crowd_demo.config.tour import load_tour
 
-    return run_program(config, RunOptions(
-        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, snapshot,
-        config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
+        tour = collected(mistakes, lambda: load_tour(args.tour))
+        args.config = tour and tour.config
+    saved = collected(mistakes, lambda: saved_of(args)) if args.load else None
+    config = (saved and saved.snapshot.config) if args.load else collected(mistakes, lambda: config_of(args))
+    refuse(mistakes)
+    assert config
+    return config, saved
 
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
@@ -109,44 +120,20 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     yield from unwritable_report(args)
 
 
-def config_of(args: argparse.Namespace, mistakes: list[str]) -> Config | None:
-    """The effective configuration, or None and lines added to the mistakes."""
-    from crowd_demo.config.loader import ConfigError, Source, parse_overrides
+def config_of(args: argparse.Namespace) -> Config:
+    from crowd_demo.config.loader import Source, parse_overrides
 
-    try:
-        overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-        return Source.read(args.config or DEFAULT_CONFIG, overrides).config
-    except ConfigError as error:
-        mistakes += error.lines
-        return None
+    overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+    return Source.read(args.config or DEFAULT_CONFIG, overrides).config
 
 
-def _tour_config(name: str, mistakes: list[str]) -> str | None:
-    """The configuration with which a tour begins, or None and lines added to the mistakes."""
-    from crowd_demo.config.loader import ConfigError
-    from crowd_demo.config.tour import load_tour
+def saved_of(args: argparse.Namespace) -> Save:
+    """The saved crowd, with the options' techniques and looks."""
+    from crowd_demo.app.recording.saves import Save, read_save, with_overrides
+    from crowd_demo.config.loader import parse_overrides
 
-    try:
-        return load_tour(name).config
-    except ConfigError as error:
-        mistakes += error.lines
-        return None
-
-
-def _snapshot(args: argparse.Namespace, mistakes: list[str]) -> Snapshot | None:
-    """The saved crowd, with the options' techniques and looks; or None and lines added to the mistakes."""
-    from crowd_demo.app.recording.saves import read_save, with_overrides
-    from crowd_demo.config.loader import ConfigError, parse_overrides
-    from crowd_demo.sim.save_format import SaveError
-
-    try:
-        overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
-        return with_overrides(read_save(args.load), str(args.load), overrides)
-    except ConfigError as error:
-        mistakes += error.lines
-    except SaveError as error:
-        mistakes.append(str(error))
-    return None
+    overrides = [*parse_overrides(args.overrides, "--set"), *_shortcuts(args)]
+    return Save(args.load, with_overrides(read_save(args.load), str(args.load), overrides))
 
 
 def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
@@ -165,35 +152,82 @@ def _shortcuts(args: argparse.Namespace) -> Iterator[Override]:
         yield Override(Location("--fullscreen"), ("window", "fullscreen"), True)
 
 
-def _list_configs() -> int:
+def _run(args: argparse.Namespace, read: tuple[Config, Save | None] | None) -> int:
+    if read is None:
+        print(_schema() if args.print_schema else "\n".join(_configs()))
+        return FINE
+    config, saved = read
+    if args.list_keys or args.print_config:
+        print("\n".join(_keys(config)) if args.list_keys else _yaml(config))
+        return FINE
+    from crowd_demo.app.main import run
+
+    return run(config, RunOptions(
+        args.headless, args.frames, args.render, args.screenshot, args.report, args.record, saved,
+        config_name=args.config or DEFAULT_CONFIG, trace=args.trace, tour=args.tour))
+
+
+# --- what only prints ------------------------------------------------------------------------------------------------
+
+def _configs() -> Iterator[str]:
     from crowd_demo.config.resources import about, list_configs
 
     found = list_configs()
     wide = max(map(len, found))
     for name, path in found.items():
-        print(f"{name:{wide}} {about(path)}")
-    return FINE
+        yield f"{name:{wide}} {about(path)}"
 
 
-def _list_keys(config: Config) -> int:
+def _keys(config: Config) -> Iterator[str]:
     from crowd_demo.config.keys import ACTIONS, by_heading, keys_of
 
     for number, (heading, actions) in enumerate(by_heading().items()):
-        print(f"\n{heading}" if number else heading)
+        yield f"\n{heading}" if number else heading
         for action in actions:
-            print(f"  {' '.join(keys_of(config.keys, action)) or '-':13} {action:18} {ACTIONS[action].what}")
-    return FINE
+            yield f"  {' '.join(keys_of(config.keys, action)) or '-':13} {action:18} {ACTIONS[action].what}"
 
 
-def _print_config(config: Config) -> int:
+def _yaml(config: Config) -> str:
     from crowd_demo.config.yaml12 import dump
 
-    print(dump(config.model_dump(mode="json")), end="")
-    return FINE
+    return dump(config.model_dump(mode="json")).removesuffix("\n")
 
 
-def _print_schema() -> int:
+def _schema() -> str:
     from crowd_demo.config.model import Config
 
-    print(json.dumps(Config.model_json_schema(), indent=2))
-    return FINE
+    return json.dumps(Config.model_json_schema(), indent=2)
+
+
+# --- a replay --------------------------------------------------------------------------------------------------------
+
+def _replay_parser() -> Parser:
+    made = parser_of("replay", REPLAY_ABOUT)
+    made.add_argument("recording", metavar="FILE", type=file_path, help="what --record or a key has written")
+    made.add_argument("--headless", action="store_true", help="no window, and as fast as it goes")
+    made.add_argument("--report", metavar="PATH.json|-", type=file_path, help="write times, counters, and how the replay went")
+    made.add_argument("--from", metavar="TICK", type=tick, default=0, dest="start_at",
+                      help="show and compare nothing before this tick")
+    return made
+
+
+def _read_replay(args: argparse.Namespace) -> Script | None:
+    from crowd_demo.app.recording.format import read_recording
+
+    mistakes = list(unwritable_report(args))
+    script = collected(mistakes, lambda: read_recording(args.recording))
+    if script and args.start_at > (last := max(part.end for part in script.parts)):
+        mistakes.append(f"--from: the recording ends at tick {last:,}")
+    refuse(mistakes)
+    return script
+
+
+def _replay(args: argparse.Namespace, script: Script) -> int:
+    from crowd_demo.app.main import run
+
+    return run(script.parts[0].config, RunOptions(
+        args.headless, render=not args.headless, report=args.report, replay=script, replay_from=args.start_at))
+
+
+RUN = Command(_parser, _run, _read)
+REPLAY = Command(_replay_parser, _replay, _read_replay)

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from crowd_demo.app.process.exit_codes import FAILED, FINE
 from crowd_demo.app.process.streams import STDOUT
-from crowd_demo.cli.arguments import Parser, parser_of, unwritable_report
-from crowd_demo.cli.exits import mistaken
-from crowd_demo.cli.experiments import Watched, kernels, show
+from crowd_demo.cli.arguments import Command, Parser, add_report, file_path, parser_of, refuse, unwritable_report
+from crowd_demo.cli.measuring import InTerminal, kernels, show
 
 if TYPE_CHECKING:
-    from crowd_demo.lab.validate.experiment import Measures
     from crowd_demo.lab.validate.validation import Validation
 
 ABOUT = """\
@@ -28,26 +26,21 @@ far."""
 DOCS = Path("docs")
 
 
-def parser() -> Parser:
+def _parser() -> Parser:
     made = parser_of("validate", ABOUT, "crowd-demo validate --list names the experiments")
     made.add_argument("names", metavar="EXPERIMENT", nargs="*", default=[], help="only these (default: all)")
     made.add_argument("--list", action="store_true", help="list the experiments")
     made.add_argument("--short", action="store_true", help="smaller scenes, seconds each")
     made.add_argument("--strict", action="store_true", help="exit code 1 also if a number fails")
-    made.add_argument("--out", metavar="DIR", type=Path, help="write validation.md and its pictures there (default: docs,"
+    made.add_argument("--out", metavar="DIR", type=file_path, help="write validation.md and its pictures there (default: docs,"
                       " where there is such a folder and all experiments run in full)")
-    made.add_argument("--report", metavar="PATH.json|-", type=Path, help="write all that was measured; - instead of the table")
+    add_report(made, "all that was measured")
     return made
 
 
-def run(args: argparse.Namespace) -> int:
-    if args.list:
-        return _list()
-    if mistakes := list(_mistakes(args)):
-        return mistaken(*mistakes)
-    watched = Watched("validate", lambda watched: experiment_of(watched, args))
-    code = watched.watch()
-    return _concluded(watched.experiment, args, code) if watched.experiment else code
+def _read(args: argparse.Namespace) -> None:
+    if not args.list:
+        refuse(_mistakes(args))
 
 
 def _mistakes(args: argparse.Namespace) -> Iterator[str]:
@@ -64,26 +57,16 @@ def _mistakes(args: argparse.Namespace) -> Iterator[str]:
     yield from unwritable_report(args)
 
 
-def experiment_of(watched: Watched[Validation], args: argparse.Namespace) -> Validation:
+def experiment_of(running: InTerminal[Validation], args: argparse.Namespace) -> Validation:
     from crowd_demo.config.model import Config
 
-    compile_for = kernels(Config.model_validate({}), watched, render=False)
+    compile_for = kernels(Config.model_validate({}), running, render=False)
     from crowd_demo.lab.validate.experiments import EXPERIMENTS
-    from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+    from crowd_demo.lab.validate.other_programs import jupedsim_walkers, pedpy_measures
     from crowd_demo.lab.validate.validation import MODELS, Validation
 
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(args.names)] or list(EXPERIMENTS.values())
-    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy())
-
-
-def pedpy() -> Measures | None:
-    """PedPy's measures, if it is installed."""
-    from crowd_demo.lab.validate.by_pedpy import pedpy_measures
-
-    try:
-        return pedpy_measures()
-    except ImportError:
-        return None
+    return Validation(chosen, [*MODELS, *jupedsim_walkers()], args.short, compile_for, pedpy_measures())
 
 
 def plots_can_be_drawn() -> bool:
@@ -98,9 +81,19 @@ def folder_of(args: argparse.Namespace) -> Path | None:
     return args.out or (DOCS if whole else None)
 
 
+def _run(args: argparse.Namespace, _: None) -> int:
+    if args.list:
+        from crowd_demo.lab.validate.experiments import EXPERIMENTS
+
+        print(*(f"{experiment.name:12} {experiment.title}" for experiment in EXPERIMENTS.values()), sep="\n")
+        return FINE
+    running = InTerminal("validate", lambda running: experiment_of(running, args))
+    code = running.watch()
+    return _concluded(running.experiment, args, code) if running.experiment else code
+
+
 def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> int:
-    from crowd_demo.lab.validate.page import write_page
-    from crowd_demo.lab.validate.results import as_data, terminal
+    from crowd_demo.lab.validate.results import as_data, terminal, write_page
     from crowd_demo.measure.record import header
 
     record = {**header("validation"), "complete": validation.done, "short": args.short, "experiments": as_data(validation)}
@@ -114,9 +107,4 @@ def _concluded(validation: Validation, args: argparse.Namespace, code: int) -> i
     return code or written or (FAILED if errors or (args.strict and validation.failed) else FINE)
 
 
-def _list() -> int:
-    from crowd_demo.lab.validate.experiments import EXPERIMENTS
-
-    for experiment in EXPERIMENTS.values():
-        print(f"{experiment.name:12} {experiment.title}")
-    return FINE
+VALIDATE = Command(_parser, _run, _read)

@@ -17,46 +17,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from numba import types
-from numba.core.typing.templates import AbstractTemplate, infer_global
+from numba.extending import overload
 
-from crowd_demo.compute.inlined import Inlined, inlined
+from crowd_demo.compute.numba_plain import IN_KERNELS
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Body = TypeVar("Body", bound=Callable[..., object])
 
-_bodies: dict[Callable[..., object], dict[type, Inlined]] = {}
+_bodies: dict[Callable[..., object], dict[type, Callable[..., object]]] = {}
 
 
 def generic(function: Callable[P, R]) -> Callable[P, R]:
     """Let the type of the first argument choose among the implementations of this function."""
     bodies = _bodies.setdefault(function, {})
-    compiled: dict[tuple[types.Type, ...], object] = {}
 
-    class Chosen(AbstractTemplate):  # type: ignore[misc]
-        """What Numba asks for the type of a call, and then for the code to call."""
+    @overload(function, jit_options={**IN_KERNELS, "forceinline": True}, strict=False)
+    def body_for(first: Any, *others: Any) -> Callable[..., object] | None:
+        return bodies.get(getattr(first, "instance_class", object), bodies.get(object))
 
-        key = function
-
-        def generic(self, args: Any, kws: Any) -> Any:
-            body = bodies.get(getattr(args[0], "instance_class", None), bodies.get(object))  # type: ignore[arg-type]
-            if body is None:
-                return None
-            signature = types.Dispatcher(body).get_call_type(self.context, args, kws)
-            compiled[signature.args] = body.get_overload(signature)
-            return signature
-
-        def get_impl_key(self, signature: Any) -> object:
-            return compiled[signature.args]
-
-    infer_global(function, types.Function(Chosen))
     return function
 
 
 def implements(function: Callable[..., object], *kinds: type) -> Callable[[Body], Body]:
     """Make the decorated function the body of a generic one, for a first argument of one of these types."""
     def define(body: Body) -> Body:
-        _bodies[function].update(dict.fromkeys(kinds, inlined(body)))
+        _bodies[function].update(dict.fromkeys(kinds, body))
         return body
     return define

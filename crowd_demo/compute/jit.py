@@ -1,4 +1,4 @@
-"""How kernels are compiled: the one place that knows Numba's flags, its cache and its threads.
+"""How kernels are made and called.
 
 A kernel is a function that does one worker's share; `@kernel` makes of it what is called with the number of workers:
 
@@ -8,45 +8,48 @@ A kernel is a function that does one worker's share; `@kernel` makes of it what 
 
     call(move, workers, x, ...)
 
-The shares go to Numba's pool of threads (workers.py), which starts a kernel in 7 to 30 us (threads.py); Python threads around
-`nogil` kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called from one thread at a time: Numba's
-`workqueue` layer aborts the process otherwise.
+The shares go to Numba's pool of threads (workers.py), which starts a kernel in 7 to 30 us; Python threads around `nogil`
+kernels needed 30-80 us and stalled when the GIL was wanted. Kernels are called from one thread at a time: Numba's `workqueue`
+layer aborts the process otherwise.
+
+They are compiled with private names of Numba (numba_private.py), or without (numba_plain.py): where `CROWD_DEMO_PLAIN_NUMBA`
+is set, and where such a name is missing.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
-from crowd_demo.compute import threads
+from crowd_demo.compute import cache, numba_plain
+from crowd_demo.compute.workers import max_threads, threading_layer
 
-# OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
-# 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-threads.load_tbb()
-
-import numba  # noqa: E402
-from numba.core.registry import cpu_target  # noqa: E402
-
-from crowd_demo.compute import cache  # noqa: E402
-from crowd_demo.compute.entry import Entry  # noqa: E402
-from crowd_demo.compute.inlined import inlined  # noqa: E402
+# isort: split
+import numba
 
 __all__ = ["CACHE_LASTS", "Call", "Kernel", "call", "compile_calls", "device", "is_compiled", "is_on_disk", "kernel",
            "make_compiler_ready", "max_threads", "run", "threading_layer"]
 
-CACHE_LASTS = cache.LASTS
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Compiled(Protocol):
-    """What Numba makes of a function."""
+def _compiler() -> Any:
+    """The module that compiles."""
+    if not os.environ.get("CROWD_DEMO_PLAIN_NUMBA"):
+        try:
+            from crowd_demo.compute import numba_private
 
-    overloads: dict[tuple[object, ...], object]
+            return numba_private
+        except (ImportError, AttributeError) as error:
+            what = str(error).partition(" (")[0]  # without the path of Numba's file
+            cache.say_once(f"kernels take longer to compile with this version of Numba: {what}")
+    return numba_plain
 
-    def compile(self, signature: tuple[object, ...]) -> object: ...
+
+compiler = _compiler()
+CACHE_LASTS = cache.has_room()
 
 
 def device(function: Callable[P, R]) -> Callable[P, R]:
@@ -55,14 +58,14 @@ def device(function: Callable[P, R]) -> Callable[P, R]:
     It is always inlined: a record of 17 columns would travel through a call as 119 arguments, which doubled the time of a
     walk (docs/design/lanes.md).
     """
-    return cast(Callable[P, R], inlined(function))
+    return cast(Callable[P, R], compiler.Device(function))
 
 
 class Kernel(Generic[P]):
     """A compiled function that is called with a number of workers and the arguments of each worker's share."""
 
     def __init__(self, share: Callable[Concatenate[int, int, P], None]) -> None:
-        self.entry = Entry(share)
+        self.entry = compiler.entry_of(share)
         self.share = share
         self.__name__, self.__module__, self.__doc__ = share.__name__, share.__module__, share.__doc__
 
@@ -73,6 +76,14 @@ class Kernel(Generic[P]):
 def kernel(share: Callable[Concatenate[int, int, P], None]) -> Callable[Concatenate[int, P], None]:
     """A kernel from what one worker does: share(worker, workers, ...), for worker in range(workers)."""
     return Kernel(share)
+
+
+class Compiled(Protocol):
+    """What Numba makes of a function."""
+
+    overloads: dict[tuple[object, ...], object]
+
+    def compile(self, signature: tuple[object, ...]) -> object: ...
 
 
 class Call(NamedTuple):
@@ -93,9 +104,9 @@ class Call(NamedTuple):
         return tuple(numba.typeof(argument) for argument in args)
 
     @property
-    def compiled(self) -> _Compiled:
+    def compiled(self) -> Compiled:
         kernel = self.kernel
-        return cast(_Compiled, kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel))
+        return cast(Compiled, kernel.entry if isinstance(kernel, Kernel) else getattr(kernel, "from_python", kernel))
 
     @property
     def name(self) -> str:
@@ -119,8 +130,8 @@ def is_compiled(call: Call) -> bool:
 
 
 def is_on_disk(call: Call) -> bool:
-    """Can the kernel be loaded instead of compiled?"""
-    return cache.holds(call.compiled, call.signature())
+    """Return whether the kernel can be loaded instead of compiled."""
+    return bool(compiler.holds(call.compiled, call.signature()))
 
 
 def compile_calls(calls: Iterable[Call]) -> None:
@@ -129,20 +140,9 @@ def compile_calls(calls: Iterable[Call]) -> None:
         signature = each.signature()  # finding it takes a millisecond
         if signature not in each.compiled.overloads:
             each.compiled.compile(signature)
+            compiler.note(each.compiled, signature)
 
 
 def make_compiler_ready() -> None:
     """Load what only compiling needs, which takes 0.4 s; else the first kernel that is compiled waits for it."""
-    cpu_target.target_context.refresh()
-
-
-def max_threads() -> int:
-    return int(numba.config.NUMBA_NUM_THREADS)
-
-
-def threading_layer() -> str:
-    """What the threads are: tbb, omp or workqueue."""
-    return str(numba.threading_layer())
-
-
-numba.set_num_threads(max_threads())  # starts the pool, whose functions compiled code names
+    compiler.make_compiler_ready()

@@ -27,10 +27,11 @@ from numba.extending import intrinsic, models, register_model
 from crowd_demo.compute.arrays import Float, Int
 from crowd_demo.compute.hashing import lowbias32
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.llvm import I32, repeat
 
 LANES = 16
 
-I32, _F32, _BIT = ir.IntType(32), ir.FloatType(), ir.IntType(1)
+_F32, _BIT = ir.FloatType(), ir.IntType(1)
 
 
 class Lanes(types.Type):
@@ -69,16 +70,10 @@ for _lanes in (f32v, i32v, mask):
 # --- broadcasting ----------------------------------------------------------------------------------------------------
 
 def _broadcast(builder: ir.IRBuilder, value: ir.Value, kind: Lanes) -> ir.Value:
-    """One scalar in all lanes; LLVM folds it into the operand of the next instruction."""
+    """One scalar in all lanes."""
     if value.type != kind.llvm.element:  # an int64 index or literal
         value = builder.trunc(value, kind.llvm.element)
-    return repeat(builder, value)
-
-
-def repeat(builder: ir.IRBuilder, value: ir.Value) -> ir.Value:
-    undefined = ir.Constant(ir.VectorType(value.type, LANES), ir.Undefined)
-    first = builder.insert_element(undefined, value, ir.Constant(I32, 0))
-    return builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(I32, LANES), [0] * LANES))
+    return repeat(builder, value, LANES)
 
 
 def lanes_of(kind: types.Type) -> Lanes:
@@ -273,7 +268,7 @@ def modulo(context, value, divisor, inverse):
     """`value % divisor` by a product with `inverse`, 2**32 / divisor rounded up: exact for 0 <= value < 2**28 and up to 16."""
     def code(c, b, s, a):
         numbers = a[1], a[2], ir.Constant(ir.IntType(64), 32)
-        by, times, half = (repeat(b, each) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
+        by, times, half = (repeat(b, each, LANES) for each in numbers) if isinstance(s.args[0], Lanes) else numbers
         wide = b.zext(a[0], by.type)
         return b.trunc(b.sub(wide, b.mul(b.lshr(b.mul(wide, times), half), by)), a[0].type)
     return value(value, types.int64, types.int64), code

@@ -8,38 +8,40 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.base import BaseContext
+from numba.core.imputils import impl_ret_borrowed
 from numba.core.typing.templates import Signature
 from numba.extending import intrinsic
 
-from crowd_demo.compute.simd import I32, LANES, Lanes, f32v, i32v, lanes_of, mask, repeat
+from crowd_demo.compute import llvm
+from crowd_demo.compute.llvm import I32, I64
+from crowd_demo.compute.simd import LANES, Lanes, f32v, i32v, lanes_of, mask
 
 
-def _pointer(context: BaseContext, builder: ir.IRBuilder, sig: Signature, args: Sequence[ir.Value], position: int,
-             kind: Lanes | None = None) -> ir.Value:
-    data = cgutils.create_struct_proxy(sig.args[position])(context, builder, args[position]).data
-    at = builder.gep(data, [args[position + 1]])
-    return builder.bitcast(at, kind.llvm.as_pointer()) if kind else at
+def element_at(context: BaseContext, builder: ir.IRBuilder, signature: Signature, args: Sequence[ir.Value],
+               array: int = 0) -> ir.Value:
+    """The address of args[array][args[array + 1]]."""
+    kind = signature.args[array]
+    data = llvm.data_of(context, builder, kind, args[array])
+    return llvm.element(builder, context.get_data_type(kind.dtype), data, args[array + 1])
 
 
 def _one(c, b, s, a):
-    return b.load(_pointer(c, b, s, a, 0))
+    return llvm.load(b, c.get_data_type(s.args[0].dtype), element_at(c, b, s, a))
 
 
 def _run(c, b, s, a):
-    value = b.load(_pointer(c, b, s, a, 0, lanes_of(s.args[0].dtype)))
-    value.align = 4
-    return value
+    return llvm.load(b, lanes_of(s.args[0].dtype).llvm, element_at(c, b, s, a), align=4)
 
 
 def _scattered(c, b, s, a):
     """Sixteen loads: indices in memory take half as long as those in a register or the CPU's own gather."""
-    data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-    index = cgutils.create_struct_proxy(s.args[1])(c, b, a[1]).data if isinstance(s.args[1], types.Array) else None
+    data, kind = llvm.data_of(c, b, s.args[0], a[0]), c.get_data_type(s.args[0].dtype)
+    index = llvm.data_of(c, b, s.args[1], a[1]) if isinstance(s.args[1], types.Array) else None
     value: ir.Value = ir.Constant(lanes_of(s.args[0].dtype).llvm, ir.Undefined)
     for lane in range(LANES):
         number = ir.Constant(I32, lane)
-        at = b.load(b.gep(index, [number])) if index else b.extract_element(a[1], number)
-        element = b.load(b.gep(data, [b.sext(at, ir.IntType(64))]))
+        at = llvm.load(b, I32, llvm.element(b, I32, index, number)) if index else b.extract_element(a[1], number)
+        element = llvm.load(b, kind, llvm.element(b, kind, data, b.sext(at, I64)))
         if s.args[0].dtype == types.uint8:
             element = b.zext(element, I32)
         value = b.insert_element(value, element, number)
@@ -55,9 +57,8 @@ def _is_many(index: types.Type) -> bool:
 def onward(context, array, index):
     """array[index:], without its length."""
     def code(c, b, s, a):
-        rest = cgutils.create_struct_proxy(s.args[0])(c, b, a[0])
-        rest.data = b.gep(rest.data, [a[1]])
-        return rest._getvalue()
+        rest = b.insert_value(a[0], element_at(c, b, s, a), c.data_model_manager[s.args[0]].get_field_position("data"))
+        return impl_ret_borrowed(c, b, s.return_type, rest)
     return array(array, types.intp), code
 
 
@@ -71,7 +72,7 @@ def load(context, array, index):
 def store(context, array, index, value):
     """array[index:index+16] = value."""
     def code(c, b, s, a):
-        b.store(a[2], _pointer(c, b, s, a, 0, s.args[2])).align = 4
+        llvm.store(b, a[2], element_at(c, b, s, a), align=4)
         return c.get_dummy_value()
     return types.void(array, types.intp, value), code
 
@@ -99,21 +100,18 @@ def put(context, array, slots, wanted, value):
 
     def code(c, b, s, a):
         if not isinstance(s.args[1], Lanes):
-            _masked(b, "store", kind, a[3], _pointer(c, b, s, a, 0, kind), a[2])
+            _masked(b, "store", kind, a[3], llvm.cast(b, element_at(c, b, s, a), kind.llvm), a[2])
             return c.get_dummy_value()
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
+        data = llvm.data_of(c, b, s.args[0], a[0])
         every = b.icmp_signed("==", b.bitcast(a[2], ir.IntType(LANES)), ir.Constant(ir.IntType(LANES), -1))
         with b.if_else(every, likely=True) as (all_of_them, some):
             with all_of_them:  # sixteen stores: the CPU's own scatter takes half as long again
                 for lane in range(LANES):
                     number = ir.Constant(I32, lane)
-                    at = b.gep(data, [b.sext(b.extract_element(a[1], number), ir.IntType(64))])
-                    b.store(b.extract_element(a[3], number), at)
+                    at = llvm.element(b, kind.llvm.element, data, b.sext(b.extract_element(a[1], number), I64))
+                    llvm.store(b, b.extract_element(a[3], number), at)
             with some:
-                long = ir.VectorType(ir.IntType(64), LANES)
-                base = repeat(b, b.ptrtoint(data, long.element))
-                at = b.add(base, b.mul(b.sext(a[1], long), ir.Constant(long, [4] * LANES)))
-                where = b.inttoptr(at, ir.VectorType(kind.llvm.element.as_pointer(), LANES))
+                where = llvm.elements(b, kind.llvm.element, data, b.sext(a[1], ir.VectorType(I64, LANES)))
                 _masked(b, "scatter", kind, a[3], where, a[2])
         return c.get_dummy_value()
     at = i32v if isinstance(slots, Lanes) else types.intp
@@ -141,17 +139,16 @@ def store_bytes(context, array, index, value, count):
     """array[index:index+count] = value, the first of sixteen int32 from 0 to 255, in an array of uint8."""
     def code(c, b, s, a):
         small = ir.VectorType(ir.IntType(8), LANES)
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-        where, narrow = b.bitcast(b.gep(data, [a[1]]), small.as_pointer()), b.trunc(a[2], small)
+        where, narrow = element_at(c, b, s, a), b.trunc(a[2], small)
         whole = b.icmp_signed(">=", a[3], ir.Constant(a[3].type, LANES))
         with b.if_else(whole) as (all_of_it, some):
             with all_of_it:
-                b.store(narrow, where).align = 1
+                llvm.store(b, narrow, where, align=1)
             with some:
                 for lane in range(LANES):
                     with b.if_then(b.icmp_signed("<", ir.Constant(a[3].type, lane), a[3])):
                         number = ir.Constant(I32, lane)
-                        b.store(b.extract_element(narrow, number), b.gep(data, [b.add(a[1], ir.Constant(a[1].type, lane))]))
+                        llvm.store(b, b.extract_element(narrow, number), llvm.element(b, small.element, where, number))
         return c.get_dummy_value()
     return types.void(array, types.intp, i32v, types.intp), code
 
@@ -160,6 +157,5 @@ def store_bytes(context, array, index, value, count):
 def take_block(context, counter, size):
     """Atomically add `size` to counter[0] and return what it was: workers share a queue of work without a lock."""
     def code(c, b, s, a):
-        data = cgutils.create_struct_proxy(s.args[0])(c, b, a[0]).data
-        return b.atomic_rmw("add", data, a[1], "monotonic")
+        return b.atomic_rmw("add", llvm.data_of(c, b, s.args[0], a[0]), a[1], "monotonic")
     return types.int64(counter, types.int64), code

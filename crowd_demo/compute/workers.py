@@ -1,108 +1,123 @@
-"""What Python calls of a kernel: it unpacks the arguments and hands each worker its share, through Numba's pool of threads.
+"""The threads that run kernels: Numba's pool, and LLVM's code that hands each worker its share of a kernel.
+
+The threads are TBB's where its library is installed, else OpenMP's, else those of Numba's own work queue. TBB's begin at once
+and wait for nobody; OpenMP's have to be woken for each kernel (docs/design/threads.md). TBB's wheel is free but not open
+source, so it is an extra: `pip install crowd-demo[fast]`.
 
 Numba's `parallel=True` makes a loop nest, a generalised ufunc and its scheduling out of every kernel, which took two fifths of
-the time to compile them all. Its own code between Python and a compiled function checks every array of every record, and
-passes them all on by value: a quarter of what was left. Here they are laid out one after the other in a flat record in
-memory, and the pool gets a pointer to that and one to the kernel's body. A call costs no more than before.
-
-The pool has to be started before code that names it is compiled or loaded from the cache; `compute/jit.py` does that.
+the time to compile them all. Here all arguments are laid out one after the other in a flat record, and the pool gets the
+addresses of that and of a function that calls the kernel's body. Importing this module starts the pool: code that names its
+functions can only be compiled or loaded afterwards.
 """
 
 from __future__ import annotations
 
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.core.base import BaseContext
-from numba.core.funcdesc import FunctionDescriptor
-from numba.core.pythonapi import PythonAPI
+import ctypes
+import os
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, files
 
-BYTES = ir.IntType(8).as_pointer()
-INTP = ir.IntType(64) if types.intp.bitwidth == 64 else ir.IntType(32)
+from crowd_demo.compute import numba_settings
+
+OTHERS = ("omp", "workqueue")  # layers that NUMBA_THREADING_LAYER may ask for
+LIBRARIES = ("libtbb.so.12", "libtbb.12.dylib", "tbb12.dll")
 
 
-def build_entry(context: BaseContext, module: ir.Module, name: str, body: FunctionDescriptor, kinds: types.BaseTuple) -> None:
-    """Add to a module the function of that name for Python: body(worker, workers, *args) for worker in range(workers).
+def load_tbb() -> None:
+    """Load the library of the distribution `tbb`, if there is one, so that Numba finds it.
 
-    Python calls it with the number of workers and a tuple of arguments of these kinds, already known to have them.
+    The wheel puts it where no linker looks, and setting a path would need another process.
     """
-    thunk, record_type = _thunk(context, module, context.declare_function(module, body), kinds)
-    python = context.get_argument_type(types.pyobject)
-    entry = ir.Function(module, ir.FunctionType(python, [python] * 3), name=name)
-    builder = ir.IRBuilder(entry.append_basic_block())
-    api = context.get_python_api(builder)
-    workers = builder.trunc(api.long_as_longlong(api.tuple_getitem(entry.args[1], 0)), INTP)
-    record = cgutils.alloca_once(builder, record_type)
-    _unpack(context, builder, api, api.tuple_getitem(entry.args[1], 1), kinds, record, 0)
-    with cgutils.if_unlikely(builder, cgutils.is_not_null(builder, api.err_occurred())):
-        builder.ret(api.get_null_object())
-    unlocked = api.save_thread()
-    _share_out(builder, module, thunk, workers, builder.bitcast(record, BYTES))
-    api.restore_thread(unlocked)
-    api.return_none()
+    if os.environ.get("NUMBA_THREADING_LAYER") in OTHERS:
+        return
+    with suppress(PackageNotFoundError, OSError):
+        for file in files("tbb") or ():
+            if file.name in LIBRARIES:
+                ctypes.CDLL(str(file.locate()), mode=ctypes.RTLD_GLOBAL)
+                return
 
 
-def _leaves(context: BaseContext, kind: types.Type) -> tuple[ir.Type, ...]:
-    """The numbers and pointers that an argument consists of, as compiled functions take them."""
-    return tuple(context.get_arg_packer([kind]).argument_types)
+# OpenMP's threads sleep between kernels instead of spinning. Spinning starts a kernel 30 us sooner (a step of 20k birds in
+# 0.39 ms instead of 0.6), but as soon as another program wants a core it stalls whole frames: p99 0.8 ms against 50-90 ms.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+load_tbb()
+
+with numba_settings.checked():
+    numba_settings.check_features()
+    import numba
+
+from llvmlite import binding, ir  # noqa: E402
+from numba import types  # noqa: E402
+from numba.core import cgutils  # noqa: E402
+
+from crowd_demo.compute import llvm  # noqa: E402
+
+INTP = llvm.I64 if types.intp.bitwidth == 64 else llvm.I32
+BYTES, INTPS = llvm.pointer_to(llvm.I8), llvm.pointer_to(INTP)
+ONE = ir.Constant(INTP, 1)
 
 
-def _unpack(context: BaseContext, builder: ir.IRBuilder, api: PythonAPI, value: ir.Value, kind: types.Type, record: ir.Value,
-            at: int) -> int:
-    """Write the leaves of a Python value to the record from its leaf `at` on; return the leaf after them."""
-    if isinstance(kind, types.BaseTuple):
-        for k, each in enumerate(kind):
-            at = _unpack(context, builder, api, api.tuple_getitem(value, k), each, record, at)
-        return at
-    where = cgutils.gep_inbounds(builder, record, 0, at)
-    if isinstance(kind, types.Array):
-        api.numba_array_adaptor(value, builder.bitcast(where, BYTES))
-    elif kind in (types.float32, types.float64):
-        builder.store(context.cast(builder, api.float_as_double(value), types.float64, kind), where)
-    else:
-        native = api.to_native_value(kind, value).value
-        builder.store(context.data_model_manager[kind].as_argument(builder, native), where)
-    return at + len(_leaves(context, kind))
+def max_threads() -> int:
+    return int(numba.config.NUMBA_NUM_THREADS)
 
 
-def _share_out(builder: ir.IRBuilder, module: ir.Module, thunk: ir.Function, workers: ir.Value, record: ir.Value) -> None:
-    """Let the pool call the thunk for each worker; a single one does not go there, where it would wait 30 us for a thread."""
-    bases = cgutils.alloca_once_value(builder, record)
-    sizes = cgutils.alloca_once_value(builder, workers)
-    steps = cgutils.alloca_once(builder, INTP, size=2)
-    builder.store(ir.Constant(INTP, 1), steps)
-    builder.store(workers, builder.gep(steps, [ir.Constant(INTP, 1)]))
-    alone = builder.icmp_signed("==", workers, ir.Constant(INTP, 1))
-    with builder.if_else(alone) as (here, elsewhere):
+def threading_layer() -> str:
+    """What the threads are: tbb, omp or workqueue."""
+    return str(numba.threading_layer())
+
+
+with numba_settings.checked():
+    numba_settings.check_threads(max_threads())
+    numba.set_num_threads(max_threads())
+
+POOL, THREADS = "numba_parallel_for", "get_num_threads"  # Numba's functions, by their names in LLVM's code
+HAS_POOL = bool(binding.address_of_symbol(POOL) and binding.address_of_symbol(THREADS))
+
+
+def run_shares(b: ir.IRBuilder, body: ir.Function, workers: ir.Value, record: ir.Value, kind: ir.Type) -> None:
+    """Call body(worker, workers, *arguments) for each worker, in the pool.
+
+    `body` is a function as Numba compiles it; `record` is the address of its arguments, a record of that kind. A single worker
+    does not go to the pool, where it would wait 30 us for a thread.
+    """
+    share, module = _share(b.module, body, kind), b.module
+    bases = cgutils.alloca_once_value(b, b.ptrtoint(record, INTP))
+    sizes = cgutils.alloca_once_value(b, workers)
+    steps = cgutils.alloca_once(b, INTP, size=2)
+    b.store(ONE, steps)
+    b.store(workers, llvm.element(b, INTP, steps, ONE))
+    pointers = [llvm.cast(b, value, llvm.I8) for value in (share, bases, sizes, steps, record)]
+    with b.if_else(b.icmp_signed("==", workers, ONE)) as (here, elsewhere):
         with here:
-            builder.call(thunk, [bases, sizes, steps, record])
+            b.call(share, [bases, sizes, steps, pointers[-1]])
         with elsewhere:
-            kind = ir.FunctionType(ir.VoidType(), [BYTES] * 5 + [INTP] * 3)
-            pool = cgutils.get_or_insert_function(module, kind, "numba_parallel_for")
-            most = builder.call(cgutils.get_or_insert_function(module, ir.FunctionType(INTP, []), "get_num_threads"), [])
-            threads = builder.select(builder.icmp_signed("<", workers, most), workers, most)
-            pointers = [builder.bitcast(value, BYTES) for value in (thunk, bases, sizes, steps)]
-            builder.call(pool, [*pointers, record, ir.Constant(INTP, 0), ir.Constant(INTP, 1), threads])
+            pool = cgutils.get_or_insert_function(module, ir.FunctionType(ir.VoidType(), [BYTES] * 5 + [INTP] * 3), POOL)
+            most = b.call(cgutils.get_or_insert_function(module, ir.FunctionType(INTP, []), THREADS), [])
+            threads = b.select(b.icmp_signed("<", workers, most), workers, most)
+            b.call(pool, [*pointers, ir.Constant(INTP, 0), ONE, threads])
 
 
-def _thunk(context: BaseContext, module: ir.Module, body: ir.Function, kinds: types.BaseTuple) -> tuple[ir.Function, ir.Type]:
-    """What the pool calls, once a worker: void(char **bases, intp *sizes, intp *steps, void *record); and the record's type.
+def _share(module: ir.Module, body: ir.Function, record: ir.Type) -> ir.Function:
+    """What the pool calls, once a thread: void(char **bases, intp *sizes, intp *steps, void *record).
 
-    The step is 1, so a call gets the base that the number of its first worker is away from the record; sizes[0] are its
-    workers, several where there are fewer threads, and steps[1] all of them.
+    The step is 1, so a call gets the base that the number of its first worker is away from the record, and takes it for a
+    number; sizes[0] are its workers, several where there are fewer threads, and steps[1] all of them.
     """
-    record_type = ir.LiteralStructType(_leaves(context, kinds))
-    kind = ir.FunctionType(ir.VoidType(), [BYTES.as_pointer(), INTP.as_pointer(), INTP.as_pointer(), BYTES])
-    thunk = ir.Function(module, kind, name=f"share_{body.name}")
-    thunk.linkage = "internal"
-    builder = ir.IRBuilder(thunk.append_basic_block())
-    bases, sizes, steps, data = thunk.args
-    first = builder.sub(builder.ptrtoint(builder.load(bases), INTP), builder.ptrtoint(data, INTP))
-    workers = builder.load(builder.gep(steps, [ir.Constant(INTP, 1)]))
-    record = builder.bitcast(data, record_type.as_pointer())
-    leaves = [builder.load(cgutils.gep_inbounds(builder, record, 0, k)) for k in range(len(record_type.elements))]
-    returned = [cgutils.alloca_once(builder, each.pointee) for each in body.function_type.args[:2]]  # nothing and no error
-    with cgutils.for_range(builder, builder.load(sizes), intp=INTP) as loop:
-        builder.call(body, [*returned, builder.add(first, loop.index), workers, *leaves])
-    builder.ret_void()
-    return thunk, record_type
+    kind = ir.FunctionType(ir.VoidType(), [INTPS, INTPS, INTPS, BYTES])
+    share = ir.Function(module, kind, name=f"share_{body.name}")
+    share.linkage = "internal"
+    b = ir.IRBuilder(share.append_basic_block())
+    bases, sizes, steps, data = share.args
+    first = b.sub(llvm.load(b, INTP, bases), b.ptrtoint(data, INTP))
+    workers = llvm.load(b, INTP, llvm.element(b, INTP, steps, ONE))
+    leaves = [llvm.load(b, leaf, field(b, record, data, k)) for k, leaf in enumerate(record.elements)]
+    returned = [b.bitcast(cgutils.alloca_once(b, INTP), kind) for kind in body.function_type.args[:2]]  # nothing and no error
+    with cgutils.for_range(b, llvm.load(b, INTP, sizes), intp=INTP) as loop:
+        b.call(body, [*returned, b.add(first, loop.index), workers, *leaves])
+    b.ret_void()
+    return share
+
+
+def field(b: ir.IRBuilder, record: ir.Type, first: ir.Value, number: int) -> ir.Value:
+    """The address of a field of a record."""
+    return llvm.element(b, record, first, ir.Constant(llvm.I32, 0), ir.Constant(llvm.I32, number))

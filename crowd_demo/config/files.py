@@ -7,18 +7,27 @@ import os
 import stat
 from pathlib import Path
 
+from crowd_demo.config.memory import shortage
+
 
 def read_bounded(path: Path, most: int) -> bytes:
     """Return the bytes of a regular file, at most `most` + 1 of them, so that the caller can tell that it is too large.
 
-    Raises OSError, also for what is no regular file: a device need not end, and a pipe may wait for its writer for ever.
+    Raises OSError, also for what is no regular file: a device need not end, and a pipe may wait for its writer for ever. So
+    does a file for which there is not enough memory.
     """
     # Without O_NONBLOCK already opening a pipe waits for its writer.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "not a regular file")
+        size = min(found.st_size or most, most)  # a file of /proc has the size 0
+        if short := shortage(size):
+            raise OSError(errno.ENOMEM, short)
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read(most + 1)
+            return file.read(size + 1)  # which takes memory for as many as are asked for
+    except MemoryError:
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from None
     finally:
         os.close(descriptor)

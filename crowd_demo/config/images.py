@@ -1,4 +1,4 @@
-"""Maps drawn as pictures: a PNG, one pixel a tile.
+"""PNG pictures of others, looked at before they are unpacked; and maps drawn as such, one pixel a tile.
 
 The three channels of a pixel, 0-255, decide what it is. If one exceeds both others by 64 or more, red is a destination
 (red pixels that touch form one, numbered in reading order), green is grass, blue is water. Any other pixel counts as
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +27,19 @@ from crowd_demo.config.map_data import (
 )
 from crowd_demo.config.quiet import quiet_libraries
 
+if TYPE_CHECKING:
+    import pygame
+
 COLOURED = 64  # how far a channel exceeds the others before it counts as a colour
 DARK = 128  # mean of the channels below which a grey is a wall
 
 
 def parse_png(data: bytes, path: Path) -> MapData:
     """The map in the bytes of a PNG. Raises MapError; imports pygame, but opens no display."""
-    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+    size = png_size(data)
+    if not size:
         raise MapError(f"{path}: not a PNG picture")
-    # The size is checked before anything is unpacked: a small file can hold a huge picture.
-    check_size(int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), str(path))
+    check_size(*size, str(path))
     kinds, red = classify(_pixels(data, path))
     marks = label_marks(red)
     if marks.max() >= MAX_DESTINATIONS:
@@ -55,12 +59,26 @@ def classify(rgba: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.boo
     return kinds, is_red
 
 
+def png_size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a PNG, as its header says, or None. Look before `unpacked`: a small file can hold a huge picture."""
+    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR":
+        return None
+    return int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
+
+
+def unpacked(data: bytes) -> pygame.Surface:
+    """The picture in the bytes of a PNG. Raises pygame.error."""
+    import pygame
+
+    with quiet_libraries():  # libpng prints its own lines
+        return pygame.image.load(io.BytesIO(data), ".png")
+
+
 def _pixels(data: bytes, path: Path) -> NDArray[np.uint8]:
     import pygame
 
     try:
-        with quiet_libraries():  # libpng prints its own lines
-            image = pygame.image.load(io.BytesIO(data), path.name)
+        image = unpacked(data)
     except pygame.error as error:
         raise MapError(f"{path}: cannot be read as a PNG ({error})") from None
     width, height = image.get_size()

@@ -17,6 +17,7 @@ from crowd_demo.config.explain import explain
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import find_config, find_map, list_maps
+from crowd_demo.registry.texts import printable
 
 KeyPath = yaml12.KeyPath
 MOST_LINES = 20  # that list mistakes
@@ -43,7 +44,7 @@ class Mistake(NamedTuple):
     def __str__(self) -> str:
         path = ".".join(str(key) or "?" for key in self.path) or ("file" if self.location.line else "")
         line = f"{self.location}: {path if len(path) <= 80 else path[:76] + ' ...'}: " if path else f"{self.location}: "
-        return "".join(character if character.isprintable() else repr(character)[1:-1] for character in line + self.text)
+        return printable(line + self.text)
 
 
 class ConfigError(ValueError):

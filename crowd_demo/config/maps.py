@@ -39,7 +39,7 @@ _KIND_OF = {".": FLOOR, "G": GRASS, "S": SWAMP, "W": WATER, "@": WALL, "O": WALL
 def read_map(path: str | Path) -> MapData:
     """The map in a `.map` or `.png` file. Raises MapError."""
     path = Path(path)
-    data = _bytes_of(path)
+    data = bytes_of(path)
     if path.suffix.lower() == ".png":
         from crowd_demo.config.images import parse_png  # imports pygame, which is slow, and few maps are pictures
 
@@ -72,7 +72,7 @@ def parse_octile(data: bytes, path: Path) -> MapData:
     return MapData(_translate(codes, _KIND_OF, np.full(128, WALL, np.uint8)), marks, path.stem)
 
 
-def _bytes_of(path: Path) -> bytes:
+def bytes_of(path: Path) -> bytes:
     try:
         data = read_bounded(path, MAX_BYTES)
     except OSError as error:

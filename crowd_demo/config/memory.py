@@ -1,4 +1,4 @@
-"""About how much memory a run takes, and how much there is; a run that needs more is refused before it begins.
+"""About how much memory a run takes, and how much there is; what needs more is refused before it begins.
 
 The estimate is a few constants, measured as resident memory of whole runs with default techniques. It does not tell to the
 megabyte what fits; it stops what is too large before the machine swaps or the system kills the program.
@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from crowd_demo.config.model import Config
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
 
 PROGRAM = 250 << 20  # bytes: Python, kernels and sprites; compiling takes 150 MB more, once
 AGENT = 350  # bytes an agent: columns, index, draw list
@@ -27,11 +30,17 @@ MB = 1 << 20
 
 def too_large(config: Config, map_tiles: int, map_destinations: int) -> tuple[tuple[str], str] | None:
     """(path of the key that takes most, what is wrong) if the run needs more memory than there is."""
-    parts, free = needed_bytes(config, map_tiles, map_destinations), available_bytes()
-    needed = PROGRAM + sum(parts.values())
+    parts = needed_bytes(config, map_tiles, map_destinations)
+    text = shortage(PROGRAM + sum(parts.values()))
+    return ((max(parts, key=parts.__getitem__),), text) if text else None
+
+
+def shortage(needed: int) -> str:
+    """What is wrong if so many bytes more are needed than there are, or an empty text."""
+    free = available_bytes()
     if free is None or needed <= free:
-        return None
-    return (max(parts, key=parts.__getitem__),), f"needs about {needed // MB:,} MB of memory, and {free // MB:,} MB are free"
+        return ""
+    return f"needs about {needed // MB:,} MB of memory, and {free // MB:,} MB are free"
 
 
 def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[str, int]:
@@ -41,18 +50,50 @@ def needed_bytes(config: Config, map_tiles: int, map_destinations: int) -> dict[
     fields = config.behaviour_settings.flow_fields(map_destinations)
     workers = os.cpu_count() or 1
     making = min(workers * MAKING_TILE * tiles, max(MAKING_BYTES, MAKING_TILE * tiles)) if fields else 0
-    return {"agents": config.agents * AGENT, key: tiles * (TILE + fields * FIELD_TILE) + making,
-            "window": config.window.width * config.window.height * PIXEL}
+    return {"agents": config.agents * AGENT, "life": (room_for(config) - config.agents) * AGENT,
+            key: tiles * (TILE + fields * FIELD_TILE) + making, "window": config.window.width * config.window.height * PIXEL}
+
+
+def room_for(config: Config) -> int:
+    """Return the number of agents to allocate memory for: the maximum of a season, if births and deaths are in balance."""
+    life = config.life
+    swing = life.births_per_s * max(life.season_s, 2) / 2
+    return min(config.agents + int(swing), max(life.most, config.agents))
 
 
 def available_bytes(system: Path = Path("/")) -> int | None:
     """What a program can still get: Linux says it; else what the machine has; None where the system says neither."""
     found = []
     with suppress(OSError, ValueError, KeyError):
-        kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text(), re.MULTILINE))
+        kilobytes = dict(re.findall(r"^(\w+): *([0-9]+) kB", (system / "proc/meminfo").read_text("utf-8"), re.MULTILINE))
         found.append((int(kilobytes["MemAvailable"]) + int(kilobytes["SwapFree"])) << 10)
-    with suppress(OSError, ValueError):  # the limit of a container; ValueError: "max", that is none
-        found.append(int((system / "sys/fs/cgroup/memory.max").read_text()))
-    with suppress(OSError, ValueError, AttributeError):  # AttributeError: not on Windows
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # ValueError: "max", that is no limit
+        found.append(_left_in_container(system / "sys/fs/cgroup"))
+    if sys.platform != "win32":
+        with suppress(OSError, ValueError):
+            found.append(_left_to_process(system / "proc/self/statm"))
+        with suppress(OSError, ValueError):
+            found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     return min((size for size in found if size > 0), default=None)
+
+
+def _left_in_container(folder: Path) -> int:
+    """Bytes up to the limit of a container, which takes back what it keeps of files when it needs that."""
+    left = int((folder / "memory.max").read_text("utf-8"))
+    with suppress(OSError, ValueError):
+        left -= int((folder / "memory.current").read_text("utf-8"))
+        kept = re.search("^inactive_file ([0-9]+)$", (folder / "memory.stat").read_text("utf-8"), re.MULTILINE)
+        left += int(kept[1]) if kept else 0
+    return max(left, 1)
+
+
+def _left_to_process(statm: Path) -> int:
+    """Bytes up to the limit of this process's addresses (`ulimit -v`)."""
+    if sys.platform == "win32":
+        raise NotImplementedError
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        raise ValueError("no limit")
+    return max(limit - int(statm.read_text("utf-8").split()[0]) * resource.getpagesize(), 1)

@@ -5,7 +5,7 @@ Every assignment is validated against the choices and ranges of the registry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Union
 
@@ -15,6 +15,9 @@ from crowd_demo.config.explain import close_to, explain
 from crowd_demo.config.section import WITHOUT_POINT, Section
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, exactness
+
+MODELS: dict[str, type[_Live]] = {}
+"""By the prefix of their techniques' paths."""
 
 
 class _Live(Section):
@@ -27,6 +30,10 @@ class _Live(Section):
 
     if TYPE_CHECKING:  # the fields are made from the registry at run time
         def __getattr__(self, name: str) -> Any: ...
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Sections made from the registry have no name where pickle would look for it."""
+        return _new, (self.prefix,), self.__getstate__()
 
     def __setattr__(self, name: str, value: object) -> None:
         """Raises ValueError, in one line that says what is legal, and leaves the old value."""
@@ -89,17 +96,13 @@ def _model(name: str, base: type[_Live], prefix: str) -> type[_Live]:
             elif head not in fields:
                 group = _model(head.title(), _Live, f"{prefix}{head}.")
                 fields[head] = (group, Field(default_factory=group))
-    made = create_model(name, __base__=base, __module__=__name__, **fields)
+    made = MODELS[prefix] = create_model(name, __base__=base, __module__=__name__, **fields)
     made.prefix = prefix
     return made
 
 
-def _groups(model: type[_Live]) -> Iterator[type[_Live]]:
-    """The models of a model's fields, and of theirs."""
-    for field in model.model_fields.values():
-        if isinstance(field.annotation, type) and issubclass(field.annotation, _Live):
-            yield field.annotation
-            yield from _groups(field.annotation)
+def _new(prefix: str) -> _Live:
+    return MODELS[prefix].__new__(MODELS[prefix])
 
 
 if TYPE_CHECKING:
@@ -107,7 +110,6 @@ if TYPE_CHECKING:
 else:
     Optimizations = _model("Optimizations", _Techniques, "")
     Optimizations.__doc__ = "Every technique of the registry; may change while the crowd runs."
-    globals().update({group.__name__: group for group in _groups(Optimizations)})  # where pickle looks for them
 
 
 def with_values(options: Optimizations, values: Mapping[str, Value]) -> Optimizations:

@@ -12,6 +12,7 @@ from pathlib import Path
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.files import read_bounded
 from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.texts import printable
 
 PACKAGE = Path(__file__).resolve().parent.parent
 MAP_SUFFIXES = (".map", ".png")
@@ -35,7 +36,7 @@ def maps_folder() -> Path:
 
 def list_configs() -> dict[str, Path]:
     """Shipped configurations by name, in the order of their size, and then those of plugins."""
-    folders = data_folder() / "configs", *(plugin.scenarios for plugin in installed() if plugin.scenarios)
+    folders = data_folder() / "configs", *(each.plugin.scenarios for each in installed() if each.plugin.scenarios)
     found: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.yaml"), key=lambda path: _by_number(path.stem)):
@@ -70,7 +71,7 @@ def _comments(path: Path) -> list[str]:
         text = read_bounded(path, HEAD_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
-    return [line[2:].strip() for line in text.splitlines() if line.startswith("# ") and "yaml-language" not in line]
+    return [printable(line[2:].strip()) for line in text.splitlines() if line.startswith("# ") and "yaml-language" not in line]
 
 
 def list_tours() -> dict[str, Path]:

@@ -25,12 +25,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Self
 from pydantic import BeforeValidator, Field, ValidationError, create_model, model_validator
 
 from crowd_demo.config.explain import close_to, explain
-from crowd_demo.config.loader import ConfigError, Mistake, load_config, location_of, read_keys
+from crowd_demo.config.loader import ConfigError, KeyPath, Location, Mistake, Override, Source, location_of, read_keys
 from crowd_demo.config.model import MOST_AGENTS, CameraSettings, Config
 from crowd_demo.config.optimizations import field_of
 from crowd_demo.config.resources import find_tour
 from crowd_demo.config.section import Problem, Section, Whole, number, refuse, section
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
+from crowd_demo.registry.texts import printable
 
 NUMBERS = {
     "step_ms": "milliseconds of a step of the crowd",
@@ -57,12 +58,12 @@ MARK = re.compile("([a-z][a-z0-9_]*)?")
 TECHNIQUE = "set."  # before the path of a technique, in the name of a setting
 
 
-def one_line(text: object) -> object:
-    """A text without the line ends of the file."""
-    return " ".join(text.split()) if isinstance(text, str) else text
+def on_one_line(text: object) -> object:
+    """A text without the line ends of the file and without control characters."""
+    return printable(" ".join(text.split())) if isinstance(text, str) else text
 
 
-Text = Annotated[str, BeforeValidator(one_line), Field(min_length=1, max_length=400)]
+Text = Annotated[str, BeforeValidator(on_one_line), Field(min_length=1, max_length=400)]
 Settings = Mapping[str, object]  # by name: a key of `Actions`, or `set.` and a technique's path
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ def technique_of(name: str) -> str:
 def load_tour(name_or_path: str | Path) -> Tour:
     """Read a tour: a path, a file of `./tours`, or a shipped name such as "talk". Raises ConfigError with every mistake.
 
-    The configurations that it opens are read too, so that none is found to be broken in the middle of a talk.
+    The configurations that it opens are read too, so that none is found to be broken, or too large, in the middle of a talk.
     """
     _, data, locations, mistakes = read_keys(name_or_path, find_tour)
     tour = None
@@ -215,17 +216,19 @@ def load_tour(name_or_path: str | Path) -> Tour:
         mistakes += [Mistake(location_of(locations, key), key, text) for key, text in explain(error, Tour)]
     if tour is None or mistakes:
         raise ConfigError(mistakes)
-    for key, name in _opened(tour):
+    for key, name, agents in _opened(tour):
         try:
-            load_config(name)
+            Source.read(name, [Override(Location(name), ("agents",), agents)] if agents else [])
         except ConfigError as error:
             raise ConfigError([Mistake(location_of(locations, key), key, error.lines[0])]) from None
     return tour
 
 
-def _opened(tour: Tour) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """(key, name) of each configuration that a tour opens."""
-    yield ("config",), tour.config
+def _opened(tour: Tour) -> Iterator[tuple[KeyPath, str, int]]:
+    """(key, name, 0) of each configuration that a tour opens; and with how many agents, where a step asks for some."""
+    yield ("config",), tour.config, 0
     for place, step in enumerate(tour.steps):
         if step.do.scenario:
-            yield ("steps", place, "do", "scenario"), step.do.scenario
+            yield ("steps", place, "do", "scenario"), step.do.scenario, 0
+        if step.do.agents:
+            yield ("steps", place, "do", "agents"), tour.scenario_at(place)[1], step.do.agents

@@ -9,21 +9,21 @@
 
 Who does what:
 
-    plan, fingerprint         what there is to do; a key for each run
-    job, sampling, measures/  one run: steps, measures, a row
-    executor, local, cluster  who carries it out; executors chooses
-    rows                      what is finished, on disk
-    table, parquet, manifest, plot    what comes of it
-    capacity, warming         memory and time; kernels compiled before
-    running, progress         all of it
+    plan               what there is to do
+    job, measures      one run: its key, steps, measures, a row; and what an executor is
+    local, cluster     who carries it out
+    row_files          what is finished, on disk
+    table, plot        what comes of it
+    running            all of it
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
-from crowd_demo.ensemble.executor import ExecutorError
+from crowd_demo.ensemble.job import ExecutorError
 from crowd_demo.ensemble.plan import Cell, Plan, make_plan
 from crowd_demo.ensemble.table import Table
 
@@ -36,33 +36,27 @@ def run(plan: Plan, out: str | Path, *, workers: int | None = None, scheduler: s
 
     `workers` processes of this machine, as many as it has cores if that is None and no more than fit into memory; or those of
     a Dask `scheduler`'s address. `again` makes all runs, to compare their state hashes with those that are there.
-    Raises OSError, and ExecutorError where nobody can make runs.
+    Raises OSError, ValueError for a folder in which something else stands in the place of a file, such as a link that leads
+    out of it, and ExecutorError where nobody can make runs.
     """
-    from crowd_demo.ensemble.executors import make_executor
-    from crowd_demo.ensemble.running import carry_out_all, look, write_manifest, write_table
+    from crowd_demo.ensemble.running import carry_out_all, executor_of, look, write_manifest, write_table
     from crowd_demo.ensemble.table import table_row
-    from crowd_demo.ensemble.warming import warm
 
     folder = Path(out)
     missing = look(plan, folder, again).missing
     write_manifest(plan, folder)
     runs = {run.key: run for run in missing}
-    if missing and scheduler is None:
-        warm({run.settings: run.config for run in missing}.values(), lambda *_: None)
-    executor = make_executor(plan, workers, scheduler)
-    rows = carry_out_all(plan, folder, missing, executor)
-    try:
-        yield from (table_row(plan, runs[row.key], [row]) for row in rows if row)
-    finally:
-        rows.close()
-        executor.close()
-        write_table(plan, folder)
+    with executor_of(plan, missing, workers, scheduler) as executor:
+        try:
+            with closing(carry_out_all(plan, folder, missing, executor)) as rows:
+                yield from (table_row(plan, runs[row.key], [row]) for row in rows if row)
+        finally:
+            write_table(plan, folder)
 
 
 def table(plan: Plan, out: str | Path) -> Table:
-    """Return the table of what the folder has, in the order of the plan. Raises OSError."""
-    from crowd_demo.ensemble.rows import read_rows
-    from crowd_demo.ensemble.running import ROWS
+    """Return the table of what the folder has, in the order of the plan. Raises OSError and ValueError as `run` does."""
+    from crowd_demo.ensemble.running import rows_of
     from crowd_demo.ensemble.table import make_table
 
-    return make_table(plan, read_rows(Path(out) / ROWS).rows)
+    return make_table(plan, rows_of(Path(out)).rows)

@@ -13,8 +13,8 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from crowd_demo.ensemble.executor import ExecutorError
-from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+from crowd_demo.ensemble.job import ExecutorError, Job, Row, carry_out
+from crowd_demo.registry.texts import error_line
 
 if TYPE_CHECKING:
     from distributed import Future
@@ -38,7 +38,7 @@ class ClusterExecutor:
         try:
             self._client = Client(address, timeout=CONNECT_S, set_as_default=False)
         except (OSError, ValueError) as error:  # a TimeoutError is an OSError
-            raise ExecutorError(f"no scheduler answers at {address} ({one_line(error)})") from None
+            raise ExecutorError(f"no scheduler answers at {address} ({error_line(error)})") from None
 
     @property
     def workers(self) -> int:
@@ -95,4 +95,4 @@ def _row_of(future: Future, job: Job) -> Row:
     try:
         return Row.model_validate_json(future.result())
     except Exception as error:  # of any kind: whatever the worker or the cluster raised
-        return Row(key=job.key, error=one_line(error))
+        return Row(key=job.key, error=error_line(error))

@@ -1,18 +1,36 @@
-"""One run, wherever it is carried out: a `Job` goes there as plain values, and a `Row` comes back."""
+"""One run, wherever it is carried out: its key, a `Job` that goes there as plain values, a `Row` that comes back, and what an
+`Executor` is, which does that for many.
+
+The key says what the result depends on: what was asked for, and the code that makes it. Versions of libraries are no part of
+it: the state hash does not depend on these, and that is tested whenever two machines make the same run.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
 import socket
 import threading
 import time
+from collections.abc import Generator, Sequence
 from functools import cache
-from typing import Annotated, NamedTuple
+from pathlib import Path
+from typing import Annotated, NamedTuple, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from crowd_demo.config.maps import bytes_of
+from crowd_demo.config.model import Config
+from crowd_demo.config.resources import PACKAGE, find_map
+from crowd_demo.registry.plugins import sources
+from crowd_demo.registry.texts import error_line
+from crowd_demo.sim.snapshot import LOOKS, PACE
+
+MAKERS = ("compute", "config", "ensemble", "measure", "registry", "sim")  # folders whose code may decide the result
+UNREAD = (LOOKS | {"seed", "map"}) - {"optimizations", "measure"}
+MOST_DEATHS = 3  # of workers in one run, which is then taken to be the reason
 ONE_RUN = threading.Lock()  # kernels are called from one thread at a time; a Dask worker may have several
 
 
@@ -60,17 +78,15 @@ def carry_out(job: Job, worker: str = "") -> Row:
         try:
             state_hash, values = _run(job)
             row = Row(key=job.key, values=values, steps=job.steps, state_hash=state_hash)
-        except Exception as error:  # of any kind: a run that fails is a row
-            row = Row(key=job.key, error=one_line(error))
+        except (Exception, SystemExit, GeneratorExit) as error:  # of any kind: a run that fails is a row
+            row = Row(key=job.key, error=error_line(error))
         cpu, versions = _made_with()
         return row.model_copy(update={"seconds": time.perf_counter() - began, "cpu": cpu, "versions": versions,
                                       "worker": worker or f"{socket.gethostname()}:{os.getpid()}"})
 
 
 def _run(job: Job) -> tuple[str, dict[str, float | None]]:
-    from crowd_demo.config.model import Config
-    from crowd_demo.ensemble.fingerprint import code_fingerprint
-    from crowd_demo.ensemble.sampling import Sampler
+    from crowd_demo.ensemble.measures import Sampler
     from crowd_demo.sim.simulation import Simulation
 
     if job.code != code_fingerprint():
@@ -84,16 +100,77 @@ def _run(job: Job) -> tuple[str, dict[str, float | None]]:
     return sim.state_hash(), sampler.folded()
 
 
-def one_line(error: BaseException) -> str:
-    """Its kind and the first line of its text."""
-    return " ".join([f"{type(error).__name__}:", *str(error).splitlines()[:1]]).rstrip(":")[:400]
-
-
 @cache
 def _made_with() -> tuple[str, str]:
     """The processor, and the versions of the program and of its libraries."""
-    from crowd_demo.measure.machine import machine, versions
+    from crowd_demo.measure.record import machine, versions
 
     found = machine()
     text = ", ".join(f"{name} {version}" for name, version in versions().items())
     return f"{found['cpu'] or platform.machine()} ({found['simd']})", text
+
+
+# --- the key of a run --------------------------------------------------------------------------------------------------
+
+@cache
+def _fingerprint(files: tuple[Path, ...]) -> str:
+    digest = hashlib.blake2b(digest_size=8)
+    for path in files:
+        inside = path.is_relative_to(PACKAGE)
+        name = path.relative_to(PACKAGE).as_posix() if inside else path.name
+        digest.update(hashlib.blake2b(name.encode()).digest() + hashlib.blake2b(path.read_bytes()).digest())
+    return digest.hexdigest()
+
+
+def code_fingerprint() -> str:
+    """Hash of the sources of the model, of all that measures it and of all plugins: 16 hex digits."""
+    return _fingerprint((*own_sources(), *sources()))
+
+
+def own_sources() -> list[Path]:
+    """The program's own files in the fingerprint: whole folders, so that none is forgotten."""
+    return sorted(path for folder in MAKERS for path in (PACKAGE / folder).rglob("*.py"))
+
+
+def run_key(config: Config, steps: int, every: int, measures: Sequence[str], code: str) -> str:
+    """The name of a run: 24 hex digits that say what it was asked for and what made it."""
+    values = config.model_dump(mode="json", exclude=set(UNREAD))
+    time = {name: value for name, value in values.pop("time").items() if f"time.{name}" not in PACE}
+    asked = {"config": values, "time": time, "seed": config.seed, "map": _map_hash(config.map), "steps": steps,
+             "every": every, "measures": sorted(measures), "code": code}
+    text = json.dumps(asked, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=12).hexdigest()
+
+
+def is_unread(path: str) -> bool:
+    """Whether no key depends on this setting."""
+    return path in PACE or path.partition(".")[0] in UNREAD - {"seed", "map"}
+
+
+def _map_hash(name: str | None) -> str:
+    """What the walls are, wherever the file lies."""
+    return hashlib.blake2b(bytes_of(find_map(name)), digest_size=8).hexdigest() if name else ""
+
+
+# --- who carries out jobs ----------------------------------------------------------------------------------------------
+
+class Executor(Protocol):
+    """`rows` may be called once at a time; closing its iterator stops what is under way and leaves no process behind."""
+
+    @property
+    def workers(self) -> int:
+        """How many runs are made at a time."""
+
+    def rows(self, jobs: Sequence[Job]) -> Generator[Row | None, None, None]:
+        """Yield a row for each job, in the order in which they come; None a few times a second while there is none.
+
+        Every job gets a row: one whose worker dies is done again, and has an error once that has happened often.
+        Raises ExecutorError where nothing can be carried out any more.
+        """
+
+    def close(self) -> None:
+        """Let go of whatever it holds."""
+
+
+class ExecutorError(Exception):
+    """There is nobody to carry out jobs; the text is one line."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import suppress
@@ -17,8 +16,9 @@ from queue import Empty, SimpleQueue
 
 from pydantic import ValidationError
 
-from crowd_demo.ensemble.executor import MOST_DEATHS, ExecutorError
-from crowd_demo.ensemble.job import Job, Row, carry_out, one_line
+from crowd_demo.app.process import child
+from crowd_demo.ensemble.job import MOST_DEATHS, ExecutorError, Job, Row, carry_out
+from crowd_demo.registry.texts import error_line
 
 POLL_S = 0.1
 CLOSE_S = 5.0
@@ -29,11 +29,9 @@ class Process:
     """One worker. Only one thread may talk to it; any may close it."""
 
     def __init__(self) -> None:
-        environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
-            start_new_session=True,  # Ctrl-C is for the program, which then ends its workers
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0))
+        self._process = child.start(
+            __name__, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, **dict.fromkeys(ONE_THREAD, "1")},
+            start_new_session=True)  # Ctrl-C is for the program, which then ends its workers
 
     def carry_out(self, job: Job) -> Row | None:
         """Wait for the row of a job; None if the process has died."""
@@ -86,7 +84,7 @@ class LocalExecutor:
                     yield None
                     continue
                 if isinstance(row, BaseException):
-                    raise ExecutorError(f"no process can be started: {one_line(row)}") from row
+                    raise ExecutorError(f"no process can be started: {error_line(row)}") from row
                 left -= 1
                 yield row
         finally:
@@ -143,23 +141,9 @@ class _Hand(threading.Thread):
 
 # --- the process itself ----------------------------------------------------------------------------------------------
 
-def _read_lines(lines: SimpleQueue[str]) -> None:
-    """Pass on what the parent says, and exit in the middle of anything when it says no more."""
-    for line in sys.stdin:
-        lines.put(line)
-    os._exit(0)
-
-
 def main() -> None:
     """Carry out job after job."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what anybody prints must not be taken for an answer
-    lines = SimpleQueue[str]()
-    threading.Thread(target=_read_lines, args=(lines,), daemon=True).start()
+    lines, answers = child.standard_lines()
     while True:
         row = carry_out(Job.of(lines.get()))
         print(row.model_dump_json(), file=answers, flush=True)
-
-
-if __name__ == "__main__":
-    main()

@@ -15,8 +15,7 @@ from crowd_demo.config import yaml12
 from crowd_demo.config.explain import close_to
 from crowd_demo.config.loader import ConfigError, Location, Mistake, Override, Source, as_overrides
 from crowd_demo.config.model import Config
-from crowd_demo.ensemble.fingerprint import code_fingerprint, is_unread, key_of
-from crowd_demo.ensemble.job import Job
+from crowd_demo.ensemble.job import Job, code_fingerprint, is_unread, run_key
 from crowd_demo.registry.measures import MEASURES
 
 DEFAULT_EVERY = 10  # steps between two looks
@@ -89,7 +88,7 @@ def plan_of(name: str | Path, overrides: Sequence[Override], vary: Vary, seeds: 
         cells = tuple(map(_cell, settings))
         for seed in seeds:
             seeded = config.model_copy(update={"seed": seed})
-            runs.append(Run(cells, seed, seeded, key_of(seeded, steps, every, measures, code)))
+            runs.append(Run(cells, seed, seeded, run_key(seeded, steps, every, measures, code)))
     behaviours = {config.behaviour for config in configs}
     mistakes += [_mistake("--measure", f"{measure}: only for {' and '.join(MEASURES[measure].behaviours)}, not for"
                                        f" {' and '.join(sorted(behaviours))}")

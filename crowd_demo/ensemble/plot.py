@@ -28,7 +28,7 @@ MOST_PANELS = 12  # of a side
 APART = 0.5  # of the way from one word to the next is taken by the groups
 
 
-class Group(NamedTuple):
+class RunGroup(NamedTuple):
     """Runs that differ in one setting and the seed alone."""
 
     name: str
@@ -68,7 +68,7 @@ def plot(plan: Plan, table: Table) -> bytes:
     return content.getvalue()
 
 
-def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -> list[Group]:
+def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -> list[RunGroup]:
     """The runs with each combination of the other settings, in the order of the plan; together if there are too many."""
     names = [", ".join(_text(row[other]) for other in others) for row in table.rows]
     if len(set(names)) > len(COLOURS):
@@ -79,10 +79,10 @@ def groups_of(table: Table, others: Sequence[str], setting: str, measure: str) -
         number = row[measure]
         if isinstance(number, int | float):
             found[name][row[setting]].append(float(number))
-    return [Group(name, colours[name], numbers) for name, numbers in found.items()]
+    return [RunGroup(name, colours[name], numbers) for name, numbers in found.items()]
 
 
-def _draw(axes: Axes, groups: Sequence[Group], means: bool) -> None:
+def _draw(axes: Axes, groups: Sequence[RunGroup], means: bool) -> None:
     """Numbers stand where they are on the axis; words one after another, and their groups side by side."""
     values = list(dict.fromkeys(value for group in groups for value in group.numbers))
     numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
@@ -98,7 +98,7 @@ def _draw(axes: Axes, groups: Sequence[Group], means: bool) -> None:
     axes.set_axisbelow(True)
 
 
-def _draw_group(axes: Axes, group: Group, places: dict[Cell, float], line: bool, means: bool) -> None:
+def _draw_group(axes: Axes, group: RunGroup, places: dict[Cell, float], line: bool, means: bool) -> None:
     dots = [(places[value], number) for value, numbers in group.numbers.items() for number in numbers]
     axes.scatter([x for x, _ in dots], [y for _, y in dots], s=7, color=group.colour, alpha=0.5, linewidths=0)
     if not means:

@@ -14,22 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.measure.statistics import (
-    LEAST_BLOCKS,
-    UNKNOWN,
-    Interval,
-    Series,
-    Verdict,
-    costs_in,
-    unpaired_ratio,
-    verdict,
-    verdict_of_few,
-)
+from crowd_demo.measure.statistics import CONFIDENCE, LEAST_BLOCKS, UNKNOWN, Interval, Verdict, costs_in, verdict
 
 Times = Mapping[str, Floats]  # by stage: milliseconds in each of the same steps, or frames; 0 where it did not run
 LENGTH = 10  # of a block, at least, where there are enough steps
 MOST_BLOCKS = 32  # so that intervals are found within a millisecond
 RESAMPLES = 300
+OBVIOUS = 2  # a difference of at least this factor, and beyond the noise, needs no interval
+VAST = 10  # the same where the noise is not known either: no machine is so much slower from one moment to the next
 
 
 class Effect(NamedTuple):
@@ -52,15 +44,15 @@ class Baseline:
 
     def __init__(self, before: Doubles) -> None:
         half = len(before) // 2
-        first, second = (Series.of(part, seed, RESAMPLES) for seed, part in enumerate((before[:half], before[half:])))
+        first, second = (Series.of(part, seed) for seed, part in enumerate((before[:half], before[half:])))
         drift = unpaired_ratio(second, first)
         back = _inverse(drift)
-        self.before, self._blocks = Series.of(before, 2, RESAMPLES), before
+        self.before, self._blocks = Series.of(before, 2), before
         self.noise = Interval(drift.value, min(drift.low, back.low), max(drift.high, back.high))  # it may go back as far
 
     def effect(self, after: Doubles) -> Effect:
         """Compare the time after, float64[blocks]."""
-        series = Series.of(after, 3, RESAMPLES)
+        series = Series.of(after, 3)
         ratio = unpaired_ratio(series, self.before) if series.median else UNKNOWN  # it runs no longer
         few = not (ratio.known or math.isnan(ratio.value))
         found = verdict_of_few(after, self._blocks, self.noise) if few else verdict(ratio, self.noise)
@@ -86,3 +78,48 @@ def costs(times: Times, stage: str = "") -> Doubles:
 def _inverse(ratio: Interval) -> Interval:
     value, high, low = (1 / number if number else math.inf for number in ratio)
     return Interval(value, low, high) if ratio.known else ratio._replace(value=value)
+
+
+# --- blocks that took no turns -----------------------------------------------------------------------------------------
+
+class Series(NamedTuple):
+    """Blocks to be compared with others with which they took no turns: each series is drawn again by itself."""
+
+    median: float  # nan of no blocks
+    drawn: Doubles  # medians of the blocks drawn again; none where there are too few blocks to tell
+
+    @classmethod
+    def of(cls, values: Doubles, seed: int = 0) -> Series:
+        """From float64[blocks]."""
+        median, count = float(np.median(values)) if len(values) else math.nan, len(values)
+        if count < LEAST_BLOCKS:
+            return cls(median, np.zeros(0))
+        indices = np.random.default_rng(seed).integers(count, size=(RESAMPLES, count))
+        return cls(median, np.median(values[indices], axis=1))
+
+
+def unpaired_ratio(values: Series, base: Series) -> Interval:
+    """The ratio of the medians; `UNKNOWN` where the base takes no time, or there are no blocks."""
+    if not base.median > 0 or math.isnan(values.median):
+        return UNKNOWN
+    ratio = values.median / base.median
+    if not (len(values.drawn) and (base.drawn > 0).any()):
+        return Interval(ratio, -math.inf, math.inf)
+    low, high = np.quantile(values.drawn / base.drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
+    return Interval(ratio, float(low), float(high))
+
+
+def verdict_of_few(values: Doubles, base: Doubles, noise: Interval) -> Verdict:
+    """Verdict from too few blocks for an interval, float64[blocks]: only an obvious difference counts.
+
+    It differs if every block takes twice as long as any of the base, or half as long, and more than the noise explains; where
+    the base has too few to know the noise, ten times as long or a tenth. And there must be enough for a rank test: chance puts
+    n of n + m blocks all on one side once in (n + m over n) times.
+    """
+    enough = math.comb(len(values) + len(base), len(values)) >= 2 / (1 - CONFIDENCE)
+    if not (enough and len(values) and len(base)):
+        return "unknown"
+    low, high = (min(noise.low, 1 / OBVIOUS), max(noise.high, OBVIOUS)) if noise.known else (1 / VAST, VAST)
+    if values.min() > base.max() * high:
+        return "slower"
+    return "faster" if values.max() < base.min() * low else "unknown"

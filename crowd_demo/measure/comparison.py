@@ -1,19 +1,19 @@
-"""What the blocks of several arms say: the times of each, and its ratio to those of one of them, the base.
+"""Compare variants by their times: they take turns, block by block, and medians are compared with their intervals.
 
-The base is measured twice: its repeat shows by how much an arm differs from itself on this machine at this time. What lies
-within that is no difference.
+Each turn has another random order. Other load on the machine and its changes of clock rate then trouble all variants alike,
+and no variant always follows the same one with that one's data in the caches. One of them, the base, is measured twice: its
+repeat shows by how much a variant differs from itself on this machine at this time. What lies within that is no difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.counters import counters_of
 from crowd_demo.measure.statistics import (
     LEAST_BLOCKS,
     UNKNOWN,
@@ -26,8 +26,76 @@ from crowd_demo.measure.statistics import (
     verdict,
 )
 
+Outcome = TypeVar("Outcome")
+Outcome_co = TypeVar("Outcome_co", covariant=True)
 Costs = Mapping[str, Cost]  # by stage
+WARM_UP = -1  # the number of the block that warms up
+MEAN_OF_DUE = ("candidates_per_agent", "neighbours_per_agent", "found_mean")  # counters that are a mean over agents
 
+
+# --- blocks in turns -------------------------------------------------------------------------------------------------
+
+class Variant(Protocol[Outcome_co]):
+    """One of the things that are compared. It runs blocks of steps, and each block continues where the last one ended."""
+
+    def run(self, steps: int) -> Outcome_co:
+        """Run the next block, of that many steps; the outcome of a block is mostly `BlockTimes`."""
+
+
+class TimedBlock(NamedTuple):
+    """What was measured in a block of steps."""
+
+    steps: int
+    times_ms: Mapping[str, Floats]  # by stage, float32[steps], 0 where it did not run; stages add up to the whole step
+    counters: Sequence[Mapping[str, float]] = ()  # after each step
+
+
+class BlockTimes(NamedTuple):
+    """The same block of frames, timed in two ways."""
+
+    frame: TimedBlock  # step and picture, which add up to the frame
+    stages: TimedBlock  # of both
+
+
+class Finished(NamedTuple, Generic[Outcome]):
+    """One variant has finished one block, which gave this."""
+
+    block: int  # from 0 on; `WARM_UP` does not count
+    name: str
+    outcome: Outcome
+
+
+def interleave(variants: Mapping[str, Variant[Outcome]], lengths: Sequence[int], warm_up: int = 0,
+               seed: int = 0) -> Iterator[Finished[Outcome]]:
+    """Run one block of `warm_up` steps with each variant, then one of each length; yield after every block of every variant.
+
+    To stop, do not ask for the next turn.
+    """
+    rng = random.Random(seed)
+    blocks = [(WARM_UP, warm_up)] * bool(warm_up) + list(enumerate(lengths))
+    for number, steps in blocks:
+        for name in rng.sample(list(variants), len(variants)):
+            yield Finished(number, name, variants[name].run(steps))
+
+
+def collect(variants: Iterable[str], turns: Iterable[Finished[Outcome]]) -> dict[str, list[Outcome]]:
+    """The outcomes of each variant, block by block: of blocks that all have finished, without the one that warms up."""
+    found: dict[str, list[Outcome]] = {name: [] for name in variants}
+    for block, name, outcome in turns:
+        if block != WARM_UP:
+            found[name].append(outcome)
+    finished = min(map(len, found.values()), default=0)
+    return {name: outcomes[:finished] for name, outcomes in found.items()}
+
+
+def block_lengths(steps: int, longest: int = 10) -> list[int]:
+    """Cut steps into blocks: no longer than `longest`, and enough of them for an interval if there are enough steps."""
+    length = min(longest, max(steps // LEAST_BLOCKS, 1))
+    whole, rest = divmod(steps, length)
+    return [length] * whole + [rest] * bool(rest)
+
+
+# --- what blocks say -------------------------------------------------------------------------------------------------
 
 class Estimate(NamedTuple):
     """A time, its ratio to the base's, that of the base's repeat, and what follows."""
@@ -38,8 +106,8 @@ class Estimate(NamedTuple):
     verdict: Verdict
 
 
-class Result(NamedTuple):
-    """What was measured of an arm."""
+class VariantResult(NamedTuple):
+    """What was measured of a variant."""
 
     step: Estimate  # the whole step: the sum of its stages
     stages: dict[str, Estimate]  # in the order of the step; those that ran
@@ -52,12 +120,12 @@ class Result(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """The results of all arms; `base` and `repeat` name two of them."""
+    """The results of all variants; `base` and `repeat` name two of them."""
 
     base: str
     repeat: str
     blocks: int
-    results: dict[str, Result]
+    results: dict[str, VariantResult]
 
     @property
     def noise(self) -> Interval:
@@ -65,42 +133,57 @@ class Comparison(NamedTuple):
         return self.results[self.repeat].step.ratio
 
     def differing(self) -> list[str]:
-        """The arms whose state is not that of the base."""
+        """The variants whose state is not that of the base."""
         wanted = self.results[self.base].state_hash
         return [name for name, result in self.results.items() if result.state_hash != wanted]
 
 
-def compare(measured: Mapping[str, Sequence[Block]], hashes: Mapping[str, str], base: str, repeat: str) -> Comparison:
-    """Compare arms by their blocks, the same number of each. Raises ValueError if there are none.
+def compare(measured: Mapping[str, Sequence[TimedBlock]], hashes: Mapping[str, str], base: str, repeat: str) -> Comparison:
+    """Compare variants by their blocks, the same number of each. Raises ValueError if there are none.
 
-    `hashes` are the states of the arms after their last block, which must be the same for all.
+    `hashes` are the states of the variants after their last block, which must be the same for all.
     """
     blocks = len(measured[base])
     if not blocks:
-        raise ValueError("no block was measured with every arm")
-    costs = {name: costs_of(of_arm) for name, of_arm in measured.items()}
+        raise ValueError("no block was measured with every variant")
+    costs = {name: costs_of(of_variant) for name, of_variant in measured.items()}
     return Comparison(base, repeat, blocks, {
-        name: Result(_step(costs[name], costs[base], costs[repeat]), _stages(costs[name], costs[base], costs[repeat]),
-                     counters_of([step for block in of_arm for step in block.counters]), hashes[name])
-        for name, of_arm in measured.items()})
+        name: VariantResult(_step(costs[name], costs[base], costs[repeat]), _stages(costs[name], costs[base], costs[repeat]),
+                            counters_of([step for block in of_variant for step in block.counters]), hashes[name])
+        for name, of_variant in measured.items()})
 
 
-def costs_of(blocks: Sequence[Block]) -> Costs:
+def compare_stage(stage: str, measured: Mapping[str, Sequence[TimedBlock]], base: str, repeat: str) -> dict[str, Estimate]:
+    """Compare one stage by itself; variants in which it never ran are left out."""
+    costs = {name: cost_of([_times(block, stage) for block in blocks]) for name, blocks in measured.items()}
+    return {name: _stage(cost, costs[base], costs[repeat]) for name, cost in costs.items() if cost.ran.any()}
+
+
+def costs_of(blocks: Sequence[TimedBlock]) -> Costs:
     """What each stage costs a step; only stages that ran."""
     names = dict.fromkeys(name for block in blocks for name in block.times_ms)
     costs = {name: cost_of([_times(block, name) for block in blocks]) for name in names}
     return {name: cost for name, cost in costs.items() if cost.ran.any()}
 
 
-def compare_part(part: str, measured: Mapping[str, Sequence[Block]], base: str, repeat: str) -> dict[str, Estimate]:
-    """Compare one of the `parts_ms` of the blocks by itself; arms in which it never ran are left out."""
-    costs = {name: costs_of([Block(block.steps, {part: block.parts_ms[part]} if part in block.parts_ms else {})
-                             for block in of_arm]) for name, of_arm in measured.items()}
-    compared = {name: _stages(of_arm, costs[base], costs[repeat]) for name, of_arm in costs.items()}
-    return {name: stages[part] for name, stages in compared.items() if part in stages}
+def counters_of(log: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """One number a counter: sorts so far, the largest of what counts a maximum, the mean of all others.
+
+    Means of many steps, because with staggering a single step shows only some of the agents.
+    """
+    if not log:
+        return {}
+    return {name: _over_steps(name, np.array([step.get(name, 0) for step in log], np.float64), log) for name in log[-1]}
 
 
-def _times(block: Block, stage: str) -> Floats:
+def _over_steps(name: str, numbers: Doubles, log: Sequence[Mapping[str, float]]) -> float:
+    if name == "sorts" or name.endswith("_max"):
+        return float(numbers.max())
+    due = np.array([step["due"] if name in MEAN_OF_DUE else 1 for step in log])
+    return float((numbers * due).sum() / max(due.sum(), 1))
+
+
+def _times(block: TimedBlock, stage: str) -> Floats:
     return block.times_ms[stage] if stage in block.times_ms else np.zeros(block.steps, np.float32)
 
 

@@ -1,17 +1,18 @@
-"""An experiment: a measurement of many seconds, which runs in short slices. It can be stopped after any slice, and its results
-so far remain."""
+"""What experiments share. An experiment is a measurement of many seconds, which runs in short slices: it can be stopped after
+any slice, and its results so far remain. It shows them as a table with notes, as text for the terminal and the window."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol, TypeVar
 
 from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.measure.statistics import Interval
 
 Compile = Callable[[Optimizations], Iterator[str]]
 """Compiles the kernels that these techniques need, one after the other; yields a line before each."""
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 class Progress(NamedTuple):
@@ -24,14 +25,29 @@ class Progress(NamedTuple):
         return f"{self.part:4.0%}  {self.text}"
 
 
-class Experiment(Protocol):
+class InSlices(Protocol):
     """Ask `run` for one slice after the other, in the thread that calls kernels. Any thread may read the results."""
 
     def run(self) -> Iterator[Progress]: ...
 
 
-def with_progress(parts: Generator[float, None, Found], text: str, done: float = 0.0,
-                  share: float = 1.0) -> Generator[Progress, None, Found]:
+class Experiment(InSlices, Protocol):
+    """`done` says whether it has run to its end."""
+
+    @property
+    def done(self) -> bool: ...
+
+    def table(self) -> TextTable: ...
+
+    def notes(self) -> Sequence[str]:
+        """Paragraphs under the table, of a line or more; the first one says how to read it."""
+
+    def record(self) -> Mapping[str, object]:
+        """The results so far, of what JSON can say."""
+
+
+def with_progress(parts: Generator[float, None, Result], text: str, done: float = 0.0,
+                  share: float = 1.0) -> Generator[Progress, None, Result]:
     """Run the slices of one part and yield the progress of the whole; return what the part returns.
 
     `done` is how much of the whole is done before the part begins, `share` how much of the whole the part is, 0 to 1 each.
@@ -44,6 +60,41 @@ def with_progress(parts: Generator[float, None, Found], text: str, done: float =
         yield Progress(text, done + part * share)
 
 
-def no_compiling(options: Optimizations) -> Iterator[str]:
-    """Compile nothing: the first step will compile what it needs."""
-    yield from ()
+# --- text ------------------------------------------------------------------------------------------------------------
+
+class TextTable(NamedTuple):
+    """Column heads, and rows of as many cells."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+    def __str__(self) -> str:
+        return aligned([self.columns, *self.rows])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Rows of as many cells each as lines: the first column flush left, the others flush right."""
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    return "\n".join("  ".join([name.ljust(first), *(cell.rjust(width) for cell, width in zip(cells, others, strict=True))])
+                     for name, *cells in rows)
+
+
+def milliseconds(interval: Interval) -> str:
+    """The median with three digits or so: 0.52, 3.14, 31.4, 31,400."""
+    number = interval.value
+    digits = 2 if number < 9.995 else 1 if number < 99.95 else 0
+    return f"{number:,.{digits}f}"
+
+
+def factor(number: float) -> str:
+    """How many times: 0.52x, 1.04x, 3.1x, 31x, 1,200x."""
+    return f"{number:,.{_digits(number)}f}x"
+
+
+def factors(interval: Interval) -> str:
+    """Where a factor lies, with the digits that the larger end has."""
+    return f"{interval.low:,.{_digits(interval.high)}f}-{interval.high:,.{_digits(interval.high)}f}"
+
+
+def _digits(number: float) -> int:
+    return 2 if number < 1.995 else 1 if number < 19.95 else 0

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, yaml_word
 
 
@@ -46,12 +46,13 @@ def rungs(present: Optimizations) -> Iterator[Rung]:
 
     The last rung has everything on, also what is not named above.
     """
-    options = with_values(present, {technique.path: technique.baseline for technique in TECHNIQUES if not technique.model})
+    optional = [technique for technique in TECHNIQUES if technique.kind is not MODEL]
+    options = with_values(present, {technique.path: technique.baseline for technique in optional})
     yield Rung("everything off", options)
     for name, added in STEPS:
         first, *others = (_value(entry, present) for entry in added)
         if name == STEPS[-1][0]:
-            others = [(technique.path, _on(technique.path, present)) for technique in TECHNIQUES if not technique.model]
+            others = [(technique.path, _on(technique.path, present)) for technique in optional]
         path, value = first
         changes = options.get(path) != value
         options = with_values(options, dict([first, *others]))

@@ -17,15 +17,13 @@ import numpy as np
 from crowd_demo.compute.arrays import Doubles
 from crowd_demo.config.memory import too_large
 from crowd_demo.config.model import MOST_AGENTS, Config
-from crowd_demo.config.resources import assets_folder
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.crowd import DRAW, STEP, FrameArm, Picture
-from crowd_demo.measure.experiment import Compile, Progress, with_progress
+from crowd_demo.measure.comparison import TimedBlock
+from crowd_demo.measure.crowd_variant import DRAW, STEP, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.experiment import Compile, Progress, TextTable, factor, milliseconds, with_progress
 from crowd_demo.measure.ladder import Rung
-from crowd_demo.measure.pairs import all_pairs_s
-from crowd_demo.measure.search import largest
+from crowd_demo.measure.record import crowd_json, header, interval_json
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, median_interval
-from crowd_demo.render.scene import Scene
+from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.sim.simulation import Simulation
 
 FPS = 60
@@ -40,6 +38,11 @@ NO_HOPE_AT_ALL = 40.0  # brute force of which a step is expected to take so many
 LONGEST_SIDE = 65_536.0  # of a world
 USUAL_TRIES = 10  # of a search
 NEVER = Interval(math.inf, math.inf, math.inf)
+PRECISION = 0.02  # of the largest number: less than the noise of a measurement
+Search = Generator[int, bool, int]
+COLUMNS = ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
+HOW_TO_READ = (f"The largest crowd whose median frame takes at most {LIMIT_MS:.1f} ms ({FPS} a second), in a world that grows"
+               " with it; times: against the line above.")
 
 
 class Measured(NamedTuple):
@@ -48,7 +51,7 @@ class Measured(NamedTuple):
     agents: int
     step: Interval
     draw: Interval
-    frame: Interval
+    frame: Interval  # with as many steps as fall into it
 
     @property
     def fits(self) -> bool:
@@ -61,6 +64,23 @@ class Answer(NamedTuple):
     rung: Rung
     measured: Measured | None
     bound: str
+
+    def cells(self, below: Measured | None) -> tuple[str, ...]:
+        """Of a table; `below` is the answer of the rung below, to which this one has added something."""
+        found = self.measured
+        if found is None:
+            return (self.rung.name, "none", *("-" for _ in COLUMNS[2:]))
+        between = f"{found.frame.low:.1f}-{found.frame.high:.1f}" if found.frame.known else "-"
+        return (self.rung.name, f"{found.agents:,}{'+' * bool(self.bound)}",
+                *map(milliseconds, (found.step, found.draw, found.frame)), between,
+                factor(found.agents / below.agents) if below else "")
+
+    def record(self) -> dict[str, object]:
+        found = self.measured
+        times = {} if found is None else {"step_ms": interval_json(found.step), "draw_ms": interval_json(found.draw),
+                                          "frame_ms": interval_json(found.frame)}
+        return {"name": self.rung.name, "optimizations": self.rung.options.model_dump(mode="json"),
+                "agents": found.agents if found else 0, "bound": self.bound, **times}
 
 
 class Largest:
@@ -88,7 +108,7 @@ class Largest:
 
     def _search(self, rung: Rung, start: int, number: int) -> Generator[Progress, None, Answer]:
         found: dict[int, Measured] = {}
-        search, text = largest(start, self._most), ""
+        search, text = largest_number(start, self._most), ""
         try:
             agents = next(search)
             while True:
@@ -100,21 +120,39 @@ class Largest:
         except StopIteration as end:
             return Answer(rung, found.get(end.value), self._bound if end.value == self._most else "")
 
+    def table(self) -> TextTable:
+        """In the order of the search; each rung beside the one below it."""
+        before = [None, *(answer.measured for answer in self.answers)]
+        return TextTable(COLUMNS, [answer.cells(below if answer.rung.adds else None)
+                                   for answer, below in zip(self.answers, before, strict=False)])
+
+    def notes(self) -> Sequence[str]:
+        """How to read the table, and a line for each thing but time that ended a search."""
+        bounds = dict.fromkeys(answer.bound for answer in self.answers if answer.bound)
+        return [HOW_TO_READ, *(f"+: not more, because of {bound}" for bound in bounds)]
+
+    def record(self) -> dict[str, object]:
+        """`complete` says whether every rung was searched."""
+        config = self.config
+        techniques = {path: config.optimizations.get(path) for path in BY_PATH}
+        return {**header("largest"), **crowd_json(config, techniques), "agents": config.agents, "limit_ms": LIMIT_MS,
+                "complete": self.done, "rungs": [answer.record() for answer in self.answers]}
+
 
 def measure(config: Config) -> Generator[float, None, Measured]:
     """Measure the frames of a crowd for as long as it takes to tell whether they fit."""
     if all_pairs_s(config.agents, config.optimizations.get) * 1e3 > NO_HOPE_AT_ALL * LIMIT_MS:
         return Measured(config.agents, NEVER, NEVER, NEVER)
     sim, rate = Simulation(config), config.time.step_hz / FPS
-    arm = FrameArm(sim, Picture(Scene(sim, config, assets_folder())))
+    crowd = CrowdVariant(sim, Picture(sim))
     yield 0.0
-    cold: list[Block] = []
+    cold: list[TimedBlock] = []
     while len(cold) < WARM_UP and not is_hopeless(cold, rate):
-        cold.append(arm.run(1))
+        cold.append(crowd.run(1).frame)
         yield 0.0
-    blocks: list[Block] = []
+    blocks: list[TimedBlock] = []
     while not (is_hopeless(cold, rate) or is_clear(blocks, rate)):
-        blocks.append(arm.run(BLOCK))
+        blocks.append(crowd.run(BLOCK).frame)
         yield 0.0
     return measured_of(config.agents, blocks or cold[1:], rate)
 
@@ -143,17 +181,17 @@ def most_agents(config: Config) -> tuple[int, str]:
 
 # --- what blocks say -------------------------------------------------------------------------------------------------
 
-def frames_ms(blocks: Sequence[Block], rate: float) -> Doubles:
+def frames_ms(blocks: Sequence[TimedBlock], rate: float) -> Doubles:
     """float64[blocks]: the median frame of each, with `rate` steps a frame."""
     return np.array([rate * np.median(block.times_ms[STEP]) + np.median(block.times_ms[DRAW]) for block in blocks], np.float64)
 
 
-def is_hopeless(cold: Sequence[Block], rate: float) -> bool:
+def is_hopeless(cold: Sequence[TimedBlock], rate: float) -> bool:
     """Are three frames in a row far too slow, after the first one, which makes what is made once?"""
     return len(cold) > FEW_BLOCKS and bool(frames_ms(cold[-FEW_BLOCKS:], rate).min() > HOPELESS * LIMIT_MS)
 
 
-def is_clear(blocks: Sequence[Block], rate: float) -> bool:
+def is_clear(blocks: Sequence[TimedBlock], rate: float) -> bool:
     """Is it known whether they fit, or would more frames not help?"""
     if len(blocks) < FEW_BLOCKS:
         return False
@@ -163,6 +201,52 @@ def is_clear(blocks: Sequence[Block], rate: float) -> bool:
     return far or known or len(blocks) == MOST_BLOCKS
 
 
-def measured_of(agents: int, blocks: Sequence[Block], rate: float) -> Measured:
+def measured_of(agents: int, blocks: Sequence[TimedBlock], rate: float) -> Measured:
     step, draw = (median_interval(np.array([np.median(block.times_ms[part]) for block in blocks])) for part in (STEP, DRAW))
     return Measured(agents, step, draw, median_interval(frames_ms(blocks, rate)))
+
+
+# --- the search ------------------------------------------------------------------------------------------------------
+
+def largest_number(start: int, most: int, precision: float = PRECISION) -> Search:
+    """Yield numbers from 1 to `most`, be sent whether each fits, and return the largest that does; 0 if none does.
+
+    Bracket it by doubling or halving, then bisect. If a number fits, so do all below it. The least that does not fit is at
+    most `precision` above the answer, or 1. It is asked a second time, and if it fits then the search goes on above: other
+    load on a machine makes things slower only.
+    """
+    low, number = 0, min(max(start, 1), most)
+    while True:
+        low, high = yield from _bracket(low, number, most)
+        low, high = yield from _bisect(low, high, precision)
+        if high > most or not (yield high):
+            return low
+        low, number = high, min(2 * high, most)
+
+
+def _bracket(low: int, number: int, most: int) -> Generator[int, bool, tuple[int, int]]:
+    """A number that fits, and a larger one that does not; 0 always fits, and what is above `most` does not."""
+    high = most + 1
+    while low < number < high:
+        if (yield number):
+            low, number = number, min(2 * number, most)
+        else:
+            high, number = number, number if low else number // 2
+    return low, high
+
+
+def _bisect(low: int, high: int, precision: float) -> Generator[int, bool, tuple[int, int]]:
+    while high - low > max(precision * low, 1):
+        middle = _between(low, high)
+        if (yield middle):
+            low = middle
+        else:
+            high = middle
+    return low, high
+
+
+def _between(low: int, high: int) -> int:
+    """A number near the geometric mean, of three digits if there is such a one."""
+    middle = math.isqrt(low * high)
+    rounded = int(float(f"{middle:.2e}"))
+    return rounded if low < rounded < high else min(max(middle, low + 1), high - 1)

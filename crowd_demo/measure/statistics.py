@@ -16,8 +16,6 @@ from crowd_demo.compute.arrays import Bools, Doubles, Floats, Longs
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000  # the ends of an interval then move by about a hundredth of its width from one seed to the next
-PLAIN = 2  # what at least this factor apart is, and beyond the noise, needs no interval
-VAST = 10  # the same where the noise is not known either: no machine is so much slower from one moment to the next
 LEAST_BLOCKS = 6  # the median lies between the least and the largest of n with probability 1 - 2**(1 - n): 0.97 for 6
 
 Verdict = Literal["faster", "slower", "no difference", "unknown"]
@@ -97,33 +95,6 @@ def ratio_interval(values: Doubles, base: Doubles, seed: int = 0) -> Interval:
     return median_interval(values / base, seed) if len(base) and (base > 0).all() else UNKNOWN
 
 
-class Series(NamedTuple):
-    """Blocks to be compared with others with which they took no turns: each series is drawn again by itself."""
-
-    median: float  # nan of no blocks
-    drawn: Doubles  # medians of the blocks drawn again; none where there are too few blocks to tell
-
-    @classmethod
-    def of(cls, values: Doubles, seed: int = 0, resamples: int = RESAMPLES) -> Series:
-        """From float64[blocks]."""
-        median, count = float(np.median(values)) if len(values) else math.nan, len(values)
-        if count < LEAST_BLOCKS:
-            return cls(median, np.zeros(0))
-        indices = np.random.default_rng(seed).integers(count, size=(resamples, count))
-        return cls(median, np.median(values[indices], axis=1))
-
-
-def unpaired_ratio(values: Series, base: Series) -> Interval:
-    """The ratio of the medians; `UNKNOWN` where the base takes no time, or there are no blocks."""
-    if not base.median > 0 or math.isnan(values.median):
-        return UNKNOWN
-    ratio = values.median / base.median
-    if not (len(values.drawn) and (base.drawn > 0).any()):
-        return Interval(ratio, -math.inf, math.inf)
-    low, high = np.quantile(values.drawn / base.drawn, ((1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2))
-    return Interval(ratio, float(low), float(high))
-
-
 def verdict(ratio: Interval, noise: Interval) -> Verdict:
     """Whether an arm differs from the base, given the ratio of the base to a second copy of itself.
 
@@ -134,19 +105,3 @@ def verdict(ratio: Interval, noise: Interval) -> Verdict:
     if ratio.high < min(noise.low, 1):
         return "faster"
     return "slower" if ratio.low > max(noise.high, 1) else "no difference"
-
-
-def verdict_of_few(values: Doubles, base: Doubles, noise: Interval) -> Verdict:
-    """The same for float64[blocks] of which there are too few for an interval, where the difference is plain all the same.
-
-    It differs if every block takes twice as long as any of the base, or half as long, and more than the noise explains; where
-    the base has too few to know the noise, ten times as long or a tenth. And there must be enough for a rank test: chance puts
-    n of n + m blocks all on one side once in (n + m over n) times.
-    """
-    enough = math.comb(len(values) + len(base), len(values)) >= 2 / (1 - CONFIDENCE)
-    if not (enough and len(values) and len(base)):
-        return "unknown"
-    low, high = (min(noise.low, 1 / PLAIN), max(noise.high, PLAIN)) if noise.known else (1 / VAST, VAST)
-    if values.min() > base.max() * high:
-        return "slower"
-    return "faster" if values.max() < base.min() * low else "unknown"

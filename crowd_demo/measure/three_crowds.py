@@ -16,18 +16,22 @@ import numpy as np
 
 from crowd_demo.config.memory import AGENT, MB, available_bytes
 from crowd_demo.config.optimizations import Optimizations, with_values
-from crowd_demo.config.resources import assets_folder
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.comparison import Estimate, compare, compare_part
-from crowd_demo.measure.crowd import STEP, FrameArm, Picture
-from crowd_demo.measure.experiment import Progress
-from crowd_demo.measure.pairs import all_pairs_s
-from crowd_demo.measure.schedule import Finished, block_lengths, collect, interleave
+from crowd_demo.measure.comparison import (
+    BlockTimes,
+    Estimate,
+    Finished,
+    block_lengths,
+    collect,
+    compare,
+    compare_stage,
+    interleave,
+)
+from crowd_demo.measure.crowd_variant import STEP, CrowdVariant, Picture, all_pairs_s
+from crowd_demo.measure.experiment import Progress, factor, factors, milliseconds
+from crowd_demo.measure.record import estimate_json, interval_json
 from crowd_demo.measure.statistics import LEAST_BLOCKS, Interval, Verdict
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.kinds import EXACT, MODEL, kind_of, strongest
-from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.scene import Scene
+from crowd_demo.registry.entries import EXACT, KINDS, MODEL, Value
+from crowd_demo.registry.techniques import BY_PATH, hud_word, kind_of, strongest
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
@@ -37,6 +41,11 @@ WARM_UP_SHARE = 0.2  # of the seconds; slow crowds warm up for fewer steps
 MOST_STEPS = 120
 PATIENCE = 4  # slow crowds may take so many times the seconds, to have enough blocks for an interval
 LONGEST_STEP_S = 10.0  # brute force that would take longer is not tried
+NARROW = 0.9, 1.1  # a factor between these is next to 1
+OPPOSITE: Mapping[Verdict, Verdict] = {"faster": "slower", "slower": "faster"}
+NOTHING, UNCLEAR = "nothing", "unclear"
+CROWDS = {"same": "same crowd", "DIFFERS": "THE CROWD DIFFERS",
+          **{kind.name: f"not the same ({kind.name})" for kind in KINDS if kind is not EXACT}}
 
 Crowd = Literal["same", "approximate", "model", "DIFFERS"]  # or how the techniques' kind is called
 Values = Mapping[str, Value]  # by path
@@ -72,13 +81,39 @@ class Pair(NamedTuple):
     @property
     def verdict(self) -> Verdict:
         """Whether the present techniques are faster or slower: the opposite of what holds for the others."""
-        match self.other.verdict:
+        return OPPOSITE.get(self.other.verdict, self.other.verdict)
+
+    @property
+    def narrow(self) -> bool:
+        """Does the interval exclude all but small differences?"""
+        least, most = NARROW
+        return least <= self.factor.low and self.factor.high <= most
+
+    def cells(self) -> tuple[str, str, str, str]:
+        """Milliseconds with the present techniques and with the others, what the present ones buy, and its interval."""
+        buys = "-" if math.isnan(self.factor.value) else factor(self.factor.value)
+        if self.verdict == "no difference":
+            buys = NOTHING if self.narrow else UNCLEAR
+        between = factors(self.factor) if self.factor.known else "too few"
+        return milliseconds(self.present), milliseconds(self.other.ms), buys, between
+
+    def sentence(self) -> str:
+        """`3.1x faster (95 %: 2.9-3.3)`, `1.2x slower (...)`, or what there is instead of such a number."""
+        times = self.factor
+        match self.verdict:
+            case "unknown":
+                return f"{factor(times.value)} (too few steps to be sure)"
+            case "no difference":
+                return f"{'no difference here' if self.narrow else UNCLEAR} (95 %: {factors(times)})"
             case "faster":
-                return "slower"
+                return f"{factor(times.value)} faster (95 %: {factors(times)})"
             case "slower":
-                return "faster"
-            case undecided:
-                return undecided
+                slower = Interval(1 / times.value, 1 / times.high, 1 / times.low)
+                return f"{factor(slower.value)} slower (95 %: {factors(slower)})"
+
+    def record(self) -> dict[str, object]:
+        """The ratio of `other` is how many times as fast the present value is; its verdict is about the other value."""
+        return {"ms": interval_json(self.present), "other": estimate_json(self.other)}
 
 
 class Versus(NamedTuple):
@@ -93,6 +128,16 @@ class Versus(NamedTuple):
     crowd: Crowd
     stage: Pair | None = None
 
+    def line(self, value: Value, other: Value) -> str:
+        """What a technique's value gives against another one, in one line."""
+        step, frame = self.step.sentence(), self.frame.sentence()
+        both = step if step == frame else f"step {step}, frame {frame}"
+        return f"{hud_word(value)} against {hud_word(other)}: {both}, {CROWDS[self.crowd]}"
+
+    def record(self) -> dict[str, object]:
+        return {"steps": self.steps, "crowd": self.crowd, "step": self.step.record(), "frame": self.frame.record(),
+                "stage": self.stage.record() if self.stage else None}
+
 
 class ThreeCrowds:
     """The three crowds. Ask for slices in the thread that calls kernels, where nobody else may call any meanwhile."""
@@ -101,12 +146,12 @@ class ThreeCrowds:
         """`start` has the present techniques, and the configuration with the view and the window of the pictures."""
         self.start = unsorted(start)
         self._picture = picture
-        self._arms: dict[str, FrameArm] = {}
+        self._variants: dict[str, CrowdVariant] = {}
 
     @property
     def present(self) -> Simulation:
         """The crowd with the present techniques, once it is built."""
-        return self._arms[PRESENT].sim
+        return self._variants[PRESENT].sim
 
     def options(self, others: Values) -> Optimizations:
         """The present techniques but for the others."""
@@ -122,30 +167,27 @@ class ThreeCrowds:
         check_memory(self.start)
         for name in (PRESENT, AGAIN, OTHER):
             yield Progress(f"building three crowds of {self.start.agents:,} agents", 0)
-            self._arms[name] = self._arm()
+            sim = Simulation.from_snapshot(self.start)
+            self._variants[name] = CrowdVariant(sim, Picture(sim) if self._picture else None)
 
     def against(self, others: Values, limits: Limits) -> Generator[float, None, Versus]:
         """Compare with the others; yield how much is done, 0 to 1, after each slice."""
         start = self.start._replace(tick=self._first_tick(others))
-        for name, arm in self._arms.items():
-            arm.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
+        for name, variant in self._variants.items():
+            variant.sim.restore(start._replace(techniques={**start.techniques, **others}) if name == OTHER else start)
             yield 0.0
         all_s = 0.0
-        for arm in self._arms.values():
-            arm.run(1)  # makes what is made once, such as flow fields
+        for variant in self._variants.values():
+            variant.run(1)  # makes what is made once, such as flow fields
             yield 0.0
-            all_s += _seconds(arm.run(1))
+            all_s += sum(float(ms.sum()) for ms in variant.run(1).frame.times_ms.values()) * 1e-3
             yield 0.0
         lengths = limits.blocks(all_s)
-        turns: list[Finished[Block]] = []
-        for turn in interleave(self._arms, lengths, limits.warm_up(all_s)):
+        turns: list[Finished[BlockTimes]] = []
+        for turn in interleave(self._variants, lengths, limits.warm_up(all_s)):
             turns.append(turn)
-            yield len(turns) / ((len(lengths) + 1) * len(self._arms))
-        return self._found(others, collect(self._arms, turns))
-
-    def _arm(self) -> FrameArm:
-        sim = Simulation.from_snapshot(self.start)
-        return FrameArm(sim, Picture(Scene(sim, sim.config, assets_folder())) if self._picture else None)
+            yield len(turns) / ((len(lengths) + 1) * len(self._variants))
+        return self._found(others, collect(self._variants, turns))
 
     def _first_tick(self, others: Values) -> int:
         """The next tick at which every crowd that sorts every so many steps does so."""
@@ -153,13 +195,16 @@ class ThreeCrowds:
                               if "reorder.every" in values))
         return -(-self.start.tick // together) * together
 
-    def _found(self, others: Values, measured: Mapping[str, Sequence[Block]]) -> Versus:
-        hashes = {name: arm.sim.state_hash() for name, arm in self._arms.items()}
-        found = compare(measured, hashes, PRESENT, AGAIN).results
+    def _found(self, others: Values, measured: Mapping[str, Sequence[BlockTimes]]) -> Versus:
+        hashes = {name: variant.sim.state_hash() for name, variant in self._variants.items()}
+        frames = {name: [block.frame for block in blocks] for name, blocks in measured.items()}
+        stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
+        found = compare(frames, hashes, PRESENT, AGAIN).results
         present, other = found[PRESENT], found[OTHER]
-        steps = sum(block.steps for block in measured[PRESENT])
-        return Versus(steps, Pair(present.stages[STEP].ms, other.stages[STEP]), Pair(present.step.ms, other.step),
-                      self._crowd(others, len(set(hashes.values())) == 1), _stage_of(others, measured))
+        of_stage = compare_stage(BY_PATH[next(iter(others))].stage, stages, PRESENT, AGAIN)
+        stage = Pair(of_stage[PRESENT].ms, of_stage[OTHER]) if {PRESENT, OTHER} <= of_stage.keys() else None
+        return Versus(sum(block.steps for block in frames[PRESENT]), Pair(present.stages[STEP].ms, other.stages[STEP]),
+                      Pair(present.step.ms, other.step), self._crowd(others, len(set(hashes.values())) == 1), stage)
 
     def _crowd(self, others: Values, one_hash: bool) -> Crowd:
         if one_hash:
@@ -168,12 +213,6 @@ class ThreeCrowds:
         kind = strongest(kind_of(BY_PATH[path], options.get(path), options.get)
                          for path in others for options in (before, after))
         return "DIFFERS" if kind is EXACT else "model" if kind is MODEL else "approximate"
-
-
-def _stage_of(others: Values, measured: Mapping[str, Sequence[Block]]) -> Pair | None:
-    """The times of the stage that the first of the techniques changes most."""
-    found = compare_part(BY_PATH[next(iter(others))].stage, measured, PRESENT, AGAIN)
-    return Pair(found[PRESENT].ms, found[OTHER]) if PRESENT in found and OTHER in found else None
 
 
 def unsorted(start: Snapshot) -> Snapshot:
@@ -186,7 +225,3 @@ def check_memory(start: Snapshot) -> None:
     needed, free = 3 * start.agents * AGENT, available_bytes()
     if free is not None and needed > free:
         raise ValueError(f"three crowds of {start.agents:,} need about {needed // MB:,} MB, and {free // MB:,} MB are free")
-
-
-def _seconds(block: Block) -> float:
-    return float(sum(ms.sum() for ms in block.times_ms.values())) * 1e-3

@@ -16,5 +16,8 @@ BUILT_IN: tuple[BehaviourEntry, ...] = (
                    "crowd_demo.sim.behaviours.crates:Crates", "crowd_demo.render.figures.crates:CrateFigures"),
 )
 
-BEHAVIOURS: dict[str, BehaviourEntry] = {
-    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.behaviours, lambda entry: entry.name)}
+RESERVED = ("agents", "seed", "behaviour", "world", "map", "scene", "spawn", "life", "links", "time", "optimizations",
+            "window", "camera", "cache", "measure", "keys", "behaviour_settings")  # of a configuration, beside their sections
+
+BEHAVIOURS: dict[str, BehaviourEntry] = {entry.name: entry for entry in with_plugins(
+    BUILT_IN, lambda plugin: plugin.behaviours, lambda entry: (entry.name,), RESERVED)}

@@ -22,7 +22,7 @@ BUILT_IN: tuple[ColourEntry, ...] = (
 )
 
 COLOURS: dict[str, ColourEntry] = {
-    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.colours, lambda entry: entry.name)}
+    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.colours, lambda entry: (entry.name,))}
 
 
 def pictures() -> str:

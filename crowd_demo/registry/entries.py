@@ -1,14 +1,19 @@
 """The records of the registry, of which plugins consist too. Nothing here imports other parts of the program.
 
 A text "module:name" stands for an object that is imported when it is first used, so `--help` needs neither Numba nor pygame.
+The types of a record's fields say what they may hold, in part by a `Must`; plugins.py holds records against them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import InitVar, dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel
 
 Value = str | int | float | bool
 
@@ -24,12 +29,54 @@ NO_GROUP = "more"
 FOLDS = ("mean", "median", "most", "last", "total")  # of what a measure saw to one number
 
 
+class Must(NamedTuple):
+    """What the value of a field must be, beside its type."""
+
+    hold: Callable[[Any], bool]
+    be: str  # the same in words
+
+
 class Range(NamedTuple):
     """The numbers that a technique may have."""
 
     kind: type[int] | type[float]
     low: float
     high: float
+
+
+def _is_key(text: str) -> bool:
+    return text.isidentifier() and not text.startswith("_") and not hasattr(BaseModel, text)  # which sections are
+
+
+def _are_choices(choices: tuple[Value, ...]) -> bool:
+    kinds = set(map(type, choices))
+    return len(set(choices)) == len(choices) > 0 and (kinds == {bool} or kinds <= {str, int, float})
+
+
+def _is_range(numbers: Range | None) -> bool:
+    return numbers is None or (isinstance(numbers, Range) and numbers.kind in (int, float) and numbers.low <= numbers.high)
+
+
+def _has_module(code: str) -> bool:
+    """Is there such a module? Imports the packages that it is in, but not the module."""
+    module, _, name = code.partition(":")
+    return name.isidentifier() and find_spec(module) is not None
+
+
+def _makes_section(code: str) -> bool:
+    return isinstance(load(code)(), BaseModel)
+
+
+Text = Annotated[str, Must(str.isprintable, "printable text")]
+Name = Annotated[str, Must(lambda text: text.isprintable() and text.strip(), "printable text, and not empty")]
+Key = Annotated[str, Must(_is_key, "a name that a key of the configuration can have")]
+Keys = Annotated[str, Must(lambda text: all(map(_is_key, text.split("."))), "names that keys can have, with dots between")]
+Code = Annotated[str, Must(_has_module, '"module:name" of a module that can be found')]
+SettingsCode = Annotated[str, Must(_makes_section, '"module:name" of a section of the configuration with all its defaults')]
+Choices = Annotated[tuple[Value, ...], Must(_are_choices, "different values: true and false, or words and numbers")]
+Numbers = Annotated[Range | None, Must(_is_range, "None, or the Range of int or float from the least to the greatest")]
+Group = Annotated[str, Must(GROUPS.__contains__, f"one of {', '.join(GROUPS)}")]
+Fold = Annotated[str, Must(FOLDS.__contains__, f"one of {', '.join(FOLDS)}")]
 
 
 class Situation(NamedTuple):
@@ -44,6 +91,11 @@ class Situation(NamedTuple):
     field: bool = False  # the behaviour can look at a smoothed field instead of neighbours
 
 
+Decides = Annotated[Callable[[Situation], bool | str],
+                    Must(callable, "a function of the situation that returns true, false or text")]
+Explains = Annotated[Callable[[Situation], str], Must(callable, "a function of the situation that returns text")]
+
+
 def never(situation: Situation) -> bool:
     return False
 
@@ -52,33 +104,65 @@ def nothing_left(situation: Situation) -> str:
     return ""
 
 
-class Technique(NamedTuple):
+class Kind(NamedTuple):
+    """What a technique does to the crowd. `mark` stands beside it where there is no room for the name."""
+
+    name: str
+    mark: str
+    does: str
+
+
+EXACT = Kind("exact", "", "the same crowd")  # whatever its value: the state hash stays
+APPROXIMATE = Kind("approximate", "~", "changes the motion")  # less work, and a small error
+MODEL = Kind("model", "≠", "another rule of behaviour")  # each value has a crowd of its own, and none is wrong
+KINDS = (EXACT, APPROXIMATE, MODEL)  # later ones change more
+
+
+@dataclass(frozen=True)
+class Technique:
     """One switch. `path` leads to its value under `optimizations:` in the YAML; the key steps through `choices`.
 
     The first choice is the baseline that the others improve upon, unless `off` names another one. A technique of numbers takes
-    any number in its range, which is that of its choices unless given. While `inactive` is true, it changes nothing.
+    any number in its range, which is that of its choices unless given.
     """
 
-    path: str
-    choices: tuple[Value, ...]
+    path: Keys
+    choices: Choices
     default: Value
-    exact: bool
-    label: str
-    why: str
-    stage: str = ""  # the stage whose time it changes most
-    key: str = ""
-    range: Range | None = None
+    kind: Kind = EXACT
+    label: Name = ""
+    why: Text = ""
+    stage: Text = ""  # the stage whose time it changes most
+    key: Text = ""
+    group: Group = NO_GROUP  # one of `GROUPS`
+    watch: Text = ""  # what to look at when it is switched, in the HUD's words
+    source: Text = ""  # whose idea it is
+    detail: bool = False  # of the technique above it, and so indented
+    range: Numbers = None
     auto: str = ""  # what its choice `auto` stands for: an attribute of the world, such as "grid.cell"
-    inactive: Callable[[Situation], bool] = never
-    partly: Callable[[Situation], str] = nothing_left  # what it still does, if another technique makes the rest inactive
-    approximate_choices: tuple[Value, ...] = ()  # if its other choices are exact
-    approximate_with: tuple[tuple[str, Value], ...] = ()  # (path, value) of others with which it is not exact
-    group: str = NO_GROUP  # one of `GROUPS`
-    watch: str = ""  # what to look at when it is switched, in the HUD's words
-    source: str = ""  # whose idea it is
-    model: bool = False  # neither exact nor approximate: each value is another model, with a crowd of its own
     off: Value | None = None  # the baseline, if that is not the first choice
     quick: Value | None = None  # an exact choice that is compiled much sooner: a start with much to compile begins with it
+    inactive: Decides = never  # True: it changes nothing at present; a text: what it still does
+    approximate_if: tuple[tuple[str, Value], ...] = ()  # an exact one is approximate while it, or another path, has that value
+    moves_memory: bool = False  # it decides where agents lie in memory, or in which order they are read
+
+    # the names of these fields before 0.2, which plugins may use until 0.3
+    exact: InitVar[bool | None] = None
+    model: InitVar[bool] = False
+    partly: InitVar[Callable[[Situation], str] | None] = None
+    approximate_choices: InitVar[tuple[Value, ...]] = ()
+    approximate_with: InitVar[tuple[tuple[str, Value], ...]] = ()
+
+    def __post_init__(self, exact: bool | None, model: bool, partly: Callable[[Situation], str] | None,
+                      approximate_choices: tuple[Value, ...], approximate_with: tuple[tuple[str, Value], ...]) -> None:
+        exact = self.kind if isinstance(self.kind, bool) else exact
+        if exact is not None or model:
+            object.__setattr__(self, "kind", MODEL if model else EXACT if exact else APPROXIMATE)
+        if partly:
+            inactive = self.inactive
+            object.__setattr__(self, "inactive", lambda situation: inactive(situation) or partly(situation))
+        own = tuple((self.path, value) for value in approximate_choices)
+        object.__setattr__(self, "approximate_if", (*self.approximate_if, *own, *approximate_with))
 
     @property
     def baseline(self) -> Value:
@@ -86,43 +170,60 @@ class Technique(NamedTuple):
         return self.choices[0] if self.off is None else self.off
 
     @property
+    def approximate_values(self) -> tuple[Value, ...]:
+        """Those choices of an exact technique that are approximate."""
+        return tuple(value for path, value in self.approximate_if if path == self.path)
+
+    @property
     def numbers(self) -> Range | None:
         """The numbers that it may have; None for a technique of words or of true and false."""
         among = [choice for choice in self.choices if not isinstance(choice, str | bool)]
-        return self.range or (Range(int, min(among), max(among)) if among else None)
+        kind = int if all(isinstance(choice, int) for choice in among) else float
+        return self.range or (Range(kind, min(among), max(among)) if among else None)
 
     def allows(self, value: Value) -> bool:
-        """Is it one of the choices, or a number in the range?"""
-        if value in self.choices or isinstance(value, str | bool):
-            return value in self.choices
-        return self.numbers is not None and self.numbers.low <= value <= self.numbers.high
+        """Is it one of the choices that are no numbers, or a number in the range?"""
+        if isinstance(value, str | bool):
+            return any(choice == value and type(choice) is type(value) for choice in self.choices)
+        numbers = self.numbers
+        return bool(numbers and numbers.low <= value <= numbers.high and (isinstance(value, int) or numbers.kind is float))
+
+    def mistakes(self) -> Iterator[str]:
+        """What is wrong among fields of which each may be right."""
+        for field in ("choices", "default", "off", "quick", "approximate_values"):
+            value = getattr(self, field)
+            for each in value if isinstance(value, tuple) else (value,):
+                if each is not None and not self.allows(each):
+                    yield f"{field}: {each!r} is none of its choices, or not in its range"
+        if self.quick is not None and self.kind is not EXACT:
+            yield "quick: only an exact technique has such a choice"
 
 
 class StageEntry(NamedTuple):
     """A stage of a step that a plugin adds, after the last stage named `after`."""
 
-    code: str  # "module:name" of a class with the methods of `sim.stage.Stage`
-    after: str
+    code: Code  # of a class with the methods of `sim.stage.Stage`
+    after: Text
 
 
 class BehaviourEntry(NamedTuple):
     """A behaviour. `name` is a choice of `behaviour:` in the YAML, and the section that holds its settings."""
 
-    name: str
-    about: str  # one to three words
-    settings: str  # "module:name" of a `config.behaviours.BehaviourSettings`
-    code: str  # "module:name" of a `sim.behaviours.base.Behaviour`
-    figures: str  # "module:name" of a `render.figures.base.Figures`
+    name: Key
+    about: Text  # one to three words
+    settings: SettingsCode  # of a `config.behaviours.BehaviourSettings`
+    code: Code  # of a `sim.behaviours.base.Behaviour`
+    figures: Code  # of a `render.figures.base.Figures`
 
 
 class OverlayEntry(NamedTuple):
     """Something that is drawn over the picture, or on the ground; the action of the same name shows and hides it."""
 
-    name: str
-    why: str
-    draw: str  # "module:name" of a `render.overlays.base.Draw`
-    key: str = ""
-    inactive: Callable[[Situation], str] = nothing_left  # why there is nothing to draw at present; "" if there is
+    name: Key
+    why: Text
+    draw: Code  # of a `render.overlays.base.Draw`
+    key: Text = ""
+    inactive: Explains = nothing_left  # why there is nothing to draw at present; "" if there is
     on_ground: bool = False  # agents are drawn over it
 
     @property
@@ -134,9 +235,9 @@ class OverlayEntry(NamedTuple):
 class ColourEntry(NamedTuple):
     """A colour mode: what the colours of agents tell. `name` is a choice of `scene.colours` in the YAML."""
 
-    name: str
-    why: str
-    code: str  # "module:name" of a `render.colours.base.ColourMode`; empty: agents have their own colours
+    name: Name
+    why: Text
+    code: Code  # of a `render.colours.base.ColourMode`; empty, of ours alone: agents have their own colours
 
 
 class MeasureEntry(NamedTuple):
@@ -146,11 +247,11 @@ class MeasureEntry(NamedTuple):
     the first step, and called with it. Either returns a number, numbers by the name of a place, or None where there are none.
     """
 
-    name: str
-    why: str
-    code: str  # "module:name"
-    unit: str = ""
-    fold: str = "mean"  # one of `FOLDS`
+    name: Key
+    why: Text
+    code: Code
+    unit: Text = ""
+    fold: Fold = "mean"  # one of `FOLDS`
     behaviours: tuple[str, ...] = ()  # those that have it; none: all
     places: str = ""  # the key under `measure:` that names the places it is measured at
     time: bool = False  # it differs from one run to the next, as times do

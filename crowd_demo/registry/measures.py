@@ -9,23 +9,23 @@ _HOME = "crowd_demo.ensemble.measures"
 _PEOPLE = ("crowd",)
 
 BUILT_IN: tuple[MeasureEntry, ...] = (
-    MeasureEntry("stuck", "share of people who are stuck", f"{_HOME}.people:stuck", behaviours=_PEOPLE),
-    MeasureEntry("waiting", "share of people who wait at a goal", f"{_HOME}.people:waiting", behaviours=_PEOPLE),
-    MeasureEntry("queuing", "share of people who queue for a goal", f"{_HOME}.people:queuing", behaviours=_PEOPLE),
-    MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_HOME}.people:Speed",
+    MeasureEntry("stuck", "share of people who are stuck", f"{_HOME}:stuck", behaviours=_PEOPLE),
+    MeasureEntry("waiting", "share of people who wait at a goal", f"{_HOME}:waiting", behaviours=_PEOPLE),
+    MeasureEntry("queuing", "share of people who queue for a goal", f"{_HOME}:queuing", behaviours=_PEOPLE),
+    MeasureEntry("speed", "way of people who neither wait nor queue, as a part of what they prefer", f"{_HOME}:Speed",
                  behaviours=_PEOPLE),
-    MeasureEntry("overlap", "share of people whose bodies overlap somebody's", f"{_HOME}.people:overlap", behaviours=_PEOPLE),
-    MeasureEntry("densest", "most people in a square of 48 units", f"{_HOME}.people:densest", fold="most", behaviours=_PEOPLE),
-    MeasureEntry("density", "agents in each area of measure.areas", f"{_HOME}.places:density", "1/m^2", places="areas"),
-    MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_HOME}.places:Flow", "1/s",
+    MeasureEntry("overlap", "share of people whose bodies overlap somebody's", f"{_HOME}:overlap", behaviours=_PEOPLE),
+    MeasureEntry("densest", "most people in a square of 48 units", f"{_HOME}:densest", fold="most", behaviours=_PEOPLE),
+    MeasureEntry("density", "agents in each area of measure.areas", f"{_HOME}:density", "1/m^2", places="areas"),
+    MeasureEntry("flow", "agents who cross each line of measure.lines, either way", f"{_HOME}:Flow", "1/s",
                  places="lines"),
-    MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_HOME}.everybody:neighbours"),
-    MeasureEntry("population", "agents that live", f"{_HOME}.everybody:population"),
-    MeasureEntry("step_ms", "time of a step", f"{_HOME}.everybody:StepTime", "ms", fold="median", time=True),
+    MeasureEntry("neighbours", "neighbours of an agent that looked", f"{_HOME}:neighbours"),
+    MeasureEntry("population", "agents that live", f"{_HOME}:population"),
+    MeasureEntry("step_ms", "time of a step", f"{_HOME}:StepTime", "ms", fold="median", time=True),
 )
 
 MEASURES: dict[str, MeasureEntry] = {
-    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.measures, lambda entry: entry.name)}
+    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.measures, lambda entry: (entry.name,))}
 
 
 def of_column(column: str) -> MeasureEntry:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import OverlayEntry, Situation
 from crowd_demo.registry.plugins import with_plugins
+from crowd_demo.registry.techniques import BY_PATH
 
 _FOLDER = "crowd_demo.render.overlays"
 _GRID_LESS = "no structure: everybody is a candidate of everybody"
@@ -72,8 +74,9 @@ BUILT_IN: tuple[OverlayEntry, ...] = (
     OverlayEntry("freeze", "freeze the culling frustum: see it from outside", f"{_FOLDER}.space:draw_frustum", "f"),
 )
 
-OVERLAYS: dict[str, OverlayEntry] = {
-    entry.name: entry for entry in with_plugins(BUILT_IN, lambda plugin: plugin.overlays, lambda entry: entry.name)}
+OVERLAYS: dict[str, OverlayEntry] = {entry.name: entry for entry in with_plugins(
+    BUILT_IN, lambda plugin: plugin.overlays, lambda entry: (entry.name, f"scene.overlays.{entry.label}"),
+    (*PROGRAM, *BY_PATH, "pairs"))}  # which have keys too, or which the section of keys has beside them
 
 AT_FIRST: dict[str, str] = {  # names by labels, of those that a configuration may begin with
     entry.label: entry.name for entry in OVERLAYS.values() if entry.name != "freeze"}

@@ -3,14 +3,27 @@
 Keys, help screen, HUD, `--set`, YAML schema, hash tests and the README's table all read this list, so a new technique is one
 entry here and one file that implements it. The techniques of a group stand together.
 
-What a technique does to the crowd, kinds.py says: exact, approximate, or another model.
+An *exact* technique cannot change the crowd: the state hash stays the same. An *approximate* one does less work and changes
+the motion a little. One of the *model* chooses among rules of behaviour, none of which is the truth of another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 
-from crowd_demo.registry.entries import GROUPS, Range, Situation, Technique, Value
+from crowd_demo.registry.actions import PROGRAM
+from crowd_demo.registry.entries import (
+    APPROXIMATE,
+    EXACT,
+    GROUPS,
+    KINDS,
+    MODEL,
+    Kind,
+    Range,
+    Situation,
+    Technique,
+    Value,
+)
 from crowd_demo.registry.plugins import with_plugins
 
 
@@ -48,145 +61,187 @@ def _lanes_left(situation: Situation) -> str:
 
 
 BUILT_IN: tuple[Technique, ...] = (
-    Technique("neighbours", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"), "sorted", True,
-              "neighbours",
-              "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
-              " field instead", stage="see", key="1", approximate_choices=("field",), group="search",
-              watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query"
-                    " are what the structure itself costs", partly=_instead_of_a_field,
-              source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles,"
-                     " and Hoetzlein 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
-    Technique("simd", (False, True), True, True, "SIMD lanes",
-              "sixteen agents a register, each candidate broadcast to all of them", stage="see", key="2", partly=_lanes_left,
-              group="search", quick=False,
-              watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
-              source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
-    Technique("cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", True, "cell size",
-              "side of a grid cell in world units; auto fits the radius of perception", stage="see", key="c",
-              range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
-              approximate_with=(("neighbours", "field"), ("cap", "first")), group="search",
-              watch="candidates: large cells let in strangers, small ones mean more cells to visit; least see is near auto",
-              source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
-    Technique("leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, True, "leaf size",
-              "most agents in a leaf of a tree: small leaves mean many queries, large ones many candidates", stage="query",
-              key="l", inactive=_unused("leaf_size"), group="search",
-              watch="query, which grows with small leaves, against candidates and see, which grow with large ones",
-              source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
-    Technique("rebuild", (1, 2, 4, 8, 16), 8, True, "tree rebuilt",
-              "steps over which the next box tree is built; the boxes in use are fitted to the agents in each step",
-              stage="index", key="u", range=Range(int, 1, 1000), inactive=_unused("rebuild"), group="search",
-              watch="index, which falls, while candidates hardly grow: old boxes that are fitted anew stay good for long",
-              source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
-    Technique("cap", ("none", "first", "nearest"), "none", True, "cap",
-              "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
-              stage="see", key="k", approximate_choices=("first", "nearest"), inactive=lambda situation: situation.nearest,
-              group="search",
-              watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather"
-                    " than falls",
-              source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini"
-                     " and others 2008"),
-    Technique("avoidance", ("push", "anticipate"), "anticipate", False, "avoidance",
-              "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
-              stage="see", key="h", inactive=_unused("avoidance"), group="people", model=True,
-              watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes"
-                    " longer",
-              source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
-    Technique("contact", (0, 1, 2, 3, 4), 2, False, "contact",
-              "passes a step that move people apart whose bodies overlap", stage="contact", key="j",
-              inactive=_unused("contact"), group="people", model=True,
-              watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
-              source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
-    Technique("reorder.when", ("off", "drift", "every"), "every", True, "reorder",
-              "move agents into cell order, so that neighbours in space are neighbours in memory", stage="see", key="3",
-              inactive=_unused("reorder.when"), group="memory",
-              watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",
-              source="particles sorted along their cells now and then: Ihmsen and others 2011"),
-    Technique("reorder.every", (1, 10, 60, 300), 60, True, "  every n steps",
-              "steps from one reordering to the next", stage="reorder", key="e", range=Range(int, 1, 1000),
-              inactive=_unused("reorder.when", ("reorder.when", "every")), group="memory",
-              watch="reorder, which is paid for each sort, against near reads and see, which suffer as since sort grows",
-              source="particles sorted every so many steps: Ihmsen and others 2011"),
-    Technique("reorder.drift", (0.25, 0.5, 1, 2), 0.5, True, "  drift of cells",
-              "reorder once an agent may have moved by that share of a cell", stage="reorder", key="v",
-              range=Range(float, 0.01, 100), inactive=_unused("reorder.when", ("reorder.when", "drift")), group="memory",
-              watch="drift, which climbs to that value and falls to 0 with each of the sorts: the fastest agent decides",
-              source="lists renewed once somebody may have moved too far: Verlet 1967"),
-    Technique("curve", ("row", "morton", "hilbert"), "row", True, "  along a curve",
-              "the curve through the cells along which the sorted grid's agents lie in memory", stage="reorder", key="o",
-              inactive=_sorted_by_nothing, group="memory",
-              watch="near reads, which fall more slowly after a sort along a curve, against reorder and see, which are dearer",
-              source="Morton 1966; Hilbert 1891"),
-    Technique("removal", ("swap_back", "shift", "deferred"), "swap_back", True, "removal",
-              "gaps in memory after deaths: filled from the end, closed in order by each removal, or closed once a step",
-              stage="life", key="x", inactive=lambda situation: not situation.births, group="memory",
-              watch="life, or compact where removal is deferred; near reads show that keeping the order gains nothing here",
-              source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
-    Technique("threads", ("auto", 1, 2, 4, 8), "auto", True, "threads",
-              "workers that share each stage", stage="see", key="t", range=Range(int, 1, 64), auto="workers", off=1,
-              group="time",
-              watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it"
-                    " is shared out",
-              source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
-    Technique("stagger.avoidance", (1, 2, 3, 4, 8), 3, False, "stagger avoidance",
-              "update the push of the neighbours every n steps, and keep it in between", stage="see", key="4",
-              range=Range(int, 1, 16), group="time",
-              watch="see, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
-              source="forces kept for some steps: Streett, Tildesley and Saville 1978; crowds that steer in some frames only:"
-                     " Reynolds 2006, Big Fast Crowds on PS3"),
-    Technique("stagger.by", ("place", "tile", "id"), "place", False, "  avoidance by",
-              "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere", stage="see",
-              key="b", inactive=lambda situation: situation.get("stagger.avoidance") == 1, group="time",
-              watch="see, which falls most by place, where whole rows of cells are due at once; stagger error hardly changes"),
-    Technique("stagger.sight", (1, 2, 4, 8, 16), 8, False, "stagger sight",
-              "trace the line of sight to the goal every n steps", stage="sight", key="5", range=Range(int, 1, 16),
-              inactive=_unused("stagger.sight"), group="time",
-              watch="sight, which falls nearly to one nth; the price is that people notice late that their goal is in sight"),
-    Technique("stagger.paths", (1, 2, 4, 8), 4, False, "stagger paths",
-              "take a new heading from the flow field every n steps", stage="paths", key="6", range=Range(int, 1, 16),
-              inactive=_unused("stagger.paths"), group="time",
-              watch="paths, which falls nearly to one nth; the price is that people turn late at corners",
-              source="flow fields: Treuille, Cooper and Popović 2006, Continuum Crowds"),
-    Technique("cull", ("off", "agents", "grid"), "grid", True, "culling",
-              "draw only what the camera sees: test each agent, or only the cells in view", stage="cull", key="7",
-              group="drawing",
-              watch="drawn against agents, and cull, depth and blit: zoom in, or freeze the view and look from outside",
-              source="only what is in view: Clark 1976"),
-    Technique("depth", ("off", "full", "bands"), "bands", True, "depth order",
-              "order of drawing, back first: none, one full sort, or bands of Y sorted one by one", stage="depth", key="8",
-              group="drawing", quick="full",
-              watch="depth, and in the picture who stands before whom",
-              source="the back drawn first: Newell, Newell and Sancha 1972"),
-    Technique("blitter", ("pygame", "compiled"), "compiled", True, "blitter",
-              "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
-              stage="blit", key="9", group="drawing", quick="pygame",
-              watch="blit and ground; the picture stays the same, pixel for pixel",
-              source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),
+    Technique(
+        "neighbours", ("none", "linked", "buckets", "sorted", "z_grid", "kd_tree", "aabb_tree", "field"),
+        "sorted", EXACT, "neighbours",
+        "how neighbours are found: test all pairs, cell lists, a sorted grid, a grid in Z order, or trees; or a smoothed"
+        " field instead",
+        stage="see", key="1", group="search", inactive=_instead_of_a_field, approximate_if=(("neighbours", "field"),),
+        moves_memory=True,
+        watch="candidates and useful: the fewer strangers an agent has to look at, the shorter is see; index and query are"
+              " what the structure itself costs",
+        source="cell lists: Hockney and Eastwood 1981; counting sort into cells: Green 2008, CUDA Particles, and Hoetzlein"
+               " 2014; kd-tree: Bentley 1975; box tree: van den Bergen 1997"),
+    Technique(
+        "simd", (False, True), True, EXACT, "SIMD lanes",
+        "sixteen agents a register, each candidate broadcast to all of them",
+        stage="see", key="2", group="search", quick=False, inactive=_lanes_left,
+        watch="see and move, several times shorter although candidates grow: sixteen agents share them all",
+        source="clusters of particles that share their candidates: Páll and Hess 2013 (GROMACS)"),
+    Technique(
+        "cell_size", ("auto", 16, 24, 32, 48, 64, 96), "auto", EXACT, "cell size",
+        "side of a grid cell in world units; auto fits the radius of perception",
+        stage="see", key="c", group="search", range=Range(float, 1, 4096), auto="grid.cell", inactive=_no_cells,
+        approximate_if=(("neighbours", "field"), ("cap", "first")), moves_memory=True,
+        watch="candidates: large cells let in strangers, small ones mean more cells to visit; least see is near auto",
+        source="cells as wide as the range of the interaction: Hockney and Eastwood 1981"),
+    Technique(
+        "leaf_size", (4, 8, 16, 32, 64, 128, 256), 32, EXACT, "leaf size",
+        "most agents in a leaf of a tree: small leaves mean many queries, large ones many candidates",
+        stage="query", key="l", group="search", inactive=_unused("leaf_size"), moves_memory=True,
+        watch="query, which grows with small leaves, against candidates and see, which grow with large ones",
+        source="kd-trees with buckets for leaves: Friedman, Bentley and Finkel 1977"),
+    Technique(
+        "rebuild", (1, 2, 4, 8, 16), 8, EXACT, "tree rebuilt",
+        "steps over which the next box tree is built; the boxes in use are fitted to the agents in each step",
+        stage="index", key="u", group="search", range=Range(int, 1, 1000), inactive=_unused("rebuild"), moves_memory=True,
+        watch="index, which falls, while candidates hardly grow: old boxes that are fitted anew stay good for long",
+        source="boxes refitted instead of a tree rebuilt: van den Bergen 1997"),
+    Technique(
+        "cap", ("none", "first", "nearest"), "none", EXACT, "cap",
+        "keep only the first few neighbours found, which lie on one side, or the nearest; in the grid, without lanes",
+        stage="see", key="k", group="search", inactive=lambda situation: situation.nearest,
+        approximate_if=(("cap", "first"), ("cap", "nearest")),
+        watch="mean direction to: with first, kept points elsewhere than all; cap error; and see, which grows rather than"
+              " falls",
+        source="at most so many neighbours an agent: RVO2's maxNeighbors; birds heed the nearest six or seven: Ballerini and"
+               " others 2008"),
+    Technique(
+        "avoidance", ("push", "anticipate"), "anticipate", MODEL, "avoidance",
+        "how people keep apart: pushed away by whoever is near, or stepping aside in time for whom they would meet",
+        stage="see", key="h", group="people", inactive=_unused("avoidance"),
+        watch="zoom in: with push people run into each other and bounce, with anticipate they go around; see takes longer",
+        source="nearest approach: Karamouzas and others 2009; a step to the predicted side: Xu and others 2021"),
+    Technique(
+        "contact", (0, 1, 2, 3, 4), 2, MODEL, "contact",
+        "passes a step that move people apart whose bodies overlap",
+        stage="contact", key="j", group="people", inactive=_unused("contact"),
+        watch="zoom in on a jam: without it bodies lie on top of each other; contact takes as long as its passes",
+        source="position based dynamics: Müller and others 2007; for crowds: Weiss and others 2017"),
+    Technique(
+        "reorder.when", ("off", "drift", "every"), "every", EXACT, "reorder",
+        "move agents into cell order, so that neighbours in space are neighbours in memory",
+        stage="see", key="3", group="memory", inactive=_unused("reorder.when"), moves_memory=True,
+        watch="near reads and L1 misses; see grows slowly when it is off, the more so the larger the crowd",
+        source="particles sorted along their cells now and then: Ihmsen and others 2011"),
+    Technique(
+        "reorder.every", (1, 10, 60, 300), 60, EXACT, "every n steps",
+        "steps from one reordering to the next",
+        stage="reorder", key="e", group="memory", detail=True, range=Range(int, 1, 1000),
+        inactive=_unused("reorder.when", ("reorder.when", "every")), moves_memory=True,
+        watch="reorder, which is paid for each sort, against near reads and see, which suffer as since sort grows",
+        source="particles sorted every so many steps: Ihmsen and others 2011"),
+    Technique(
+        "reorder.drift", (0.25, 0.5, 1, 2), 0.5, EXACT, "drift of cells",
+        "reorder once an agent may have moved by that share of a cell",
+        stage="reorder", key="v", group="memory", detail=True, range=Range(float, 0.01, 100),
+        inactive=_unused("reorder.when", ("reorder.when", "drift")), moves_memory=True,
+        watch="drift, which climbs to that value and falls to 0 with each of the sorts: the fastest agent decides",
+        source="lists renewed once somebody may have moved too far: Verlet 1967"),
+    Technique(
+        "curve", ("row", "morton", "hilbert"), "row", EXACT, "along a curve",
+        "the curve through the cells along which the sorted grid's agents lie in memory",
+        stage="reorder", key="o", group="memory", detail=True, inactive=_sorted_by_nothing, moves_memory=True,
+        watch="near reads, which fall more slowly after a sort along a curve, against reorder and see, which are dearer",
+        source="Morton 1966; Hilbert 1891"),
+    Technique(
+        "removal", ("swap_back", "shift", "deferred"), "swap_back", EXACT, "removal",
+        "gaps in memory after deaths: filled from the end, closed in order by each removal, or closed once a step",
+        stage="life", key="x", group="memory", inactive=lambda situation: not situation.births, moves_memory=True,
+        watch="life, or compact where removal is deferred; near reads show that keeping the order gains nothing here",
+        source="the gap filled with the last one: sparse sets, Briggs and Torczon 1993"),
+    Technique(
+        "threads", ("auto", 1, 2, 4, 8), "auto", EXACT, "threads",
+        "workers that share each stage",
+        stage="see", key="t", group="time", range=Range(int, 1, 64), auto="workers", off=1,
+        watch="see, index and reorder, which become shorter where there is enough to do; top worker says how evenly it is"
+              " shared out",
+        source="shares taken from a common counter, as by OpenMP's dynamic schedule"),
+    Technique(
+        "stagger.avoidance", (1, 2, 3, 4, 8), 3, APPROXIMATE, "stagger avoidance",
+        "update the push of the neighbours every n steps, and keep it in between",
+        stage="see", key="4", group="time", range=Range(int, 1, 16),
+        watch="see, which falls nearly to one nth, and stagger error: how wrong the pushes are that were kept",
+        source="forces kept for some steps: Streett, Tildesley and Saville 1978; crowds that steer in some frames only:"
+               " Reynolds 2006, Big Fast Crowds on PS3"),
+    Technique(
+        "stagger.by", ("place", "tile", "id"), "place", APPROXIMATE, "avoidance by",
+        "who is updated in one step: bands of the world, square tiles all over it, or ids anywhere",
+        stage="see", key="b", group="time", detail=True, inactive=lambda situation: situation.get("stagger.avoidance") == 1,
+        watch="see, which falls most by place, where whole rows of cells are due at once; stagger error hardly changes"),
+    Technique(
+        "stagger.sight", (1, 2, 4, 8, 16), 8, APPROXIMATE, "stagger sight",
+        "trace the line of sight to the goal every n steps",
+        stage="sight", key="5", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.sight"),
+        watch="sight, which falls nearly to one nth; the price is that people notice late that their goal is in sight"),
+    Technique(
+        "stagger.paths", (1, 2, 4, 8), 4, APPROXIMATE, "stagger paths",
+        "take a new heading from the flow field every n steps",
+        stage="paths", key="6", group="time", range=Range(int, 1, 16), inactive=_unused("stagger.paths"),
+        watch="paths, which falls nearly to one nth; the price is that people turn late at corners",
+        source="flow fields: Treuille, Cooper and Popović 2006, Continuum Crowds"),
+    Technique(
+        "cull", ("off", "agents", "grid"), "grid", EXACT, "culling",
+        "draw only what the camera sees: test each agent, or only the cells in view",
+        stage="cull", key="7", group="drawing",
+        watch="drawn against agents, and cull, depth and blit: zoom in, or freeze the view and look from outside",
+        source="only what is in view: Clark 1976"),
+    Technique(
+        "depth", ("off", "full", "bands"), "bands", EXACT, "depth order",
+        "order of drawing, back first: none, one full sort, or bands of Y sorted one by one",
+        stage="depth", key="8", group="drawing", quick="full",
+        watch="depth, and in the picture who stands before whom",
+        source="the back drawn first: Newell, Newell and Sancha 1972"),
+    Technique(
+        "blitter", ("pygame", "compiled"), "compiled", EXACT, "blitter",
+        "draw sprites and crates with pygame, or with compiled code that writes rows of pixels into the surface",
+        stage="blit", key="9", group="drawing", quick="pygame",
+        watch="blit and ground; the picture stays the same, pixel for pixel",
+        source="Python compiled by Numba: Lam, Pitrou and Seibert 2015"),
 )
 
-TECHNIQUES = tuple(sorted(with_plugins(BUILT_IN, lambda plugin: plugin.techniques, lambda technique: technique.path),
-                          key=lambda technique: list(GROUPS).index(technique.group)))
+RESERVED = ("get", "set", "prefix", "changes")  # what the section of techniques has beside them
+
+TECHNIQUES = tuple(sorted(with_plugins(BUILT_IN, lambda plugin: plugin.techniques, lambda technique: (technique.path,),
+                                       (*RESERVED, *PROGRAM)), key=lambda technique: list(GROUPS).index(technique.group)))
 
 BY_PATH = {technique.path: technique for technique in TECHNIQUES}
 
 
-def is_approximate(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
-    """Does the technique, set to that value, change the motion? `get` returns the present value of any other."""
-    with_others = get is not None and any(get(path) == other for path, other in technique.approximate_with)
-    return not technique.model and (not technique.exact or value in technique.approximate_choices or with_others)
+def kind_of(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> Kind:
+    """What a technique does that is set to a value; `get` returns the present value of any other."""
+    present = {technique.path: value}
+    approximate = any((present.get(path) if get is None or path in present or path not in BY_PATH else get(path)) == other
+                      for path, other in technique.approximate_if)
+    return APPROXIMATE if technique.kind is EXACT and approximate else technique.kind
 
 
-def changes_crowd(technique: Technique, value: Value, get: Callable[[str], Value] | None = None) -> bool:
-    """May the technique, set to that value, have a crowd of its own, as another model or an approximate one?"""
-    return technique.model or is_approximate(technique, value, get)
+def strongest(kinds: Iterable[Kind]) -> Kind:
+    """The kind that changes most."""
+    return max(kinds, key=KINDS.index, default=EXACT)
+
+
+def kind_of_all(values: Mapping[str, Value], get: Callable[[str], Value]) -> Kind:
+    """What techniques do that are set to these values, by path, where `get` returns the present value of the others."""
+    def value_of(path: str) -> Value:
+        return values[path] if path in values else get(path)
+    return strongest(kind_of(BY_PATH[path], value, value_of) for path, value in values.items())
 
 
 def exactness(technique: Technique) -> str:
     """In words: exact, approximate, model, or exact but for some choices."""
-    if technique.model:
-        return "model"
-    some = ", ".join([*map(yaml_word, technique.approximate_choices),
-                      *(f"with {path} {yaml_word(value)}" for path, value in technique.approximate_with)])
-    return f"exact; {some}: approximate" if technique.exact and some else "exact" if technique.exact else "approximate"
+    own = ", ".join(map(yaml_word, technique.approximate_values))
+    some = ", ".join([*([own] if own else []), *(f"with {path} {yaml_word(value)}" for path, value in technique.approximate_if
+                                                if path != technique.path)])
+    return f"exact; {some}: approximate" if some else technique.kind.name
+
+
+def marks_in_a_line() -> str:
+    """The marks of the kinds, and what has none, in one line."""
+    choices = [f"{technique.label} {' and '.join(map(str, technique.approximate_values))}"
+               for technique in TECHNIQUES if technique.approximate_values]
+    _, approximate, model = (f"{kind.mark} {kind.name}: {kind.does}" for kind in KINDS)
+    return f"{approximate} (so with {', '.join(choices)});  {model};  no mark: exactly {EXACT.does}"
 
 
 def grouped() -> dict[str, tuple[Technique, ...]]:
@@ -206,7 +261,7 @@ def _rows(techniques: tuple[Technique, ...]) -> str:
     for t in techniques:
         choices = ", ".join(f"**{yaml_word(c)}**" if c == t.default else yaml_word(c) for c in t.choices)
         key = f"`{t.key}`" if t.key else ""
-        rows.append(f"| {key} | {t.label.strip()}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
+        rows.append(f"| {key} | {t.label}: {t.why} | `{t.path}` | {choices} | {exactness(t)} |")
     return "\n".join(rows)
 
 

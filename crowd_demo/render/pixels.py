@@ -8,22 +8,23 @@ cut by the screen's edge. With a tint the source is multiplied by a colour first
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pygame
 
+from crowd_demo.compute import llvm
 from crowd_demo.compute.arrays import Int, Words
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.llvm import I32, I64
 from crowd_demo.compute.simd import LANES, i32v
+from crowd_demo.compute.simd_memory import element_at
 
 # isort: split
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.core.base import BaseContext
-from numba.core.typing import Signature
 from numba.extending import intrinsic
 
 ROW, HALF_ROW = 16, 8
@@ -50,35 +51,26 @@ def frame_of(surface: pygame.Surface) -> Frame:
     return pygame.surfarray.pixels2d(surface).T
 
 
-def _pixels_at(context: BaseContext, b: ir.IRBuilder, call: Signature, args: Sequence[ir.Value], array: int,
-               count: int) -> ir.Value:
-    """Pointer to so many pixels of that argument, from the index in the next one on."""
-    data = cgutils.create_struct_proxy(call.args[array])(context, b, args[array]).data
-    return b.bitcast(b.gep(data, [args[array + 1]]), ir.VectorType(ir.IntType(32), count).as_pointer())
-
-
 def _blend(b: ir.IRBuilder, where: ir.Value, above: ir.Value) -> None:
-    """Store pixels over those at a pointer."""
+    """Store pixels over those at an address."""
     def all_of(value: int) -> ir.Value:
         return ir.Constant(above.type, [value] * above.type.count)
 
-    under = b.load(where)
-    under.align = 4
+    under = llvm.load(b, above.type, where, align=4)
     alpha = b.lshr(above, all_of(24))
     pairs, ones = all_of(0xFF00FF), all_of(0x10001)
     low = b.mul(b.add(b.and_(under, pairs), ones), alpha)
     high = b.mul(b.add(b.and_(b.lshr(under, all_of(8)), pairs), ones), alpha)
     lost = b.or_(b.and_(b.lshr(low, all_of(8)), pairs), b.and_(high, all_of(0xFF00FF00)))
-    b.store(b.sub(b.add(under, above), lost), where).align = 4
+    llvm.store(b, b.sub(b.add(under, above), lost), where, align=4)
 
 
 def _copy(count: int) -> Callable[..., None]:
     @_intrinsic
     def copy(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
         def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-            pixels = b.load(_pixels_at(context, b, call, args, 2, count))
-            pixels.align = 4
-            b.store(pixels, _pixels_at(context, b, call, args, 0, count)).align = 4
+            pixels = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
+            llvm.store(b, pixels, element_at(context, b, call, args), align=4)
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp), code
     return copy
@@ -88,9 +80,8 @@ def _over(count: int) -> Callable[..., None]:
     @_intrinsic
     def over(context: Any, target: Any, at: Any, source: Any, start: Any) -> Any:
         def code(context: Any, b: Any, call: Any, args: Any) -> Any:
-            above = b.load(_pixels_at(context, b, call, args, 2, count))
-            above.align = 4
-            _blend(b, _pixels_at(context, b, call, args, 0, count), above)
+            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
+            _blend(b, element_at(context, b, call, args), above)
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp), code
     return over
@@ -104,14 +95,11 @@ def _over_tinted(count: int) -> Callable[..., None]:
                 return b.zext(b.bitcast(pixels, bytes_), shorts)
 
             bytes_, shorts = (ir.VectorType(ir.IntType(bits), 4 * count) for bits in (8, 16))
-            above = b.load(_pixels_at(context, b, call, args, 2, count))
-            above.align = 4
-            nothing = ir.Constant(above.type, ir.Undefined)
-            tints = b.shuffle_vector(b.insert_element(nothing, args[4], ir.Constant(ir.IntType(32), 0)), nothing,
-                                     ir.Constant(above.type, [0] * count))
+            above = llvm.load(b, ir.VectorType(I32, count), element_at(context, b, call, args, 2), align=4)
+            tints = llvm.repeat(b, args[4], count)
             product = b.mul(wide(above), b.add(wide(tints), ir.Constant(shorts, [1] * 4 * count)))
             tinted = b.trunc(b.lshr(product, ir.Constant(shorts, [8] * 4 * count)), bytes_)
-            _blend(b, _pixels_at(context, b, call, args, 0, count), b.bitcast(tinted, above.type))
+            _blend(b, element_at(context, b, call, args), b.bitcast(tinted, above.type))
             return context.get_dummy_value()
         return types.void(target, types.uintp, source, types.uintp, types.uint32), code
     return over
@@ -149,12 +137,10 @@ def add_saturated(context: Any, target: Any, at: Any, value: Any) -> Any:
     """target[at] += value in a flat array of uint64, as four sums of 16 bits that stop at 65535."""
     def code(context: Any, b: Any, call: Any, args: Any) -> Any:
         four = ir.VectorType(ir.IntType(16), 4)
-        data = cgutils.create_struct_proxy(call.args[0])(context, b, args[0]).data
-        where = b.bitcast(b.gep(data, [args[1]]), four.as_pointer())
-        under = b.load(where)
-        under.align = 8
+        where = element_at(context, b, call, args)
+        under = llvm.load(b, four, where, align=8)
         add = cgutils.get_or_insert_function(b.module, ir.FunctionType(four, (four, four)), "llvm.uadd.sat.v4i16")
-        b.store(b.call(add, (under, b.bitcast(args[2], four))), where).align = 8
+        llvm.store(b, b.call(add, (under, b.bitcast(args[2], four))), where, align=8)
         return context.get_dummy_value()
     return types.void(target, types.uintp, types.uint64), code
 
@@ -169,9 +155,7 @@ def add_words(context, words, middle, at):
         def load(row):
             rows = cgutils.create_struct_proxy(call.args[0])(context, b, args[0])
             start = b.add(b.mul(row, cgutils.unpack_tuple(b, rows.shape, 2)[1]), args[2])
-            pairs = b.load(b.bitcast(b.gep(rows.data, [start]), ir.VectorType(ir.IntType(32), 2 * LANES).as_pointer()))
-            pairs.align = 8
-            return pairs
+            return llvm.load(b, ir.VectorType(I32, 2 * LANES), llvm.element(b, I64, rows.data, start), align=8)
 
         rows = [*(load(ir.Constant(args[1].type, row)) for row in range(3)), load(args[1])]
         pairs = b.add(b.add(rows[0], rows[1]), b.add(rows[2], rows[3]))

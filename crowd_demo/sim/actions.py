@@ -19,9 +19,12 @@ from typing import Annotated, Protocol, TypeVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from crowd_demo.config.explain import close_to
+from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.entries import Value
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
 
 Coordinate = Annotated[float, Field(ge=-2**31, le=2**31)]
 Tile = Annotated[int, Field(ge=-2**31, le=2**31)]
@@ -32,6 +35,9 @@ class Crowd(Protocol):
 
     @property
     def optimizations(self) -> Optimizations: ...
+
+    @property
+    def agents(self) -> Agents[Columns]: ...
 
     def populate(self, count: int) -> None: ...
 
@@ -64,11 +70,13 @@ def action(name: str) -> Callable[[Kind], Kind]:
 @action("populate")
 @dataclass(frozen=True)
 class Populate:
-    """Add or remove agents until there are `count`."""
+    """Add or remove agents until there are `count`. Raises ValueError when there is no memory for so many."""
 
     count: Annotated[int, Field(ge=0, le=MOST_AGENTS)]
 
     def apply(self, sim: Crowd) -> None:
+        if short := shortage((self.count - sim.agents.capacity) * AGENT):
+            raise ValueError(f"{self.count:,} agents: {short}")
         sim.populate(self.count)
 
 

@@ -88,8 +88,6 @@ def pushes_call(sim: Simulation, slots: Ints, candidates: Sequence[Ints]) -> tup
 def around(sim: Simulation, slot: int) -> Around | None:
     """Return where the agent in a slot looks; None while the structure is not built."""
     world, structure = sim.world, sim.index.built(sim.world)
-    if world.rules is None:
-        return None
     if world.cap != "none" or world.needs.nearest:
         return _in_cells(world.grid.view(), slot, world.grid.cell) if world.grid.fresh else None
     if structure is None:

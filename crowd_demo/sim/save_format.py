@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from crowd_demo.compute.arrays import Ints
 from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import Config
 from crowd_demo.profile import HISTORY
 from crowd_demo.registry.entries import Value
@@ -65,7 +66,12 @@ class Header(BaseModel):
 
 
 def encode(snapshot: Snapshot, program: str) -> bytes:
-    """Return the bytes of a save file, which names the version of the program.
+    """Return the bytes of a save file, which names the version of the program. Raises what `encoded` raises."""
+    return b"".join(encoded(snapshot, program))
+
+
+def encoded(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
+    """Return the parts of a save file, one behind the other, without a copy of the arrays.
 
     Raises ValueError for a history with an action that nobody registered.
     """
@@ -82,12 +88,12 @@ def encode(snapshot: Snapshot, program: str) -> bytes:
     return sealed(_HEAD.pack(MAGIC, FORMAT, len(text)), text, *raw)
 
 
-def sealed(*parts: bytes | memoryview) -> bytes:
-    """Return the parts, one behind the other, and their checksum."""
+def sealed(*parts: bytes | memoryview) -> tuple[bytes | memoryview, ...]:
+    """Return the parts and their checksum."""
     digest = hashlib.blake2b(digest_size=CHECKSUM_BYTES)
     for part in parts:
         digest.update(part)
-    return b"".join((*parts, digest.digest()))
+    return (*parts, digest.digest())
 
 
 def decode(data: bytes) -> Snapshot:
@@ -99,6 +105,8 @@ def decode(data: bytes) -> Snapshot:
         map_digest=header.map_digest, sorts=header.sorts, steps_since_sort=header.steps_since_sort, drift=header.drift,
         history=_history(header.history, header.tick), **arrays)
     _check_ids(snapshot)
+    if short := shortage(snapshot.agents * AGENT):
+        raise SaveError(short)
     return _with_techniques(snapshot)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Ints, Tally
 from crowd_demo.compute.jit import Call, run
+from crowd_demo.config.memory import room_for
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
@@ -28,11 +29,11 @@ from crowd_demo.sim.behaviours.base import make_behaviour
 from crowd_demo.sim.interaction.stage import Interact
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.neighbours.structures import STRUCTURES
-from crowd_demo.sim.population.births_deaths import BirthsDeaths, room_for
+from crowd_demo.sim.population.births_deaths import BirthsDeaths
 from crowd_demo.sim.population.spawn import spawn_positions
 from crowd_demo.sim.population.springs import FindLinkEnds, HoldPins, Springs
 from crowd_demo.sim.snapshot import Shared, Snapshot, differences, state_hash
-from crowd_demo.sim.stage import Stage, run_stages, with_plugin_stages
+from crowd_demo.sim.stage import Stage, run_stages, unchecked, with_plugin_stages
 from crowd_demo.sim.stages import Compact, CullingGrid, Index, Query, Reorder, SharedGrid
 from crowd_demo.sim.store.agents import Agents
 from crowd_demo.sim.store.columns import Columns
@@ -47,7 +48,7 @@ class Simulation:
     def __init__(self, config: Config) -> None:
         self._build(config)
         self.populate(config.agents)
-        self.world.fit()
+        self._begin()
 
     def _build(self, config: Config, like: World | None = None) -> None:
         """Make a world without agents, and its stages; `like` shares its walls."""
@@ -107,10 +108,11 @@ class Simulation:
         self.world.sizes = None  # forces memory to be made for the present options
         self._begin()
         calls: list[Call] = []
-        run_stages((*self.stages, *self.prepare_stages), self.world, run=calls.extend)
+        run_stages((*map(unchecked, self.stages), *self.prepare_stages), self.world, run=calls.extend)
         return calls
 
     def _begin(self) -> None:
+        """Make what the stages of the next step read; whoever looks at a crowd that has made none reads it too."""
         self.world.fit()
         self.world.rules = self.behaviour.rules(self.world)
 
@@ -314,16 +316,16 @@ class Simulation:
             self.links.restore(snapshot.link_ends, snapshot.link_generations)
         self.life.restore(snapshot.population)
         self.history = list(snapshot.history)
-        world.fit()
+        self._begin()
 
-    def twin(self) -> Simulation:
+    def replica(self) -> Simulation:
         """Return another simulation, without agents, that shares the walls; so it takes a millisecond.
 
-        `twin.restore(sim.state())` copies the state. It is good until the walls change.
+        `replica.restore(sim.state())` copies the state. It is good until the walls change.
         """
-        twin = Simulation.__new__(Simulation)
-        twin._build(self.config, self.world)
-        return twin
+        replica = Simulation.__new__(Simulation)
+        replica._build(self.config, self.world)
+        return replica
 
     @classmethod
     def from_snapshot(cls, snapshot: Snapshot) -> Self:

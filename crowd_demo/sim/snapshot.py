@@ -63,7 +63,11 @@ class Snapshot(NamedTuple):
 
     def state_hash(self) -> str:
         """Return what `Simulation.state_hash` returned when the snapshot was taken."""
-        return state_hash(self.tick, self.columns[:, np.argsort(self.columns[0], kind="stable")])
+        order = np.argsort(self.columns[0], kind="stable")
+        digest = begun_hash(self.tick, self.agents)
+        for column in self.columns:
+            digest.update(column[order].data)
+        return digest.hexdigest()
 
 
 def state_hash(tick: int, rows: Ints) -> str:

@@ -67,7 +67,10 @@ class Sizes(NamedTuple):
 
 
 class World:
-    """A crowd and its surroundings. `options` may be changed between steps; `rules` are those of the present step."""
+    """A crowd and its surroundings. `options` may be changed between steps.
+
+    `rules` are those of the last step; of the next one, if the simulation was just made or restored.
+    """
 
     def __init__(self, config: Config, needs: Needs, room: int, like: World | None = None) -> None:
         """`room` is the number of agents to allocate memory for at first; the walls are shared with `like`."""

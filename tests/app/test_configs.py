@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent.parent
 def test_a_few_frames_of_each_configuration(name: str, tmp_path: Path) -> None:
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     command = [sys.executable, "-m", "crowd_demo", "--config", f"{name}.yaml", "--headless", "--frames", "3", "--report", "-"]
-    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True)
+    done = subprocess.run(command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, encoding="utf-8")
     assert (done.returncode, without_progress(done.stderr)) == (0, "")
     report = json.loads(done.stdout)
     assert report["frames"] == 3 and len(report["state_hash"]) == 32

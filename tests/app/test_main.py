@@ -50,7 +50,7 @@ def command(*arguments: str) -> list[str]:
 
 def test_the_report_says_what_ran(tmp_path: Path) -> None:
     assert run(frames=30, report=tmp_path / "report.json") == 0
-    report = json.loads((tmp_path / "report.json").read_text())
+    report = json.loads((tmp_path / "report.json").read_text("utf-8"))
     assert (report["agents"], report["frames"], report["steps"], report["seed"]) == (300, 30, 30, 1)
     assert report["warmup_frames"] == 7
     assert report["config"]["window"]["width"] == 320
@@ -69,7 +69,7 @@ def test_the_report_has_the_hash_of_the_same_steps_without_a_program(tmp_path: P
     run(frames=12, report=tmp_path / "report.json")
     sim = Simulation(load_config("1k", SMALL))
     sim.step(12)
-    assert json.loads((tmp_path / "report.json").read_text())["state_hash"] == sim.state_hash()
+    assert json.loads((tmp_path / "report.json").read_text("utf-8"))["state_hash"] == sim.state_hash()
 
 
 def test_a_run_without_a_picture_has_no_stages_of_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +112,7 @@ def quitting_in_a_step(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 def test_quitting_in_a_long_step_still_writes_what_was_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quitting_in_a_step(monkeypatch, 1.0)
     assert run(frames=50, report=tmp_path / "a.json", screenshot=tmp_path / "b.png") == 0
-    assert json.loads((tmp_path / "a.json").read_text())["steps"] == 4 and (tmp_path / "b.png").exists()
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 4 and (tmp_path / "b.png").exists()
 
 
 def test_quitting_in_a_step_that_does_not_end_is_a_line_and_code_1(
@@ -145,7 +145,7 @@ def test_a_crash_in_the_worker_is_raised(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_only_the_report_is_written_to_standard_output() -> None:
-    done = subprocess.run(command("--headless", "--frames", "3", "--report", "-"), capture_output=True, text=True)
+    done = subprocess.run(command("--headless", "--frames", "3", "--report", "-"), capture_output=True, encoding="utf-8")
     assert done.returncode == 0 and without_progress(done.stderr) == ""
     assert json.loads(done.stdout)["frames"] == 3
 
@@ -155,7 +155,7 @@ def test_only_the_report_is_written_to_standard_output() -> None:
 def test_without_a_display_there_is_one_line_and_code_3(more: dict[str, str]) -> None:
     hidden = ("DISPLAY", "WAYLAND_DISPLAY", "SDL_VIDEODRIVER", "XDG_RUNTIME_DIR")
     env = {name: value for name, value in os.environ.items() if name not in hidden} | more
-    done = subprocess.run(command(), capture_output=True, text=True, env=env)
+    done = subprocess.run(command(), capture_output=True, encoding="utf-8", env=env)
     assert done.returncode == 3 and done.stdout == ""
     assert done.stderr.count("\n") == 1 and "--headless" in done.stderr
 

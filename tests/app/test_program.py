@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import mmap
 from pathlib import Path
 
 import pygame
@@ -15,8 +15,9 @@ from crowd_demo.app.input.events import PANS
 from crowd_demo.app.screen.welcome import welcome
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled
-from crowd_demo.config.keys import PROGRAM
+from crowd_demo.config import memory
 from crowd_demo.config.loader import load_config
+from crowd_demo.registry.actions import PROGRAM
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
@@ -81,6 +82,19 @@ def test_more_and_fewer_agents(driven: Driven) -> None:
     assert driven.program.sim.agents.count == 250
     driven.press("-")
     assert driven.program.sim.agents.count == 200
+
+
+def test_more_agents_than_there_is_memory_for_are_refused(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = driven.program.sim
+    monkeypatch.setattr(memory, "available_bytes", lambda: 1)
+    driven.press("=")
+    driven.press("r")
+    assert driven.program.sim is before and before.agents.count == driven.program.crowd.agents_asked == 200
+    assert driven.program.notices.present()[-2:] == [
+        "250 agents: needs about 0 MB of memory, and 0 MB are free",
+        "a new crowd beside the present one: needs about 0 MB of memory, and 0 MB are free"]
+    driven.press("-")
+    assert before.agents.count == 160
 
 
 def test_steps_of_the_population_are_round_and_bounded() -> None:
@@ -199,4 +213,4 @@ def resident_mb_after(driven: Driven, presses: int) -> float:
         driven.press("r")
         driven.press("8")
     driven.settle()
-    return int(RESIDENT.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+    return int(RESIDENT.read_text("utf-8").split()[1]) * mmap.PAGESIZE / 1e6

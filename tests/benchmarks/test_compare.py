@@ -15,11 +15,10 @@ import installs
 import limit
 import numpy as np
 import pytest
-from child_arm import Timed
-from cold_arm import ColdArm
+from variants import ColdVariant
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 from crowd_demo.measure.record import comparison_json
 
 pytestmark = [pytest.mark.quick, pytest.mark.skipif(sys.platform == "win32", reason="benchmarks are for POSIX")]
@@ -27,15 +26,15 @@ BLOCKS = 10
 OLDEST = "1fe08e2"  # that can be compared
 
 
-def timed(step_ms: float, see: str = "see") -> list[Timed]:
+def timed(step_ms: float, see: str = "see") -> list[BlockTimes]:
     """Blocks whose steps take so long, give or take 5 %, and a third of that in one stage."""
     steps = np.random.default_rng(1).uniform(0.95, 1.05, (BLOCKS, 4)).astype(np.float32) * step_ms
-    return [Timed(Block(4, {"step": ms, "draw": 2 * ms}), Block(4, {see: ms / 3})) for ms in steps]
+    return [BlockTimes(TimedBlock(4, {"step": ms, "draw": 2 * ms}), TimedBlock(4, {see: ms / 3})) for ms in steps]
 
 
 def found(hash_now: str = "a") -> compare.Found:
-    arms = {"old": timed(3), "old again": timed(3), "new": timed(2, "look")}
-    return compare.compared(arms, {"old": "a", "old again": "a", "new": hash_now}, "old", "old again")
+    variants = {"old": timed(3), "old again": timed(3), "new": timed(2, "look")}
+    return compare.compared(variants, {"old": "a", "old again": "a", "new": hash_now}, "old", "old again")
 
 
 def test_frames_steps_and_stages_of_both_are_listed() -> None:
@@ -74,7 +73,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     repository = tmp_path / "repository"
     (repository / "crowd_demo").mkdir(parents=True)
-    (repository / "crowd_demo" / "__init__.py").write_text("")
+    (repository / "crowd_demo" / "__init__.py").write_text("", "utf-8")
     for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True)
     monkeypatch.setattr(installs, "ROOT", repository)
@@ -92,13 +91,13 @@ def test_a_commit_is_unpacked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_cold_start_has_a_cache_of_its_own_and_counts_the_cpu_seconds_of_children(tmp_path: Path) -> None:
     program = tmp_path / "program"
     program.write_text("import os, subprocess, sys\nprint(os.environ['CROWD_DEMO_CACHE'], file=open('cache', 'a'))\n"
-                       "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n")
+                       "subprocess.run([sys.executable, '-c', 'sum(range(10**7))'])\n", "utf-8")
     install = installs.from_sources("a", tmp_path)
     command = [*install.command, str(program)]
-    arm = ColdArm(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
-    blocks = arm.run(2)
+    variant = ColdVariant(installs.Install("a", command, tmp_path, tmp_path, install.environment), "1k", {})
+    blocks = variant.run(2)
     assert set(blocks) == {"wall", "cpu"} and all(block.steps == 2 for block in blocks.values())
-    first, second = (tmp_path / "cache").read_text().split()
+    first, second = (tmp_path / "cache").read_text("utf-8").split()
     assert first != second and not Path(first).exists()
 
 
@@ -134,7 +133,7 @@ def test_where_there_is_no_c_program_it_is_skipped_and_said_so(simd: str, compil
     monkeypatch.setenv("CXX", compiler)
     assert limit.main(["--json", str(tmp_path / "a.json")]) == 0
     assert capsys.readouterr().out == f"limit: skipped: {why}\n"
-    assert json.loads((tmp_path / "a.json").read_text())["results"] == []
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["results"] == []
 
 
 def test_the_c_program_is_asked_for_the_steps_that_it_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +142,7 @@ def test_the_c_program_is_asked_for_the_steps_that_it_does_not_count(tmp_path: P
         return SimpleNamespace(returncode=0, stdout='{"ms_min": 0.5, "ms_med": 0.75}')
 
     monkeypatch.setattr(subprocess, "run", run)
-    assert limit.LimitArm(Path("limit"), 20_000, 2).run(40) == (0.5, 0.75)
+    assert limit.LimitVariant(Path("limit"), 20_000, 2).run(40) == (0.5, 0.75)
 
 
 def test_the_child_imports_only_what_the_oldest_commit_has() -> None:

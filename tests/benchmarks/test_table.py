@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 import table
-from child_arm import ArmError, Timed
 from targets import TARGETS
 from targets.base import OLD_RULES, Found, Overrides, Session, SkippedError, Target, median
 from targets.sorts import frame_times, unevenness
+from variants import ChildError
 
 from crowd_demo.config.loader import load_config
-from crowd_demo.measure.arm import Block
+from crowd_demo.measure.comparison import BlockTimes, TimedBlock
 
 pytestmark = pytest.mark.quick
 
@@ -38,7 +38,7 @@ def test_frames_with_a_sort_are_told_by_the_stage() -> None:
     sorts[17] = 0.8
     step = np.full(60, 3.0, np.float32)
     step[17] = 4.0
-    timed = Timed(Block(60, {"step": step, "draw": np.ones(60, np.float32)}), Block(60, {"reorder": sorts}))
+    timed = BlockTimes(TimedBlock(60, {"step": step, "draw": np.ones(60, np.float32)}), TimedBlock(60, {"reorder": sorts}))
     plain, with_sort = frame_times([timed, timed])
     assert plain.tolist() == [4.0] * 118 and with_sort.tolist() == [5.0] * 2
     assert unevenness(plain) == 1.0
@@ -58,14 +58,14 @@ def test_every_line_has_a_name_of_its_own_and_says_what_it_is(capsys: pytest.Cap
 def test_a_table_of_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = (target("one", Found("birds", 1.2, 1.5), Found("people", 2.0, 1.5)),
              target("two", error=SkippedError("no C here")),
-             target("three", Found("cats", 1, 1), error=ArmError("here: ended with code 1: x")))
+             target("three", Found("cats", 1, 1), error=ChildError("here: ended with code 1: x")))
     monkeypatch.setattr(table, "TARGETS", lines)
     path = tmp_path / "found.json"
     assert table.main(["--json", str(path)]) == 1
     told = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in told[1:3]] == ["met", "missed"]
     assert "skipped: no C here" in told[3] and "failed: here: ended" in told[5]
-    written = json.loads(path.read_text())
+    written = json.loads(path.read_text("utf-8"))
     assert written["kind"] == "table" and written["lines"]["two"] == {"skipped": "no C here"}
     assert [each["verdict"] for each in written["lines"]["one"]["found"]] == ["met", "missed"]
     assert table.main(["two"]) == 0

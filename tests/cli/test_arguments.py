@@ -52,7 +52,7 @@ def test_a_tour_brings_its_configuration_which_can_be_changed(started):
 ])
 def test_a_mistake_about_a_tour_is_one_line(started, errors_of, tmp_path, monkeypatch, args, line):
     monkeypatch.chdir(tmp_path)
-    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n")
+    Path("bad.yaml").write_text("config: 1k\nsteps:\n  - say: '{ms}'\n", "utf-8")
     assert line in errors_of(*args) and not started
 
 
@@ -71,7 +71,8 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
     (["--size", "1280"], "crowd-demo: argument --size: must be WIDTHxHEIGHT in pixels, such as 1280x720, not '1280'"),
     (["--size", "-1x5"], "crowd-demo: argument --size: "),
     (["--size", "99999x720"], "--size: window.width: must be a whole number from 16 to 16384, not 99999"),
-    (["--frames", "0"], "crowd-demo: argument --frames: must be a whole number of at least 1, not '0'"),
+    (["--frames", "0"], "crowd-demo: argument --frames: must be a whole number from 1 to 1000000000, not '0'"),
+    (["--frames", "1000000001"], "crowd-demo: argument --frames: must be a whole number from 1 to 1000000000, not "),
     (["--frames", "1.5"], "crowd-demo: argument --frames: must be"),
     (["--frames=-3"], "crowd-demo: argument --frames: must be"),
     (["--seed", "abc"], "--seed: seed: must be a whole number from 0 to 9223372036854775807, not 'abc'"),
@@ -82,6 +83,10 @@ def test_a_report_may_go_to_standard_output_and_the_picture_be_left_out(started)
     (["--set", "seed=2", "--set", "agnts=5"], "--set:2: agnts: unknown key (did you mean agents?)"),
     (["--set", "optimizations.simd=on"], "--set:1: optimizations.simd: must be true or false, not 'on' (did you mean "),
     (["--config", "20kk"], "20kk: no such file, nor a shipped configuration (did you mean 20k?)"),
+    (["--config", ""], "crowd-demo: argument --config: must not be empty"),
+    (["--load", ""], "crowd-demo: argument --load: must not be empty"),
+    (["--tour", ""], "crowd-demo: argument --tour: must not be empty"),
+    (["--screenshot", ""], "crowd-demo: argument --screenshot: must not be empty"),
     (["--no-render"], "--no-render: only with --headless"),
     (["--screenshot", "a.jpg"], "--screenshot: must end in .png, not 'a.jpg'"),
     (["--screenshot", "nowhere/a.png"], "--screenshot: there is no folder nowhere"),
@@ -105,10 +110,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(started, errors_of, tmp_path, mon
     (["20k"], "crowd-demo: unknown command '20k' (did you mean --config 20k?); commands: run, "),
     (["xyzzy"], "crowd-demo: unknown command 'xyzzy'; commands: run, "),
     (["sweep"], "crowd-demo sweep: the following arguments are required: PATH"),
-    (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number of at least 1, not '-5'"),
-    (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number of at least 1, not 'many'"),
+    (["layout", "1000000000"], "agents: needs about 190,734 MB of memory, and "),
+    (["memory", "1000000000"], "entities: needs about 95,367 MB of memory, and "),
+    (["layout", "-5"], "crowd-demo layout: argument agents: must be a whole number from 1 to 1000000000, not '-5'"),
+    (["memory", "many"], "crowd-demo memory: argument entities: must be a whole number from 1 to 1000000000, not 'many'"),
     (["memory", "--bogus"], "crowd-demo memory: unrecognized arguments: --bogus"),
     (["replay", "nowhere.replay"], "nowhere.replay: "),
+    (["replay", ""], "crowd-demo replay: argument FILE: must not be empty"),
+    (["sweep", "simd", "--config", ""], "crowd-demo sweep: argument --config: must not be empty"),
+    (["motion", "--steps", "999999999999"], "crowd-demo motion: argument --steps: must be a whole number from 1 to "),
+    (["validate", "--out", ""], "crowd-demo validate: argument --out: must not be empty"),
 ])
 def test_a_mistake_of_any_command_is_one_line(started, errors_of, args, start):
     (line,) = errors_of(*args)
@@ -134,7 +145,7 @@ def test_an_experiment_of_one_number_gets_it(monkeypatch):
 @quick
 def test_all_mistakes_come_at_once(started, errors_of, tmp_path):
     path = tmp_path / "bad.yaml"
-    path.write_text("agnts: 5\noptimizations: {cull: no}\n")
+    path.write_text("agnts: 5\noptimizations: {cull: no}\n", "utf-8")
     lines = errors_of("--config", str(path), "--no-render", "--report", str(tmp_path), "--threads", "99")
     assert [line.split(": ")[0] for line in lines] == [
         "--no-render", "--report", "--threads", f"{path}:1", f"{path}:2"]

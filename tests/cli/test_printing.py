@@ -9,7 +9,7 @@ import pytest
 
 from crowd_demo import __version__, load_config
 from crowd_demo.cli import main
-from crowd_demo.cli.commands import COMMANDS
+from crowd_demo.cli.arguments import COMMANDS
 from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.config.model import Config
 from crowd_demo.config.resources import list_configs
@@ -21,7 +21,7 @@ quick = pytest.mark.quick
 ONLY_PRINT = """
 import contextlib, io, sys
 from crowd_demo.cli import main
-from crowd_demo.cli.commands import COMMANDS
+from crowd_demo.cli.arguments import COMMANDS
 for args in (["--help"], ["--version"], ["--list-configs"], ["--list-keys"], ["--print-config"], ["--print-schema"],
              ["--confg"], ["--config", "nowhere"], ["swep"], *([name, "--help"] for name in COMMANDS), ["sweep", "neigbours"]):
     with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()), \\
@@ -38,7 +38,7 @@ def test_help_has_a_line_for_each_command_and_each_has_its_own(capsys):
             main(args)
         assert leaving.value.code == 0
     out = capsys.readouterr().out
-    assert all(f"\n  {name:10}{about}\n" in out for name, about in COMMANDS.items())
+    assert all(f"\n  {name:10}{about}\n" in out for name, (_, about) in COMMANDS.items())
     assert all(f"usage: crowd-demo {name} " in out for name in COMMANDS if name != "run")
 
 
@@ -93,5 +93,5 @@ def test_the_printed_schema_is_that_of_the_model(capsys):
 
 
 def test_what_only_prints_imports_neither_numba_nor_pygame():
-    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", ONLY_PRINT], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     assert done.stdout == "[]\n"

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
+from crowd_demo.app.process.streams import ERASE, standard_streams
 from crowd_demo.cli import main
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +31,7 @@ def test_looking_whether_a_place_can_be_written_leaves_nothing_there(started, tm
 
 
 def test_a_reader_that_leaves_early_is_no_mistake():
-    child = subprocess.Popen([sys.executable, "-m", "crowd_demo", "--print-schema"], cwd=ROOT, text=True,
+    child = subprocess.Popen([sys.executable, "-m", "crowd_demo", "--print-schema"], cwd=ROOT, encoding="utf-8",
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with child:
         assert child.stdout and child.stderr
@@ -38,9 +40,9 @@ def test_a_reader_that_leaves_early_is_no_mistake():
 
 
 def test_a_mistake_in_a_process_of_its_own(tmp_path):
-    (tmp_path / "bad.yaml").write_text("agents: 1\nworld: {width: -1}\n")
+    (tmp_path / "bad.yaml").write_text("agents: 1\nworld: {width: -1}\n", "utf-8")
     done = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", tmp_path / "bad.yaml"], cwd=ROOT,
-                          capture_output=True, text=True, check=False)
+                          capture_output=True, encoding="utf-8", check=False)
     assert (done.returncode, done.stdout, done.stderr) == (
         2, "", f"{tmp_path}/bad.yaml:2: world.width: must be a number from 0.1 to 65536 or text such as \"0.46 m\", not -1\n")
 
@@ -48,7 +50,7 @@ def test_a_mistake_in_a_process_of_its_own(tmp_path):
 def shell(command: str, **environment: str) -> tuple[int, str]:
     """Exit code and standard error of a shell's command, in which PROGRAM stands for the program."""
     whole = command.replace("PROGRAM", f"{sys.executable} -m crowd_demo")
-    done = subprocess.run(["bash", "-c", whole], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False,
+    done = subprocess.run(["bash", "-c", whole], cwd=ROOT, stderr=subprocess.PIPE, encoding="utf-8", check=False,
                           env={**os.environ, **environment})
     return done.returncode, done.stderr
 
@@ -80,7 +82,23 @@ def test_readers_that_leave_early_are_no_mistake_of_any_list():
 @quick
 @pytest.mark.skipif(sys.platform == "win32", reason="FIFOs of POSIX")
 def test_a_picture_may_go_to_a_fifo_of_any_name_but_to_no_new_file_of_it(started, tmp_path):
-    os.mkfifo(tmp_path / "fifo")
+    make_fifo(tmp_path / "fifo")
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "fifo")]) == 0
     assert main(["--config", "20k-flock", "--screenshot", str(tmp_path / "file")]) == 2
     assert len(started) == 1
+
+
+@quick
+def test_no_control_character_of_a_text_reaches_the_terminal(capsys):
+    with standard_streams():
+        print("\x1b[31mred\r", "\udcff\x9b\a", sep="\n")
+        print(f"{ERASE}50 %", end="", file=sys.stderr)
+        print(f"{ERASE}{ERASE}", file=sys.stderr)
+    assert capsys.readouterr() == ("\\x1b[31mred\\r\n\\udcff\\x9b\\x07\n", f"{ERASE}50 %{ERASE}\\r\\x1b[K\n")
+
+
+@quick
+@pytest.mark.parametrize("args", [["--config", "\x1b[31mred"], ["\x1b[31mred"], ["--\x1b[31mred"], ["--load", "\x1b[31mred"],
+                                  ["--report", "\x1b/red"], ["ensemble", "--out", "a", "--measure", "\x1b[31mred"]])
+def test_a_mistake_is_told_without_control_characters(errors_of, args):
+    assert all(line.isprintable() for line in errors_of(*args))

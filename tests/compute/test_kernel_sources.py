@@ -17,10 +17,8 @@ import numpy as np
 import pytest
 
 import crowd_demo
-from crowd_demo.compute import dispatch
+from crowd_demo.compute import dispatch, jit
 from crowd_demo.compute.cache import kernel_sources
-from crowd_demo.compute.inlined import Inlined
-from crowd_demo.compute.jit import Kernel
 
 CONSTANT = bool, int, float, str, tuple, np.generic, np.ndarray, np.dtype
 pytestmark = pytest.mark.quick
@@ -35,9 +33,9 @@ def modules() -> Iterator[ModuleType]:
 def compiled_functions() -> set[FunctionType]:
     """All that may become machine code, as Python's functions."""
     values = [value for module in modules() for value in vars(module).values()]
-    values += [body for bodies in dispatch._bodies.values() for body in bodies.values()]
-    functions: set[Any] = {value.share for value in values if isinstance(value, Kernel)}
-    functions |= {value.py_func for value in values if isinstance(value, Inlined)}
+    functions: set[Any] = {body for bodies in dispatch._bodies.values() for body in bodies.values()}
+    functions |= {value.share for value in values if isinstance(value, jit.Kernel)}
+    functions |= {value.py_func for value in values if isinstance(value, jit.compiler.Device)}
     return {each for each in functions if each.__module__.startswith("crowd_demo.")}
 
 

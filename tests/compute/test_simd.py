@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+
+import numba
 import numpy as np
 import pytest
 
@@ -59,3 +62,16 @@ def test_remainders_by_a_product_are_exact(divisor: int) -> None:
 def test_a_gather_through_an_array_takes_the_elements_of_its_indices() -> None:
     values, slots = np.arange(100, dtype=np.int32)**2, np.random.default_rng(2).integers(0, 100, LANES + 1).astype(np.int32)
     assert total_of(values, slots) == values[slots[1:]].sum()
+
+
+def test_a_part_of_an_array_counts_as_a_reference_where_numba_counts_them() -> None:
+    @numba.njit
+    def without_two(values: Ints) -> Ints:
+        return onward(values, 2)
+
+    values = np.arange(5, dtype=np.int32)
+    references = sys.getrefcount(values)
+    part = without_two(values)
+    assert part[0] == 2 and sys.getrefcount(values) == references + 1
+    del part
+    assert sys.getrefcount(values) == references

@@ -1,8 +1,7 @@
 """From a file to a configuration, or to one line for each of its mistakes."""
 
-import os
-
 import pytest
+from damages import make_fifo
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -110,7 +109,7 @@ def test_an_empty_name_is_shown_as_one(write):
 
 def test_a_name_like_no_other_is_answered_with_all_names_the_users_own_too(write, tmp_path):
     (tmp_path / "configs").mkdir()
-    (tmp_path / "configs" / "mine.yaml").write_text("agents: 5\n")
+    (tmp_path / "configs" / "mine.yaml").write_text("agents: 5\n", "utf-8")
     (line,) = lines_of("zzz")
     assert line.startswith("zzz: no such file, nor a shipped configuration (there are: 1k, 5k, ")
     assert line.endswith("station, mine)")
@@ -129,11 +128,10 @@ def test_of_many_mistakes_the_first_are_listed_and_the_others_counted(write):
     assert lines_of("1k", ["agents"] * 1020)[-1] == "overrides: and 1,000 more"
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
 def test_what_is_no_regular_file_is_refused_without_waiting(write, tmp_path):
-    os.mkfifo(tmp_path / "pipe.yaml")
+    make_fifo(tmp_path / "pipe.yaml")
     (tmp_path / "device.yaml").symlink_to("/dev/zero")
-    os.mkfifo(tmp_path / "pipe.map")
+    make_fifo(tmp_path / "pipe.map")
     for name in ("pipe", "device"):
         assert lines_of(name) == [f"{name}.yaml:1: file: not a regular file"]
     (line,) = lines_of(write("map: pipe.map\n"))
@@ -196,8 +194,8 @@ OCTILE = "type octile\nheight 2\nwidth 3\nmap\n@.@\n...\n"
 
 def test_a_map_is_found_beside_its_configuration_and_from_anywhere_after(write, tmp_path, monkeypatch):
     (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "yard.map").write_text(OCTILE)
-    (tmp_path / "sub" / "yard.yaml").write_text("map: yard.map\n")
+    (tmp_path / "sub" / "yard.map").write_text(OCTILE, "utf-8")
+    (tmp_path / "sub" / "yard.yaml").write_text("map: yard.map\n", "utf-8")
     assert load_config("sub/yard.yaml").map == str(tmp_path / "sub" / "yard.map")
     monkeypatch.chdir(tmp_path / "sub")
     assert load_config(tmp_path / "sub" / "yard.yaml").map == str(tmp_path / "sub" / "yard.map")
@@ -205,7 +203,7 @@ def test_a_map_is_found_beside_its_configuration_and_from_anywhere_after(write, 
 
 @pytest.mark.parametrize("name", ["bad.map", "bad.png", "folder.map", "bad.yaml", "nowhere", "a\0.map"])
 def test_a_map_that_is_not_one_is_one_line(write, tmp_path, name):
-    (tmp_path / "bad.map").write_text("type octile\nheight 2\nwidth 3\nmap\n@.@\n")
+    (tmp_path / "bad.map").write_text("type octile\nheight 2\nwidth 3\nmap\n@.@\n", "utf-8")
     (tmp_path / "bad.png").write_bytes(b"\x89PNG")
     (tmp_path / "folder.map").mkdir()
     (line,) = lines_of(write("agents: 5\n"), {"map": name})
@@ -213,7 +211,7 @@ def test_a_map_that_is_not_one_is_one_line(write, tmp_path, name):
 
 
 def test_a_bad_map_comes_with_the_other_mistakes(write, tmp_path):
-    (tmp_path / "bad.map").write_text("nonsense")
+    (tmp_path / "bad.map").write_text("nonsense", "utf-8")
     lines = lines_of(write("agents: -1\nmap: bad.map\n"))
     assert [line.split(": ")[1] for line in lines] == ["agents", "map"]
 

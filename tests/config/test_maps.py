@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damages import make_fifo
 from hypothesis import given
 from hypothesis import strategies as st
 from terrains import REAL_MAPS
@@ -81,10 +82,9 @@ def test_the_line_with_the_type_may_be_missing(tmp_path: Path, data: bytes, mess
     assert np.array_equal(found.kinds, typed.kinds) and np.array_equal(found.marks, typed.marks)
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has neither named pipes nor links to devices")
 @pytest.mark.parametrize("name", ["some.map", "some.png"])
 def test_what_is_no_regular_file_is_refused_without_waiting(tmp_path: Path, name: str) -> None:
-    os.mkfifo(tmp_path / name)
+    make_fifo(tmp_path / name)
     (tmp_path / f"link-{name}").symlink_to("/dev/zero")
     for path in (tmp_path / name, tmp_path / f"link-{name}"):
         with pytest.raises(MapError) as caught:

@@ -120,7 +120,7 @@ def test_an_empty_section_has_its_defaults():
 
 
 def test_the_shipped_schema_is_up_to_date():
-    shipped = json.loads((ROOT / "configs" / "schema.json").read_text())
+    shipped = json.loads((ROOT / "configs" / "schema.json").read_text("utf-8"))
     assert shipped == Config.model_json_schema(), "crowd-demo --print-schema > configs/schema.json"
 
 

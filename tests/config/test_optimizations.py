@@ -4,7 +4,7 @@ import pytest
 
 from crowd_demo.config import optimizations
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.entries import EXACT, Technique
 from crowd_demo.registry.techniques import TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -62,8 +62,8 @@ def test_get_knows_only_the_registry():
 
 
 def test_a_new_technique_appears_by_its_registry_entry_alone(monkeypatch):
-    added = (Technique("sky.clouds", ("none", "few"), "few", True, "clouds", "what they are", key="z"),
-             Technique("sky.height", (1, 2, 4), 2, True, "height", "how high"))
+    added = (Technique("sky.clouds", ("none", "few"), "few", EXACT, "clouds", "what they are", key="z"),
+             Technique("sky.height", (1, 2, 4), 2, EXACT, "height", "how high"))
     monkeypatch.setattr(optimizations, "TECHNIQUES", (*TECHNIQUES, *added))
     sky = optimizations._model("Optimizations", optimizations._Techniques, "")().sky
     assert (sky.clouds, sky.height) == ("few", 2)

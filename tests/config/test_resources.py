@@ -55,9 +55,9 @@ def test_a_path_wins_over_configs_and_configs_over_what_ships(tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert find_config("20k") == data_folder() / "configs" / "20k.yaml"
     (tmp_path / "configs").mkdir()
-    (tmp_path / "configs" / "20k.yaml").write_text("agents: 2\n")
+    (tmp_path / "configs" / "20k.yaml").write_text("agents: 2\n", "utf-8")
     assert load_config("20k").agents == load_config("20k.yaml").agents == 2
-    (tmp_path / "20k.yaml").write_text("agents: 3\n")
+    (tmp_path / "20k.yaml").write_text("agents: 3\n", "utf-8")
     assert load_config("20k").agents == load_config("20k.yaml").agents == 3
 
 
@@ -74,7 +74,7 @@ def test_a_shipped_map_is_found_by_its_name(name, tmp_path, monkeypatch):
 
 
 def test_a_map_of_ones_own_wins_over_a_shipped_file_of_that_name(tmp_path):
-    (tmp_path / "plaza.map").write_text("type octile\n")
+    (tmp_path / "plaza.map").write_text("type octile\n", "utf-8")
     assert find_map("plaza.map", tmp_path) == tmp_path / "plaza.map"
     assert find_map("plaza", tmp_path) == list_maps()["plaza"]
 
@@ -107,7 +107,7 @@ def test_the_users_own_files_are_those_that_are_not_shipped(tmp_path, monkeypatc
     assert own_files("configs", []) == {}
     (tmp_path / "configs").mkdir()
     for name in ("b.yaml", "2k.yaml", "a.yaml", "c.txt"):
-        (tmp_path / "configs" / name).write_text("agents: 2\n")
+        (tmp_path / "configs" / name).write_text("agents: 2\n", "utf-8")
     (tmp_path / "configs" / "folder.yaml").mkdir()
     assert list(own_files("configs", [tmp_path / "configs" / "b.yaml"])) == ["2k", "a"]
 
@@ -117,3 +117,9 @@ def test_a_picture_beside_a_configuration_of_ones_own_is_its_picture(tmp_path):
     assert picture_of(path) is None
     (tmp_path / "20k.png").write_bytes(b"")
     assert picture_of(path) == tmp_path / "20k.png"
+
+
+def test_control_characters_of_a_description_are_escaped(tmp_path):
+    (tmp_path / "mine.yaml").write_bytes(b"# A \x1b[31mred\0 one.\n# Watch: \x9b.\n")
+    assert about(tmp_path / "mine.yaml") == r"A \x1b[31mred\x00 one."
+    assert what_to_watch(tmp_path / "mine.yaml").isprintable()

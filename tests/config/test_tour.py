@@ -48,6 +48,12 @@ def test_line_ends_of_the_file_are_spaces(tour):
     assert tour.steps[0].say == "Everybody tests everybody."
 
 
+def test_control_characters_are_escaped(write):
+    tour = load_tour(write(steps(r'say: "\e[31mred\a"', r'{say: And, ask: "\x9b2J?", answer: "\0"}')))
+    assert [(page.text, page.question) for page in tour.pages] == [
+        (r"\x1b[31mred\x07", ""), ("And", r"\x9b2J?"), (r"\x00", r"\x9b2J?")]
+
+
 def test_an_answer_is_a_page_of_its_own_after_its_question(tour):
     assert [(page.step, page.text[:7], page.question[:3], page.is_answer) for page in tour.pages] == [
         (0, "Everybo", "", False), (1, "A grid.", "Why", False), (1, "Because", "Why", True), (2, "Another", "", False),
@@ -114,14 +120,14 @@ def test_a_mistake_is_one_line_with_file_line_and_key(write, text, expected):
 
 
 def test_a_broken_configuration_is_found_before_the_tour_begins(write, tmp_path):
-    (tmp_path / "mine.yaml").write_text("agents: many\n")
+    (tmp_path / "mine.yaml").write_text("agents: many\n", "utf-8")
     (line,) = lines_of(write(steps("say: x", "{say: y, do: {scenario: mine}}")))
     assert line.startswith("bad.yaml:4: steps.1.do.scenario: mine.yaml:1: agents: must be a whole number")
 
 
 def test_a_tour_is_found_by_its_path_in_the_users_folder_or_among_those_that_are_shipped(write, tmp_path):
     (tmp_path / "tours").mkdir()
-    (tmp_path / "tours" / "talk.yaml").write_text(steps("say: Mine."))
+    (tmp_path / "tours" / "talk.yaml").write_text(steps("say: Mine."), "utf-8")
     assert load_tour("talk").steps[0].say == load_tour("tours/talk.yaml").steps[0].say == "Mine."
     assert len(load_tour("lesson").steps) > 5
     assert lines_of("tlak") == ["tlak: no such file, nor a shipped tour (did you mean talk?)"]

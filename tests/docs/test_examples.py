@@ -32,7 +32,7 @@ print(len(shown), "pictures shown")
 def run(*command: str, **environment: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
     return subprocess.run([sys.executable, *command], env={**os.environ, "PYTHONPATH": paths, **environment},
-                          capture_output=True, text=True, timeout=600)
+                          capture_output=True, encoding="utf-8", timeout=600)
 
 
 def test_a_technique_is_measured() -> None:

@@ -28,7 +28,7 @@ def test_the_example_gives_one_sum_scalar_and_in_lanes_by_any_number_of_workers(
     (tmp_path / "example.py").write_text(code, "utf-8")
     paths = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run([sys.executable, str(tmp_path / "example.py")], env={**os.environ, "PYTHONPATH": paths},
-                          capture_output=True, text=True, timeout=200)
+                          capture_output=True, encoding="utf-8", timeout=200)
     assert (done.returncode, done.stderr) == (0, "")
     rows = [line.split() for line in done.stdout.splitlines()]
     assert [name for name, _, _ in rows] == ["one_by_one"] * 3 + ["in_lanes"] * 3

@@ -33,14 +33,14 @@ def plugged_in(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     site = tmp_path_factory.mktemp("site")
     about = site / "crowd_demo_moths-1.0.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: crowd-demo-moths\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[crowd_demo]\nmoths = moths:PLUGIN\n")
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: crowd-demo-moths\nVersion: 1.0\n", "utf-8")
+    (about / "entry_points.txt").write_text("[crowd_demo]\nmoths = moths:PLUGIN\n", "utf-8")
     paths = [str(ROOT), str(EXAMPLE), str(site), os.environ.get("PYTHONPATH", "")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
 
 
 def output(command: list[str], environment: dict[str, str]) -> str:
-    done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, encoding="utf-8", timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -69,7 +69,7 @@ def test_one_hash(plugged_in: dict[str, str]) -> None:
 def test_its_settings_are_checked_and_shown(plugged_in: dict[str, str]) -> None:
     assert "moths:" in output(["-m", "crowd_demo", "--config", "1k", "--print-config"], plugged_in)
     wrong = subprocess.run([sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "moths.speed=-1", "--headless"],
-                           env=plugged_in, capture_output=True, text=True)
+                           env=plugged_in, capture_output=True, encoding="utf-8")
     assert wrong.returncode == 2
     assert wrong.stderr == "--set:1: moths.speed: must be a number from 0 to 10000, not -1\n"
 

@@ -26,8 +26,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
     site = tmp_path / "site"
     info = site / "trouble-1.0.dist-info"
     info.mkdir(parents=True)
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: trouble\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[crowd_demo]\ntrouble = trouble:PLUGIN\n")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: trouble\nVersion: 1.0\n", "utf-8")
+    (info / "entry_points.txt").write_text("[crowd_demo]\ntrouble = trouble:PLUGIN\n", "utf-8")
     marks = tmp_path / "marks"
     marks.mkdir()
     paths = [str(site), str(TROUBLE), str(ROOT), os.environ.get("PYTHONPATH", "")]
@@ -45,7 +45,7 @@ def start(environment: dict[str, str]) -> Iterator[Started]:
     started: list[subprocess.Popen[str]] = []
 
     def start(*arguments: object, **more: str) -> subprocess.Popen[str]:
-        process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *map(str, arguments)], text=True,
+        process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *map(str, arguments)], encoding="utf-8",
                                    env={**environment, **more}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    preexec_fn=hear_interrupts)
         started.append(process)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -15,8 +14,8 @@ import pytest
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.ensemble.executor import ExecutorError
-from crowd_demo.ensemble.rows import read_rows
+from crowd_demo.ensemble.job import ExecutorError
+from crowd_demo.ensemble.row_files import read_rows
 
 dask_config = pytest.importorskip("dask.config", reason="Dask is an extra")
 pytest.importorskip("distributed", reason="Dask is an extra: pip install crowd-demo[cluster]")
@@ -62,7 +61,7 @@ class Cluster:
             time.sleep(0.05)
 
     def log(self, number: int) -> str:
-        return (self._folder / f"{number}.log").read_text()
+        return (self._folder / f"{number}.log").read_text("utf-8")
 
     def close(self) -> None:
         self.client.close()
@@ -92,11 +91,11 @@ def test_a_worker_that_is_killed_in_the_middle_costs_only_its_run(tmp_path: Path
     for number, row in enumerate(rows):
         assert row["state_hash"] and not row["error"]
         if number == 5:
-            victim.send_signal(signal.SIGKILL)
+            victim.kill()
     table = api.table(plan, tmp_path / "out")
     assert table.finished == 30 and not table.failed and not table.differences
     assert len(read_rows(tmp_path / "out/rows").rows) == 30
-    assert len({row["worker"] for row in table.rows}) == 2 and victim.wait() == -signal.SIGKILL
+    assert len({row["worker"] for row in table.rows}) == 2 and victim.wait() == -9
     here = list(api.run(plan, tmp_path / "here", workers=2))
     assert len(here) == 30
     assert api.table(plan, tmp_path / "here").csv(circumstances=False) == table.csv(circumstances=False)
@@ -124,7 +123,7 @@ def test_the_command_says_in_two_lines_that_the_scheduler_is_lost(tmp_path: Path
     out = tmp_path / "out"
     asked = ["--config", "1k", "--agents", "100", "--steps", "300", "--seeds", "1-400", "--out", str(out)]
     process = subprocess.Popen([sys.executable, "-m", "crowd_demo", "ensemble", *asked, "--scheduler", cluster.address],
-                               text=True, stderr=subprocess.PIPE)
+                               encoding="utf-8", stderr=subprocess.PIPE)
     while process.poll() is None and not read_rows(out / "rows").rows:
         time.sleep(0.05)
     for each in cluster.processes:

@@ -14,11 +14,13 @@ import time
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo import ensemble as api
 from crowd_demo.cli import main
-from crowd_demo.ensemble.rows import read_rows
+from crowd_demo.ensemble.row_files import read_rows
 
+KILL = 9  # the signal, which has no name on Windows
 SMALL = ("--config", "1k", "--agents", "30", "--set", "map=null", "--set", "world.width=200", "--set", "world.height=200",
          "--steps", "20", "--measure")
 USAGE, SEE = "crowd-demo ensemble: ", "crowd-demo ensemble --help"
@@ -32,7 +34,7 @@ quick = pytest.mark.quick
 
 
 def table_of(out: Path) -> list[dict[str, str]]:
-    with (out / "table.csv").open(newline="") as file:
+    with (out / "table.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -58,7 +60,7 @@ def test_one_command_makes_one_table_and_the_second_makes_nothing(tmp_path, ense
     rows = table_of(out)
     assert [(row["crowd.radius"], row["seed"]) for row in rows] == [(r, s) for r in ("20", "40") for s in "123"]
     assert all(row["population"] == "30.0" and len(row["state_hash"]) == 32 and not row["error"] for row in rows)
-    assert json.loads((out / "manifest.json").read_text())["runs"] == 6
+    assert json.loads((out / "manifest.json").read_text("utf-8"))["runs"] == 6
     before = sorted((out / "rows").iterdir())
     assert ensemble(*asked).returncode == 0 and sorted((out / "rows").iterdir()) == before
 
@@ -145,7 +147,7 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
     asked = (*SMALL, "stuck,speed,population", "--seeds", "1-40", "--steps", "150", "--workers", "2", "--out")
     assert ensemble(*asked, tmp_path / "whole").returncode == 0
     chance, out, codes = random.Random(7), tmp_path / "out", []
-    for number in (signal.SIGINT, signal.SIGKILL, signal.SIGTERM):
+    for number in (signal.SIGINT, KILL, signal.SIGTERM):
         process, before = start(*asked, out), len(read_rows(out / "rows").rows)
         wanted = before + chance.randint(1, 8)
         while process.poll() is None and len(read_rows(out / "rows").rows) < wanted:
@@ -156,7 +158,7 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
         codes.append(process.returncode)
         kept = read_rows(out / "rows")
         assert len({row.key for row in kept.rows}) >= min(wanted, 40) and not kept.damaged
-    assert codes == [130, -signal.SIGKILL, 143] or 0 in codes  # a fast machine may have been done before
+    assert codes == [130, -KILL, 143] or 0 in codes  # a fast machine may have been done before
     assert ensemble(*asked, out).returncode == 0
     assert results(out) == results(tmp_path / "whole")
     keys = [row.key for row in read_rows(out / "rows").rows]
@@ -166,7 +168,8 @@ def test_interrupted_at_random_moments_it_resumes_to_the_same_table(tmp_path, st
 def test_a_full_disk_ends_it_in_one_line_and_keeps_what_is_finished(tmp_path, environment, ensemble) -> None:
     out = tmp_path / "out"
     asked = [*SMALL, "population", "--seeds", "1-60", "--workers", "1", "--out", str(out)]
-    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", FULL, "ensemble", *asked], env=environment, capture_output=True,
+                          encoding="utf-8")
     assert done.returncode == 1 and done.stdout == ""
     (path,) = (out / "rows").iterdir()
     assert done.stderr == f"crowd-demo: --out: {path}: File too large; what is finished is kept\n"
@@ -210,7 +213,10 @@ def test_a_dry_run_says_how_many_how_long_and_how_much(tmp_path, ensemble) -> No
         "--set:1: b: must be key.path=value, not 'b'"]),
     (["--measure", "stuk"], ["--measure: no measure 'stuk' (did you mean stuck?)"]),
     (["--config", "20kk"], ["20kk: no such file, nor a shipped configuration (did you mean 20k?)"]),
-    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number of at least 1, not '0'; see {SEE}"]),
+    (["--out", ""], [f"{USAGE}argument --out: must not be empty; see {SEE}"]),
+    (["--steps", "999999999999"], [f"{USAGE}argument --steps: must be a whole number from 1 to 1000000000, "
+                                   f"not '999999999999'; see {SEE}"]),
+    (["--workers", "0"], [f"{USAGE}argument --workers: must be a whole number from 1 to 1000000000, not '0'; see {SEE}"]),
     (["--workers", "1", "--scheduler", "a:1"],
      [f"{USAGE}argument --scheduler: not allowed with argument --workers; see {SEE}"]),
     (["--scheduler", "nonsense"],
@@ -230,7 +236,43 @@ def test_out_must_be_a_folder(tmp_path, capsys) -> None:
     (tmp_path / "file").touch()
     assert main(["ensemble", "--out", str(tmp_path / "file")]) == 2
     assert capsys.readouterr().err == f"--out: {tmp_path / 'file'} is no folder\n"
-    if os.geteuid():
+    if sys.platform != "win32" and os.geteuid():
         (tmp_path / "closed").mkdir(mode=0o500)
         assert main(["ensemble", "--out", str(tmp_path / "closed/out")]) == 1
         assert capsys.readouterr().err.endswith("Permission denied; what is finished is kept\n")
+
+
+def device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def link_out(path: Path) -> None:
+    mine = Path("mine").absolute()
+    mine.write_text("precious", "utf-8")
+    path.symlink_to(mine)
+
+
+@quick
+@pytest.mark.parametrize("name", ["rows/a.rows", "manifest.json", "table.csv", "table.parquet", "plot.png"])
+@pytest.mark.parametrize(("make", "wrong"), [(make_fifo, "not a regular file"), (device, "a link that leads out of "),
+                                             (link_out, "a link that leads out of ")])
+def test_what_can_be_no_file_is_refused_before_any_run(tmp_path, monkeypatch, capsys, name, make, wrong) -> None:
+    monkeypatch.chdir(tmp_path)
+    out, path = tmp_path / "out", tmp_path / "out" / name
+    path.parent.mkdir(parents=True)
+    make(path)
+    assert main(["ensemble", "--config", "1k", "--out", str(out)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"{path}: {wrong}")
+    with pytest.raises(ValueError, match=wrong):
+        list(api.run(api.make_plan("1k"), out))
+    assert make is not link_out or Path("mine").read_text("utf-8") == "precious"
+
+
+@quick
+def test_a_folder_of_rows_elsewhere_is_refused(tmp_path, capsys) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "out" / "rows").symlink_to(tmp_path / "elsewhere")
+    assert main(["ensemble", "--config", "1k", "--out", str(tmp_path / "out")]) == 2
+    assert capsys.readouterr().err == f"{tmp_path / 'out' / 'rows'}: a link that leads out of {tmp_path / 'out'}\n"

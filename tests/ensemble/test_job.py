@@ -7,7 +7,7 @@ import os
 import pytest
 
 from crowd_demo import Simulation, load_config
-from crowd_demo.ensemble.job import carry_out, one_line
+from crowd_demo.ensemble.job import carry_out
 from crowd_demo.ensemble.plan import make_plan
 
 SMALL = {"agents": 30, "map": None, "world.width": 200, "world.height": 200}
@@ -32,6 +32,10 @@ def test_a_run_that_cannot_be_made_is_a_row_with_one_line(what) -> None:
 
 
 @pytest.mark.quick
-def test_an_error_is_its_kind_and_its_first_line() -> None:
-    assert one_line(ValueError("this\nand that")) == "ValueError: this" and one_line(KeyError()) == "KeyError"
-    assert len(one_line(ValueError("x" * 5000))) == 400
+@pytest.mark.parametrize("error", [SystemExit(9), GeneratorExit(9)])
+def test_a_run_that_wants_to_end_the_program_is_a_row_too(monkeypatch, error) -> None:
+    def fail(job):
+        raise error
+    monkeypatch.setattr("crowd_demo.ensemble.job._run", fail)
+    plan = make_plan("1k", overrides=SMALL, steps=5, every=5)
+    assert carry_out(plan.job(plan.runs[0]), "somebody").error == f"{type(error).__name__}: 9"

@@ -10,10 +10,21 @@ import numpy as np
 import pytest
 from crowds import BIRTHS_AND_DEATHS, CROWD, FLOCK, PLACES, simulation
 
-from crowd_demo.ensemble.measures.everybody import StepTime, neighbours, population
-from crowd_demo.ensemble.measures.people import Speed, densest, overlap, queuing, stuck, waiting
-from crowd_demo.ensemble.measures.places import Flow, density
-from crowd_demo.ensemble.sampling import FOLD, Sampler
+from crowd_demo.ensemble.measures import (
+    FOLD,
+    Flow,
+    Sampler,
+    Speed,
+    StepTime,
+    densest,
+    density,
+    neighbours,
+    overlap,
+    population,
+    queuing,
+    stuck,
+    waiting,
+)
 from crowd_demo.registry import measures as registry
 from crowd_demo.registry.entries import FOLDS, load
 from crowd_demo.registry.measures import MEASURES, of_column

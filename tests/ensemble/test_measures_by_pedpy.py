@@ -10,10 +10,8 @@ import pytest
 from crowds import CROWD, PLACES, simulation
 
 from crowd_demo.config.metres import UNITS_A_METRE as METRE
-from crowd_demo.ensemble.measures.people import Speed
-from crowd_demo.ensemble.measures.places import Flow, density
-from crowd_demo.measure.trajectories.flow import steps_across
-from crowd_demo.measure.trajectories.table import Line
+from crowd_demo.ensemble.measures import Flow, Speed, density
+from crowd_demo.measure.trajectories import Line, steps_across
 from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING
 
 pedpy = pytest.importorskip("pedpy", reason="PedPy is no dependency")

@@ -10,7 +10,7 @@ import pytest
 from damages import damages
 
 from crowd_demo.ensemble.job import Row
-from crowd_demo.ensemble.rows import RowFiles, line_of, read_rows
+from crowd_demo.ensemble.row_files import MOST_NAMED, RowFiles, line_of, read_rows
 
 pytestmark = pytest.mark.quick
 
@@ -61,7 +61,7 @@ def test_a_line_that_was_cut_off_costs_that_row_alone(tmp_path: Path) -> None:
 
 
 def test_a_row_of_a_later_version_counts_as_damaged(tmp_path: Path) -> None:
-    from crowd_demo.ensemble.rows import _checksum
+    from crowd_demo.ensemble.row_files import _checksum
 
     content = b'{"key":"x","colour":"red"}'
     (tmp_path / "a.rows").write_bytes(_checksum(content) + b" " + content + b"\n")
@@ -87,3 +87,11 @@ def test_a_full_disk_leaves_no_part_of_a_row(tmp_path: Path, monkeypatch) -> Non
     files.append(third)
     files.close()
     assert read_rows(tmp_path) == ((first, third), ())
+
+
+def test_of_many_damaged_lines_the_first_are_named(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.rows").write_bytes(b"x\n" * (MOST_NAMED - 1) + b"\n" * 1000 + line_of(rows(1)[0]))
+    found = read_rows(tmp_path)
+    assert found.rows == tuple(rows(1) * 2) and len(found.damaged) == MOST_NAMED
+    assert found.damaged[-1] == f"{tmp_path / 'b.rows'}:1 (and {MOST_NAMED - 2} more lines)"

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from crowd_demo import ensemble, load_config
+from crowd_demo.cli.ensemble import Made, duration
 from crowd_demo.config.memory import PROGRAM
-from crowd_demo.ensemble import capacity as capacities
-from crowd_demo.ensemble.capacity import all_seconds, capacity, run_bytes
-from crowd_demo.ensemble.executors import make_executor
+from crowd_demo.ensemble import running
+from crowd_demo.ensemble.job import Row
 from crowd_demo.ensemble.local import Process
 from crowd_demo.ensemble.plan import make_plan
-from crowd_demo.ensemble.progress import Progress, duration
-from crowd_demo.ensemble.warming import _what_decides
+from crowd_demo.ensemble.running import _what_decides, all_seconds, capacity, make_executor, run_bytes
 
 PAGE = Path(__file__).parents[2] / "docs/ensemble.md"
 quick = pytest.mark.quick
@@ -30,9 +29,9 @@ def test_no_more_runs_at_a_time_than_fit_into_memory(monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(8)), raising=False)
     for free, fit, asked, workers in ((needed * 3.5, 3, None, 3), (needed * 3.5, 3, 2, 2), (needed * 3.5, 3, 20, 3),
                                       (needed * 100, 100, None, 8), (needed / 2, 0, None, 1)):
-        monkeypatch.setattr(capacities, "available_bytes", lambda free=free: int(free))
+        monkeypatch.setattr(running, "available_bytes", lambda free=free: int(free))
         assert capacity(plan.configs).fit == fit and make_executor(plan, asked).workers == workers
-    monkeypatch.setattr(capacities, "available_bytes", lambda: None)
+    monkeypatch.setattr(running, "available_bytes", lambda: None)
     assert make_executor(plan).workers == 8 and make_executor(plan, 30).workers == 30
 
 
@@ -44,14 +43,15 @@ def test_larger_crowds_take_longer() -> None:
 
 @quick
 def test_progress_is_one_line() -> None:
-    progress = Progress(total=10, missing=7, workers=2)
-    assert str(progress) == "3 done, 2 running, 0 failed"
-    for failed in (False, True, False):
-        progress.count(failed)
-    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(progress))
-    for _ in range(4):
-        progress.count(False)
-    assert str(progress) == "9 done, 0 running, 1 failed"
+    made = Made(total=10, missing=7)
+    made.begin(workers=2)
+    assert str(made) == "3 done, 2 running, 0 failed"
+    for number, error in enumerate(("", "no", "")):
+        made.add(Row(key=str(number), error=error))
+    assert re.fullmatch(r"5 done, 2 running, 1 failed, [\d.]+ s to go", str(made))
+    for number in range(3, 7):
+        made.add(Row(key=str(number)))
+    assert str(made) == "9 done, 0 running, 1 failed"
 
 
 @quick
@@ -93,7 +93,7 @@ def test_the_code_of_the_page_runs_and_an_iterator_gives_rows(tmp_path: Path, mo
     exec(compile(block, "docs/ensemble.md", "exec"), names)
     table = names["table"]
     assert isinstance(table, ensemble.Table) and table.finished == 4 and len(capsys.readouterr().out.splitlines()) == 5
-    assert (tmp_path / "radii/table.csv").read_text() == table.csv()
+    assert (tmp_path / "radii/table.csv").read_text("utf-8") == table.csv()
     plan = names["plan"]
     assert isinstance(plan, ensemble.Plan) and list(ensemble.run(plan, "radii")) == []
 

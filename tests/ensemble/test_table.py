@@ -9,10 +9,9 @@ import json
 import pytest
 
 from crowd_demo.ensemble.job import Row
-from crowd_demo.ensemble.manifest import manifest
-from crowd_demo.ensemble.parquet import parquet
 from crowd_demo.ensemble.plan import Plan, make_plan
-from crowd_demo.ensemble.table import finished_keys, make_table
+from crowd_demo.ensemble.running import manifest
+from crowd_demo.ensemble.table import finished_keys, make_table, parquet
 
 pytestmark = pytest.mark.quick
 

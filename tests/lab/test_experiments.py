@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from crowd_demo.app.process.progress_line import ERASE
+from crowd_demo.app.process.streams import ERASE
 from crowd_demo.cli import main
-from crowd_demo.cli.experiments import Watched
+from crowd_demo.cli.measuring import InTerminal
 from crowd_demo.measure.experiment import Progress
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH
@@ -83,7 +83,7 @@ def test_only_the_techniques_that_are_named_are_switched_off(capsys: pytest.Capt
 def test_the_record_goes_to_a_file_beside_the_table_or_to_standard_output_instead(
         tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ablated(capsys, "simd", "--report", str(tmp_path / "a.json"))
-    record = json.loads((tmp_path / "a.json").read_text())
+    record = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert (record["version"], record["kind"], record["complete"], record["picture"]) == (1, "ablation", True, True)
     (row,) = record["rows"]
     assert (row["technique"], row["other"], row["crowd"], row["steps"]) == ("simd", False, "same", 6)
@@ -113,7 +113,7 @@ def test_a_search_ends_with_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     lines = table.splitlines()
     assert head == "1k" and lines[1].startswith("everything off") and lines[-1].startswith("+ threads: auto")
     assert note.startswith("The largest crowd") and bound == "+: not more, because of the test"
-    record = json.loads((tmp_path / "a.json").read_text())
+    record = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert (record["kind"], record["complete"], len(record["rungs"])) == ("largest", True, len(lines) - 1)
     assert record["rungs"][-1]["agents"] == 9
 
@@ -121,7 +121,7 @@ def test_a_search_ends_with_a_table(monkeypatch: pytest.MonkeyPatch, capsys: pyt
 def ended_by(script: str, number: int, *arguments: str) -> tuple[int, str, str]:
     """Exit code and output of a script that gets a signal as soon as it says that it is there."""
     with subprocess.Popen([sys.executable, "-c", script, *SMALL, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True) as process:
+                          encoding="utf-8") as process:
         try:
             assert process.stdout and process.stderr
             for line in process.stderr:
@@ -141,7 +141,7 @@ def test_ctrl_c_leaves_with_what_there_is(number: int, code: int, tmp_path: Path
     assert (ended, err) == (code, "")
     assert out.startswith("1k: 150 agents, stopped before the end\n\n")
     assert "neighbours: sorted" in out and "SIMD lanes: on" not in out
-    record: dict[str, Any] = json.loads(path.read_text())
+    record: dict[str, Any] = json.loads(path.read_text("utf-8"))
     assert record["complete"] is False and [row["technique"] for row in record["rows"]] == ["neighbours"]
 
 
@@ -155,8 +155,8 @@ def test_ctrl_c_before_anything_was_found_says_so() -> None:
     (["ablate", "cel_size"], f"unknown technique 'cel_size' (did you mean cell_size?); techniques: {', '.join(BY_PATH)}"),
     (["ablate", "--seconds", "0"], "crowd-demo ablate: argument --seconds: must be a number of seconds above 0, such as 2.5, "
                                    "not '0'; see crowd-demo ablate --help"),
-    (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number of at least 1, not 'none'; "
-                                    "see crowd-demo ablate --help"),
+    (["ablate", "--steps", "none"], "crowd-demo ablate: argument --steps: must be a whole number from 1 to 1000000000, "
+                                    "not 'none'; see crowd-demo ablate --help"),
     (["ablate", "--agents", "-1"], "--agents: agents: must be a whole number from 0 to 4000000, not -1"),
     (["ablate", "--report", "/no/such/a.json"], "--report: there is no folder /no/such"),
     (["largest", "--config", "29k"], "29k: no such file, nor a shipped configuration (did you mean 20k?)"),
@@ -184,10 +184,10 @@ class Two:
 
 @quick
 def test_progress_is_a_line_that_changes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr("crowd_demo.cli.experiments.LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr("crowd_demo.cli.measuring.LOOK_EVERY_S", 0.01)
     monkeypatch.setattr("crowd_demo.app.process.progress_line.REDRAW_EVERY_S", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert Watched("two", lambda watched: Two()).watch() == 0
+    assert InTerminal("two", lambda running: Two()).watch() == 0
     assert f"{ERASE}two:  50%  counting" in capsys.readouterr().err
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from crowds import simulation
 
 import crowd_demo
 from crowd_demo.cli import main
-from crowd_demo.lab.sweep_runs import WARM_UP, Contender, expectations
-from crowd_demo.lab.sweep_table import NOTE, figure
-from crowd_demo.measure.crowd import CrowdArm
+from crowd_demo.lab.sweep import NOTE, WARM_UP, expectations, figure
+from crowd_demo.measure.crowd_variant import CrowdVariant
+from crowd_demo.registry.entries import EXACT
 from crowd_demo.registry.kinds import usual_kind
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
@@ -67,16 +68,16 @@ def test_another_model_is_called_so(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_exact_technique_that_changes_the_crowd_is_an_error(monkeypatch: pytest.MonkeyPatch,
                                                                capsys: pytest.CaptureFixture[str]) -> None:
-    liar = BY_PATH["stagger.avoidance"]._replace(exact=True)
+    liar = replace(BY_PATH["stagger.avoidance"], kind=EXACT)
     monkeypatch.setitem(BY_PATH, "stagger.avoidance", liar)
-    monkeypatch.setattr("crowd_demo.lab.sweep_runs.kind_of", lambda technique, value, get: usual_kind(technique))
+    monkeypatch.setattr("crowd_demo.lab.sweep.kind_of", lambda technique, value, get: usual_kind(technique))
     assert main([*SMALL, "stagger.avoidance", "1"]) == 1
     assert capsys.readouterr().out.splitlines()[-1].startswith("THE CROWD DIFFERS: 3 ")
 
 
 def test_json_and_nothing_else_goes_to_standard_output() -> None:
     command = [sys.executable, "-m", "crowd_demo", *SMALL, "reorder.drift", "0.3", "--report", "-"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, encoding="utf-8")
     assert done.returncode == 0
     assert done.stderr == "sweep: reorder.drift is inactive here: another technique or the behaviour leaves it no work\n"
     found = json.loads(done.stdout)
@@ -93,7 +94,7 @@ def test_json_and_nothing_else_goes_to_standard_output() -> None:
 
 def test_a_file_of_json_leaves_the_table(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
     assert "threads" in swept(capsys, "threads", "1", "--report", str(tmp_path / "a.json"))
-    assert len(json.loads((tmp_path / "a.json").read_text())["results"]) == 2
+    assert len(json.loads((tmp_path / "a.json").read_text("utf-8"))["results"]) == 2
 
 
 @quick
@@ -112,8 +113,7 @@ def test_a_mistake_is_one_line(arguments: list[str], line: str, capsys: pytest.C
 
 
 def test_what_will_be_slow_is_said_before() -> None:
-    arm = CrowdArm(simulation("1k", agents=100, optimizations__neighbours="none"))
-    brute = {"none": Contender("none", arm)}
+    brute = {"none": CrowdVariant(simulation("1k", agents=100, optimizations__neighbours="none"))}
     assert list(expectations(BY_PATH["neighbours"], brute, 1000)) == []
     (line,) = expectations(BY_PATH["neighbours"], brute, 10**9)
     assert line == "neighbours=none: all pairs are tested, which may take 333 s"

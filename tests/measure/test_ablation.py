@@ -8,25 +8,12 @@ from typing import Any
 
 import pytest
 from crowds import CROWD, FLOCK, simulation
-from versus import pair, versus
+from versus import no_compiling, pair, versus
 
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.ablation import Ablation
-from crowd_demo.measure.experiment import no_compiling
-from crowd_demo.measure.measurement import Measurement
-from crowd_demo.measure.record import ablation_json, measurement_json
-from crowd_demo.measure.tables import (
-    MEMORY_NOTE,
-    ablation_notes,
-    ablation_table,
-    left_out,
-    line_of,
-    measurement_notes,
-    measurement_table,
-    noise,
-)
+from crowd_demo.measure.ablation import MEMORY_NOTE, Ablation, Measurement
 from crowd_demo.measure.three_crowds import Limits, ThreeCrowds, Versus
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 FEW = Limits(seconds=1.0, steps=6)
@@ -57,7 +44,7 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
     progress = [each.part for each in found.run()]
     assert found.done and progress == sorted(progress) and progress[-1] == 0.9
     assert [row.technique.path for row in found.rows] == ["neighbours", "simd", "cull", "reorder.when", "threads"]
-    table = ablation_table(found)
+    table = found.table()
     assert table.columns == ("technique", "off is", "step on", "step off", "step buys", "frame on", "frame off", "frame buys",
                              "95 %", "crowd")
     assert table.rows[0] == (
@@ -66,8 +53,8 @@ def test_what_buys_most_comes_first_and_what_costs_is_last() -> None:
         ("SIMD lanes: on", "off"), ("culling: grid", "off"), ("reorder: every", "off")]
     assert table.rows[3][6:9] == ("4.00", "nothing", "0.95-1.05")
     assert table.rows[4] == ("threads: auto", "1", "2.00", "1.60", "0.80x", "4.00", "3.20", "0.80x", "0.76-0.84", "DIFFERS")
-    assert noise(found) == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
-    assert noise(ablation()) == "too few frames for an interval"
+    assert found.noise() == "noise: a second copy of the present crowd took 0.99-1.01 times as long"
+    assert ablation().noise() == "too few frames for an interval"
     assert str(table).splitlines()[1].startswith("neighbours: sorted    none     2.00")
 
 
@@ -76,7 +63,7 @@ def test_the_notes_say_what_off_is_for_memory_where_the_table_has_it() -> None:
     with_memory, without = ablation(), ablation(("simd", "cull"))
     for each in (with_memory, without):
         list(each.run())
-    assert MEMORY_NOTE in ablation_notes(with_memory) and MEMORY_NOTE not in ablation_notes(without)
+    assert MEMORY_NOTE in with_memory.notes()[0].splitlines() and MEMORY_NOTE not in without.notes()[0]
 
 
 def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,9 +74,9 @@ def test_no_difference_is_nothing_only_where_the_interval_is_narrow(monkeypatch:
     monkeypatch.setattr(ThreeCrowds, "against", against)
     found = ablation(("simd",))
     list(found.run())
-    (row,) = ablation_table(found).rows
+    (row,) = found.table().rows
     assert (row[4], row[7], row[8]) == ("unclear 0.50-1.50", "nothing", "0.91-1.09")
-    assert line_of(True, False, found.rows[0].found) == (
+    assert found.rows[0].found.line(True, False) == (
         "on against off: step unclear (95 %: 0.50-1.50), frame no difference here (95 %: 0.91-1.09), same crowd")
 
 
@@ -101,14 +88,14 @@ def test_who_leaves_has_what_was_measured_to_its_end() -> None:
         next(run)
     del run
     assert [row.technique.path for row in found.rows] == ["neighbours"] and not found.done
-    assert ablation_json(found)["complete"] is False and len(ablation_table(found).rows) == 1
+    assert found.record()["complete"] is False and len(found.table().rows) == 1
 
 
 @pytest.mark.usefixtures("made_up")
 def test_the_record_is_json_with_a_version() -> None:
     found = ablation()
     list(found.run())
-    record = json.loads(json.dumps(ablation_json(found), allow_nan=False))
+    record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert (record["version"], record["kind"], record["agents"], record["complete"]) == (1, "ablation", 150, True)
     assert record["optimizations"]["neighbours"] == "sorted" and record["config"]["behaviour"] == "flock"
     first = record["rows"][0]
@@ -122,7 +109,7 @@ def test_what_is_off_or_has_no_work_or_would_take_minutes_is_left_out(monkeypatc
     found = ablation(("cap", "leaf_size", "neighbours", "simd"))
     list(found.run())
     assert found.left_out == {"cap": "off already", "leaf_size": "no work here", "neighbours": "too slow"}
-    assert list(left_out(found)) == ["too slow: neighbours", "off already: cap", "no work here: leaf size"]
+    assert found.notes()[1] == "too slow: neighbours\noff already: cap\nno work here: leaf size"
     assert [row.technique.path for row in found.rows] == ["simd"]
 
 
@@ -133,7 +120,7 @@ def test_every_technique_can_be_switched_off_and_exact_ones_give_the_same_crowd(
     measured = {row.technique.path: row for row in found.rows}
     assert measured.keys() | found.left_out.keys() == {technique.path for technique in TECHNIQUES}
     assert {"neighbours", "simd", "reorder.when", "stagger.avoidance", "cull", "depth", "blitter"} <= measured.keys()
-    assert all(row.found.crowd == "same" for row in found.rows if row.technique.exact)
+    assert all(row.found.crowd == "same" for row in found.rows if row.technique.kind is EXACT)
     assert measured["stagger.avoidance"].found.crowd == "approximate" and (measured["threads"].off, found.tick) == (1, 0)
 
 
@@ -158,13 +145,13 @@ def measurement(path: str, other: Value) -> Measurement:
 
 def test_one_technique_is_measured_against_the_value_that_is_asked_for() -> None:
     found = measurement("reorder.every", 7)
-    assert measurement_table(found).rows == [] and measurement_json(found)["complete"] is False
+    assert found.table().rows == [] and found.record()["complete"] is False
     list(found.run())
     assert found.found and found.found.crowd == "same" and (found.value, found.other) == (60, 7)
-    table = measurement_table(found)
+    table = found.table()
     assert table.columns == ("ms", "60", "7", "buys", "95 %") and [row[0] for row in table.rows][-2:] == ["step", "frame"]
-    assert measurement_notes(found) == ["same crowd"]
-    record = json.loads(json.dumps(measurement_json(found), allow_nan=False))
+    assert found.notes() == ["same crowd"]
+    record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert record["kind"] == "measurement" and record["technique"] == "reorder.every"
     assert (record["value"], record["other"], record["crowd"]) == (60, 7, "same")
 
@@ -174,15 +161,15 @@ def test_a_measurement_has_a_row_for_the_stage_that_the_technique_changes() -> N
     list(found.run())
     assert found.found and found.found.stage and found.found.stage.factor.known
     assert 0 < found.found.stage.present.value < found.found.step.present.value
-    assert [row[0] for row in measurement_table(found).rows] == ["see", "step", "frame"]
-    assert measurement_json(found)["stage"]
+    assert [row[0] for row in found.table().rows] == ["see", "step", "frame"]
+    assert found.record()["stage"]
 
 
 def test_a_stage_that_one_value_does_without_has_no_row() -> None:
     found = measurement("reorder.when", "off")
     found.found = versus(2.0)
-    assert [row[0] for row in measurement_table(found).rows] == ["step", "frame"]
-    assert measurement_notes(found) == ["same crowd", MEMORY_NOTE]
+    assert [row[0] for row in found.table().rows] == ["step", "frame"]
+    assert found.notes() == ["same crowd", MEMORY_NOTE]
 
 
 def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,12 +180,12 @@ def test_a_value_that_would_take_minutes_is_refused(monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.quick
 def test_the_line_says_factor_interval_and_crowd() -> None:
-    assert line_of("every", "off", versus(3.1)) == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
-    assert line_of(True, False, versus(1.0)) == "on against off: no difference here (95 %: 0.95-1.05), same crowd"
-    assert line_of(3, 1, versus(0.5, "approximate")) == (
+    assert versus(3.1).line("every", "off") == "every against off: 3.1x faster (95 %: 2.9-3.3), same crowd"
+    assert versus(1.0).line(True, False) == "on against off: no difference here (95 %: 0.95-1.05), same crowd"
+    assert versus(0.5, "approximate").line(3, 1) == (
         "3 against 1: 2.0x slower (95 %: 1.9-2.1), not the same (approximate)")
-    assert line_of(2, 0, versus(0.5, "model")).endswith("not the same (model)")
-    assert line_of(3, 1, versus(2.0, "DIFFERS")).endswith("THE CROWD DIFFERS")
+    assert versus(0.5, "model").line(2, 0).endswith("not the same (model)")
+    assert versus(2.0, "DIFFERS").line(3, 1).endswith("THE CROWD DIFFERS")
     parts = versus(3.1)._replace(frame=versus(1.3).frame)
-    assert line_of(3, 1, parts).startswith(
+    assert parts.line(3, 1).startswith(
         "3 against 1: step 3.1x faster (95 %: 2.9-3.3), frame 1.30x faster (95 %: 1.23-1.37), ")

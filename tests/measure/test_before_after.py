@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from crowd_demo.measure.before_after import MOST_BLOCKS, Baseline, costs
-from crowd_demo.measure.statistics import UNKNOWN, Series, cost_of, unpaired_ratio
+from crowd_demo.measure.before_after import MOST_BLOCKS, Baseline, Series, costs, unpaired_ratio
+from crowd_demo.measure.statistics import UNKNOWN, cost_of
 
 pytestmark = pytest.mark.quick
 

@@ -10,12 +10,9 @@ import pytest
 from crowds import FLOCK, simulation
 
 import crowd_demo
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.comparison import Comparison, compare
-from crowd_demo.measure.counters import counters_of
-from crowd_demo.measure.crowd import CrowdArm, Picture
+from crowd_demo.measure.comparison import Comparison, TimedBlock, collect, compare, counters_of, interleave
+from crowd_demo.measure.crowd_variant import CrowdVariant, Picture
 from crowd_demo.measure.record import VERSION, comparison_json, header
-from crowd_demo.measure.schedule import collect, interleave
 from crowd_demo.profile import HISTORY
 
 quick = pytest.mark.quick
@@ -23,26 +20,26 @@ BLOCKS, STEPS = 20, 10
 
 
 class MadeUp:
-    """An arm whose steps take `ms` and some noise that is its own, and do as much work as `ms` says."""
+    """A variant whose steps take `ms` and some noise that is its own, and do as much work as `ms` says."""
 
     def __init__(self, ms: float, seed: int, stages: tuple[str, ...] = ("see", "move")) -> None:
         self.ms, self.rng, self.stages, self.steps = ms, np.random.default_rng(seed), stages, 0
 
-    def run(self, steps: int) -> Block:
+    def run(self, steps: int) -> TimedBlock:
         times = {stage: (self.ms * self.rng.lognormal(0, 0.1, steps)).astype(np.float32) for stage in self.stages}
         self.steps += steps
-        return Block(steps, times, [{"work": self.ms * 1000}] * steps)
+        return TimedBlock(steps, times, [{"work": self.ms * 1000}] * steps)
 
 
 def compared(*, again: float = 2.0, hashes: dict[str, str] | None = None, **others: float) -> Comparison:
-    """Arms that take 2 ms a stage, against others; `again` is what the base takes the second time."""
-    arms = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
-    measured = collect(arms, interleave(arms, [STEPS] * BLOCKS, warm_up=STEPS))
-    return compare(measured, hashes or dict.fromkeys(arms, "same"), "base", "again")
+    """Variants that take 2 ms a stage, against others; `again` is what the base takes the second time."""
+    variants = {name: MadeUp(ms, seed) for seed, (name, ms) in enumerate({"base": 2.0, "again": again, **others}.items())}
+    measured = collect(variants, interleave(variants, [STEPS] * BLOCKS, warm_up=STEPS))
+    return compare(measured, hashes or dict.fromkeys(variants, "same"), "base", "again")
 
 
 @quick
-def test_an_arm_against_itself_is_no_difference() -> None:
+def test_a_variant_against_itself_is_no_difference() -> None:
     found = compared(same=2.0)
     assert found.results["same"].step.verdict == found.results["again"].step.verdict == "no difference"
     assert found.noise.low <= 1 <= found.noise.high and found.noise == found.results["again"].step.ratio
@@ -50,7 +47,7 @@ def test_an_arm_against_itself_is_no_difference() -> None:
 
 
 @quick
-def test_an_arm_that_does_more_work_is_told_apart() -> None:
+def test_a_variant_that_does_more_work_is_told_apart() -> None:
     found = compared(slower=2.6, faster=1.5)
     slower, faster, base = (found.results[name] for name in ("slower", "faster", "base"))
     assert (slower.step.verdict, faster.step.verdict) == ("slower", "faster")
@@ -73,8 +70,8 @@ def test_a_state_that_differs_is_reported() -> None:
 
 @quick
 def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
-    arms = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
-    found = compare(collect(arms, interleave(arms, [STEPS] * BLOCKS)), dict.fromkeys(arms, ""), "base", "again")
+    variants = {"base": MadeUp(2, 0), "again": MadeUp(2, 1), "more": MadeUp(2, 2, ("see", "links", "move"))}
+    found = compare(collect(variants, interleave(variants, [STEPS] * BLOCKS)), dict.fromkeys(variants, ""), "base", "again")
     assert set(found.results["base"].stages) == {"see", "move"}
     more = found.results["more"]
     assert more.stages["links"].verdict == "unknown" and math.isnan(more.stages["links"].ratio.value)
@@ -85,8 +82,8 @@ def test_a_stage_that_the_base_does_not_have_has_no_ratio() -> None:
 
 @quick
 def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
-    late = [Block(2, {"see": np.array([1, 1], np.float32)}),
-            Block(2, {"see": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
+    late = [TimedBlock(2, {"see": np.array([1, 1], np.float32)}),
+            TimedBlock(2, {"see": np.array([1, 1], np.float32), "sort": np.array([4, 0], np.float32)})]
     assert compare({"a": late}, {"a": ""}, "a", "a").results["a"].stages_ms == {"see": 1, "sort": 1}
 
 
@@ -94,9 +91,9 @@ def test_a_stage_that_first_ran_late_counts_for_its_share() -> None:
 def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
     rng = np.random.default_rng(4)
 
-    def blocks(sort_ms: float) -> list[Block]:
+    def blocks(sort_ms: float) -> list[TimedBlock]:
         sorts = [np.array([sort_ms, 0] if number in (3, 13) else [0, 0], np.float32) for number in range(BLOCKS)]
-        return [Block(2, {"see": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
+        return [TimedBlock(2, {"see": rng.lognormal(0, 0.1, 2).astype(np.float32), "sort": sort}) for sort in sorts]
 
     found = compare({"a": blocks(20), "b": blocks(20), "c": blocks(60)}, dict.fromkeys("abc", ""), "a", "b").results["c"]
     assert found.stages["sort"].verdict == "unknown" and found.stages["sort"].ratio.value == pytest.approx(3)
@@ -106,7 +103,7 @@ def test_a_stage_that_ran_in_few_blocks_tells_nothing_but_its_time() -> None:
 
 @quick
 def test_nothing_measured_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no block was measured with every arm"):
+    with pytest.raises(ValueError, match="no block was measured with every variant"):
         compare({"a": [], "b": []}, {"a": "", "b": ""}, "a", "b")
 
 
@@ -132,10 +129,11 @@ def test_counters_are_of_all_steps() -> None:
 
 
 def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
-    arms = {"base": CrowdArm(simulation(**FLOCK)), "again": CrowdArm(simulation(**FLOCK)),
-            "brute": CrowdArm(simulation(**FLOCK, optimizations__neighbours="none"))}
-    measured = collect(arms, interleave(arms, [2] * 3, warm_up=2))
-    found = compare(measured, {name: arm.state_hash() for name, arm in arms.items()}, "base", "again")
+    variants = {"base": CrowdVariant(simulation(**FLOCK)), "again": CrowdVariant(simulation(**FLOCK)),
+            "brute": CrowdVariant(simulation(**FLOCK, optimizations__neighbours="none"))}
+    measured = collect(variants, interleave(variants, [2] * 3, warm_up=2))
+    stages = {name: [block.stages for block in blocks] for name, blocks in measured.items()}
+    found = compare(stages, {name: variant.sim.state_hash() for name, variant in variants.items()}, "base", "again")
     alone = simulation(**FLOCK)
     alone.step(8)
     assert found.differing() == [] and found.results["brute"].state_hash == alone.state_hash()
@@ -143,19 +141,16 @@ def test_a_crowd_in_blocks_is_the_crowd_in_one_go() -> None:
     assert base.counters["neighbours_per_agent"] == brute.counters["neighbours_per_agent"] > 0
     assert brute.counters["candidates_per_agent"] == 500 > base.counters["candidates_per_agent"]
     assert {"see", "move", "other"} < set(base.stages)
-    assert all(len(block.counters) == block.steps == 2 for block in measured["base"])
+    assert all(len(block.counters) == block.steps == 2 for block in stages["base"])
 
 
 def test_a_picture_after_each_step_is_measured_too() -> None:
-    from crowd_demo.config.resources import assets_folder
-    from crowd_demo.render.scene import Scene
-
-    def arm(**settings: str) -> CrowdArm:
+    def variant(**settings: str) -> CrowdVariant:
         sim = simulation(**FLOCK, window__width=64, window__height=64, **settings)
-        return CrowdArm(sim, Picture(Scene(sim, sim.config, assets_folder())))
+        return CrowdVariant(sim, Picture(sim))
 
-    grid, everything = arm(), arm(optimizations__cull="off")
-    block = grid.run(2)
+    grid, everything = variant(), variant(optimizations__cull="off")
+    block = grid.run(2).stages
     everything.run(2)
     assert {"cull", "blit"} < set(block.times_ms) and block.counters[-1]["total"] == 500
     assert grid.picture and everything.picture and grid.picture.hash() == everything.picture.hash()
@@ -164,4 +159,4 @@ def test_a_picture_after_each_step_is_measured_too() -> None:
 
 def test_a_block_longer_than_the_profile_is_refused() -> None:
     with pytest.raises(ValueError, match=f"a block of {HISTORY} steps: the times of at most {HISTORY - 1} are kept"):
-        CrowdArm(simulation(**FLOCK)).run(HISTORY)
+        CrowdVariant(simulation(**FLOCK)).run(HISTORY)

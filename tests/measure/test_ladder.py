@@ -8,7 +8,7 @@ import pytest
 
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.measure.ladder import present_and_rungs, rungs
-from crowd_demo.registry.entries import Value
+from crowd_demo.registry.entries import MODEL, Value
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 
 pytestmark = pytest.mark.quick
@@ -16,7 +16,8 @@ pytestmark = pytest.mark.quick
 
 def test_the_lowest_rung_has_every_technique_off_and_the_highest_none() -> None:
     found = list(rungs(Optimizations()))
-    assert all(found[0].options.get(technique.path) == technique.baseline for technique in TECHNIQUES if not technique.model)
+    optional = [technique for technique in TECHNIQUES if technique.kind is not MODEL]
+    assert all(found[0].options.get(technique.path) == technique.baseline for technique in optional)
     assert found[0].options.get("threads") == 1 and found[-1].options == Optimizations()
     assert [rung.name for rung in found] == [
         "everything off", "+ cell lists", "+ neighbours: sorted", "+ reorder: every", "+ SIMD lanes", "+ stagger",
@@ -27,13 +28,13 @@ def test_each_rung_keeps_what_those_below_it_have_switched_on() -> None:
     found = list(rungs(Optimizations()))
     for below, rung in pairwise(found):
         assert rung.adds and rung.options != below.options
-        for path in (path for path, technique in BY_PATH.items() if path != "neighbours" and not technique.model):
+        for path in (path for path, technique in BY_PATH.items() if path != "neighbours" and technique.kind is not MODEL):
             assert below.options.get(path) in (BY_PATH[path].baseline, rung.options.get(path))
 
 
 @pytest.mark.parametrize("values", [{"avoidance": "push", "contact": 0}, {"avoidance": "anticipate", "contact": 3}])
 def test_all_rungs_have_the_present_model_so_that_they_compute_one_crowd(values: dict[str, Value]) -> None:
-    assert {technique.path for technique in TECHNIQUES if technique.model} >= set(values)
+    assert {technique.path for technique in TECHNIQUES if technique.kind is MODEL} >= set(values)
     for rung in present_and_rungs(with_values(Optimizations(), values)):
         assert {path: rung.options.get(path) for path in values} == values
 

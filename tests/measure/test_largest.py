@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from versus import no_compiling
 
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.config.optimizations import Optimizations
-from crowd_demo.measure.arm import Block
-from crowd_demo.measure.crowd import DRAW, STEP
-from crowd_demo.measure.experiment import no_compiling
+from crowd_demo.measure.comparison import TimedBlock
+from crowd_demo.measure.crowd_variant import DRAW, STEP
 from crowd_demo.measure.ladder import Rung, present_and_rungs
 from crowd_demo.measure.largest import (
     LIMIT_MS,
@@ -29,9 +29,7 @@ from crowd_demo.measure.largest import (
     measured_of,
     most_agents,
 )
-from crowd_demo.measure.record import largest_json
 from crowd_demo.measure.statistics import Interval
-from crowd_demo.measure.tables import bounds, largest_table
 
 quick = pytest.mark.quick
 CONFIG = load_config("20k-flock")
@@ -75,7 +73,7 @@ def test_each_rung_begins_where_the_one_before_ended(made_up: list[Config]) -> N
     assert low and high and low.agents <= math.sqrt(LIMIT_MS * 1e6) <= low.agents * 1.02
     first = next(config for config in made_up if config.optimizations.neighbours == "linked")
     assert first.agents == low.agents and len(found.answers) == len(found.rungs)
-    table = largest_table(found)
+    table = found.table()
     assert table.columns == ("techniques", "agents", "step ms", "draw ms", "frame ms", "95 %", "times")
     assert table.rows[0][:2] == ("everything off", f"{low.agents:,}") and table.rows[0][-1] == ""
     assert table.rows[1][0] == "+ cell lists" and table.rows[1][-1] == f"{high.agents / low.agents:.0f}x"
@@ -89,7 +87,7 @@ def test_who_leaves_has_the_rungs_that_were_searched(made_up: list[Config]) -> N
         next(run)
     next(run)
     assert len(found.answers) == 2 and not found.done
-    record = json.loads(json.dumps(largest_json(found), allow_nan=False))
+    record = json.loads(json.dumps(found.record(), allow_nan=False))
     assert (record["version"], record["kind"], record["complete"], len(record["rungs"])) == (1, "largest", False, 2)
     rung = record["rungs"][0]
     assert rung["name"] == "everything off" and rung["optimizations"]["neighbours"] == "none"
@@ -101,8 +99,8 @@ def test_where_nothing_fits_the_table_says_so(made_up: list[Config], monkeypatch
     monkeypatch.setitem(globals(), "frame_ms", lambda config: 99.0)
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
     list(found.run())
-    assert largest_table(found).rows == [("as now", "none", "-", "-", "-", "-", "-")]
-    assert largest_json(found)["rungs"][0]["agents"] == 0  # type: ignore[index]
+    assert found.table().rows == [("as now", "none", "-", "-", "-", "-", "-")]
+    assert found.record()["rungs"][0]["agents"] == 0  # type: ignore[index]
 
 
 @quick
@@ -111,7 +109,7 @@ def test_no_more_agents_are_tried_than_there_may_be(made_up: list[Config], monke
     found = Largest(CONFIG, [Rung("as now", CONFIG.optimizations)], no_compiling)
     list(found.run())
     assert max(config.agents for config in made_up) == MOST_AGENTS
-    assert largest_table(found).rows[0][1] == "4,000,000+" and bounds(found) == [
+    assert found.table().rows[0][1] == "4,000,000+" and found.notes()[1:] == [
         "+: not more, because of the most that the program can have"]
 
 
@@ -142,9 +140,9 @@ def test_a_crowd_of_none_has_no_density() -> None:
 
 # --- frames ----------------------------------------------------------------------------------------------------------
 
-def blocks(*frames_ms: float, length: int = 8) -> list[Block]:
+def blocks(*frames_ms: float, length: int = 8) -> list[TimedBlock]:
     """A quarter of each frame is its picture."""
-    return [Block(length, {STEP: np.full(length, ms * 0.75, np.float32), DRAW: np.full(length, ms * 0.25, np.float32)})
+    return [TimedBlock(length, {STEP: np.full(length, ms * 0.75, np.float32), DRAW: np.full(length, ms * 0.25, np.float32)})
             for ms in frames_ms]
 
 

@@ -1,4 +1,4 @@
-"""Arms run blocks in turns, in another random order each time, and whoever asks for turns can stop."""
+"""Variants run blocks in turns, in another random order each time, and whoever asks for turns can stop."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from itertools import islice
 
 import pytest
 
-from crowd_demo.measure.schedule import WARM_UP, Finished, block_lengths, collect, interleave
+from crowd_demo.measure.comparison import WARM_UP, Finished, block_lengths, collect, interleave
 from crowd_demo.measure.statistics import LEAST_BLOCKS
 
 pytestmark = pytest.mark.quick
 
 
 class Counting:
-    """An arm whose blocks say how many steps it has made."""
+    """A variant whose blocks say how many steps it has made."""
 
     def __init__(self) -> None:
         self.made: list[int] = []
@@ -28,12 +28,12 @@ def counting(names: str) -> dict[str, Counting]:
     return {name: Counting() for name in names}
 
 
-def test_every_arm_warms_up_and_then_runs_every_block() -> None:
-    arms = counting("abc")
-    turns = list(interleave(arms, [4, 4, 2], warm_up=10))
+def test_every_variant_warms_up_and_then_runs_every_block() -> None:
+    variants = counting("abc")
+    turns = list(interleave(variants, [4, 4, 2], warm_up=10))
     assert [turn.block for turn in turns] == [WARM_UP] * 3 + [0] * 3 + [1] * 3 + [2] * 3
-    assert all(arm.made == [10, 4, 4, 2] for arm in arms.values())
-    assert collect(arms, turns) == {name: [14, 18, 20] for name in "abc"}
+    assert all(variant.made == [10, 4, 4, 2] for variant in variants.values())
+    assert collect(variants, turns) == {name: [14, 18, 20] for name in "abc"}
 
 
 def test_without_a_warm_up_every_block_counts() -> None:
@@ -50,13 +50,13 @@ def test_each_block_has_an_order_of_its_own_that_the_seed_decides() -> None:
     assert len(found) == 6 and max(found.values()) <= 20  # all six orders, none of them mostly
 
 
-def test_who_stops_keeps_the_blocks_that_all_arms_finished() -> None:
-    arms = counting("ab")
-    turns = islice(interleave(arms, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
-    measured = collect(arms, turns)
+def test_who_stops_keeps_the_blocks_that_all_variants_finished() -> None:
+    variants = counting("ab")
+    turns = islice(interleave(variants, [5] * 100, warm_up=1), 7)  # the warm-up, two blocks, and half of the third
+    measured = collect(variants, turns)
     assert measured == {"a": [6, 11], "b": [6, 11]}
-    assert sorted(sum(arm.made) for arm in arms.values()) == [11, 16]
-    assert collect(arms, islice(interleave(arms, [5]), 1)) == collect(arms, ()) == {"a": [], "b": []}
+    assert sorted(sum(variant.made) for variant in variants.values()) == [11, 16]
+    assert collect(variants, islice(interleave(variants, [5]), 1)) == collect(variants, ()) == {"a": [], "b": []}
 
 
 def test_turns_are_plain_records() -> None:

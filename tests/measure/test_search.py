@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 import pytest
 
-from crowd_demo.measure.search import largest
+from crowd_demo.measure.largest import largest_number
 
 pytestmark = pytest.mark.quick
 
 
 def found(start: int, most: int, fits: Callable[[int], bool], precision: float = 0.02) -> tuple[int, list[int]]:
     """The answer, and what was asked."""
-    search, asked = largest(start, most, precision), []
+    search, asked = largest_number(start, most, precision), []
     try:
         number = next(search)
         while True:

@@ -68,9 +68,9 @@ def test_each_trial_begins_with_the_state_that_was_given() -> None:
     for _ in range(2):
         against(crowds, simd=False)
         states.append(crowds.present.state_hash())
-    twin = Simulation.from_snapshot(crowds.start._replace(tick=60))  # where a crowd that sorts every 60 steps does so
-    twin.step(2 + 10 + 6)
-    assert states == [twin.state_hash()] * 2 and sim.tick == 7
+    replica = Simulation.from_snapshot(crowds.start._replace(tick=60))  # where a crowd that sorts every 60 steps does so
+    replica.step(2 + 10 + 6)
+    assert states == [replica.state_hash()] * 2 and sim.tick == 7
 
 
 def test_all_crowds_sort_in_the_first_step_that_counts_if_they_sort_at_all() -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 import math
 import struct
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from crowds import open_world, refresh_rules, shuffle, simulation
+
+from crowd_demo.sim.behaviours.people_columns import QUEUING, WAITING, WALKING
+from crowd_demo.sim.simulation import Simulation
 
 F = np.float32
 SPEED, SIZE, HEADING, SPAWN, PLACES, DESTINATIONS = 1, 1, 2, 4, 64, 65
@@ -206,6 +210,18 @@ def test_response_and_dt_are_one_constant(response: float, step_hz: float) -> No
         assert rules.follow == F(min(1, response * (1 / step_hz))) and rules.dt == F(1 / step_hz)
 
 
+@pytest.mark.quick
+@pytest.mark.parametrize(("setting", "square"), [
+    ("crowd.radius", "radius_sq"), ("crowd.gap", "gap_sq"), ("crowd.arrive", "arrive_sq"), ("flock.sight", "sight_sq"),
+    ("flock.separation", "separation_sq"), ("crates.speed_max", "speed_max_sq"), ("hunt.fear", "fear_sq")])
+def test_squares_are_products_in_float32(setting: str, square: str) -> None:
+    """Not powers: glibc's `powf` rounds that of 34.39 otherwise, and NumPy 1 makes a float64 of it."""
+    rules = refresh_rules(simulation(**{**PAGE, "agents": 2, "behaviour": setting.partition(".")[0],
+                                        setting.replace(".", "__"): 34.39}))
+    found = getattr(rules, square)
+    assert found == F(34.39) * F(34.39) and found.dtype == F
+
+
 # --- The state and its hash ------------------------------------------------------------------------------------------
 
 FLOCK = "id, x, y, vx, vy, push_x, push_y, look_at"
@@ -235,3 +251,92 @@ def test_tiles_of_an_open_world_are_as_the_page_says() -> None:
     longer = max(WIDTH, HEIGHT)
     assert float(walls.tile) == TILE == math.ceil(longer / max(round(longer / 64), 1) * 256) / 256
     assert walls.blocked.shape == (ROWS, COLUMNS) == (math.ceil(HEIGHT / TILE), math.ceil(WIDTH / TILE))
+
+
+# --- The world and the crowd: words that no formula holds ------------------------------------------------------------
+
+def drawn(folder: Path, *rows: str, **settings: Any) -> Simulation:
+    """A crowd on a map, a tile of which is 64 units."""
+    path = folder / "drawn.map"
+    path.write_text("\n".join([f"height {len(rows)}", f"width {len(rows[0])}", "map", *rows, ""]), "utf-8")
+    size = {"world__width": 64 * len(rows[0]), "world__height": 64 * len(rows)}
+    return simulation(**{"map": path, "agents": 40, **size, **settings})
+
+
+POND = "0....", ".WW..", ".WW.1"
+
+
+@pytest.mark.quick
+def test_a_wall_built_on_water_changes_nothing_and_tearing_down_leaves_it(tmp_path: Path) -> None:
+    one, other = drawn(tmp_path, *POND), drawn(tmp_path, *POND)
+    for step in range(120):
+        if step % 40 == 10:
+            other.set_walls((1, 1, 3, 2), step % 80 == 10)
+        one.step()
+        other.step()
+        assert one.state_hash() == other.state_hash(), step
+    assert np.array_equal(one.terrain.blocked, other.terrain.blocked) and one.terrain.blocked.sum() == 4
+
+
+@pytest.mark.quick
+def test_where_there_is_no_free_tile_they_stay(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "0..", "..1")
+    before = sim.agents.by_id()
+    sim.set_walls((0, 0, 3, 2), True)
+    stayed = sim.agents.by_id()
+    assert np.array_equal(stayed.x, before.x) and np.array_equal(stayed.y, before.y)
+    sim.set_walls((2, 1, 3, 2), False)
+    out = sim.agents.by_id()
+    assert set(out.x[(before.x < 128) | (before.y < 64)]) == {160} and set(out.y[(before.x < 128) | (before.y < 64)]) == {96}
+
+
+@pytest.mark.quick
+def test_when_no_area_has_a_tile_goal_and_sees_stay_and_the_person_walks(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "0..", "..1")
+    sim.set_walls((0, 0, 3, 2), True)
+    c: Any = sim.agents.columns
+    c.goal_x[:40], c.sees[:40] = 77, 1
+    born: Any = sim.agents.by_id()
+    sim.step()
+    now: Any = sim.agents.by_id()
+    assert set(born.state) == {WAITING} and set(now.state) == {WALKING}
+    assert all(np.array_equal(getattr(born, name), getattr(now, name)) for name in ("goal", "goal_x", "goal_y", "sees"))
+
+
+@pytest.mark.quick
+def test_who_has_left_by_an_exit_no_longer_counts_where_others_queue(tmp_path: Path) -> None:
+    sim = drawn(tmp_path, "0......1", agents=2, crowd__exits=2, crowd__room=1, crowd__place=4096)
+    sim.step()
+    c: Any = sim.agents.columns
+    point = sim.terrain.destinations[0]
+    c.x[:2], c.y[:2], c.goal[:2], c.goal_x[:2], c.goal_y[:2] = (point.x, 90), point.y, 0, point.x, point.y
+    c.goal_x[0], c.state[:2], c.timer[:2] = point.x + 5, (WAITING, QUEUING), (9, 0)
+    sim.step()
+    assert c.state[:2].tolist() == [WALKING, WALKING] and c.goal_x[1] != point.x, "one left, one was let in"
+
+
+@pytest.mark.quick
+def test_who_waits_at_the_point_holds_a_place_though_there_was_none(tmp_path: Path) -> None:
+    """Outside and waiting: who arrived while the destination was walled in, and the wall is gone."""
+    sim = drawn(tmp_path, "0......1", agents=2, crowd__arrive=50, crowd__room=1, crowd__place=4096)
+    sim.step()
+    sim.set_walls((0, 0, 1, 1), True)
+    c: Any = sim.agents.columns
+    point = sim.terrain.destinations[0]
+    c.x[:2], c.y[:2], c.goal[:2], c.goal_x[:2], c.goal_y[:2] = (75, 400), point.y, 0, point.x, point.y
+    c.state[:2] = WALKING
+    sim.step()
+    assert c.state[0] == WAITING
+    sim.set_walls((0, 0, 1, 1), False)
+    c.state[1], c.x[1] = QUEUING, 80
+    sim.step()
+    assert c.state[:2].tolist() == [WAITING, QUEUING]
+
+
+@pytest.mark.quick
+def test_predators_and_prey_find_pairs_also_by_the_structure_field() -> None:
+    hunt = {"behaviour": "hunt", "agents": 300, **open_world(500, 400)}
+    crowds = [simulation(**hunt, optimizations__neighbours=name) for name in ("sorted", "field")]
+    for crowd in crowds:
+        crowd.step(20)
+    assert crowds[0].state_hash() == crowds[1].state_hash()

@@ -40,7 +40,8 @@ def hashes() -> dict[str, str]:
 @pytest.mark.parametrize("processor", PROCESSORS)
 def test_narrower_registers_give_the_same_crowd(processor: str, tmp_path: Path) -> None:
     told = {"NUMBA_CPU_NAME": processor, "NUMBA_CPU_FEATURES": "", "CROWD_DEMO_CACHE": str(tmp_path)}
-    done = subprocess.run([sys.executable, __file__], env={**os.environ, **told}, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, __file__], env={**os.environ, **told}, capture_output=True, encoding="utf-8",
+                          check=True)
     found = json.loads(done.stdout)
     assert found.pop("registers") == PROCESSORS[processor], "machine code for that processor"
     assert found == hashes()

@@ -10,12 +10,13 @@ import pytest
 from crowds import CROWD, FLOCK, Settings, open_world, shuffle, simulation
 
 from crowd_demo.registry.behaviours import BEHAVIOURS
-from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, is_approximate
+from crowd_demo.registry.entries import EXACT as EXACT_KIND
+from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, kind_of
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
 STEPS = 40
-EXACT = [name for name in STRUCTURES if not is_approximate(BY_PATH["neighbours"], name)]
+EXACT = [name for name in STRUCTURES if kind_of(BY_PATH["neighbours"], name) is EXACT_KIND]
 
 
 def run(crowd: Settings, steps: int = STEPS, **switches: Any) -> Simulation:
@@ -54,8 +55,8 @@ def test_any_order_in_memory(crowd: Settings, plain: str) -> None:
 
 
 SWITCHES: dict[str, tuple[Any, ...]] = {
-    technique.path: tuple(choice for choice in technique.choices if choice not in technique.approximate_choices)
-    for technique in TECHNIQUES if technique.exact}
+    technique.path: tuple(choice for choice in technique.choices if choice not in technique.approximate_values)
+    for technique in TECHNIQUES if technique.kind is EXACT_KIND}
 MORE = {"threads": (3,), "rebuild": (3, 1000), "cell_size": (7, 33, 4096), "reorder.every": (2, 5), "reorder.drift": (0.01,)}
 
 

@@ -37,12 +37,12 @@ def until(found: Callable[[], Found], ended: Callable[[], str | None]) -> Found:
 
 def xdotool(display: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, "DISPLAY": display}
-    return subprocess.run(["xdotool", *arguments], env=env, check=check, capture_output=True, text=True)
+    return subprocess.run(["xdotool", *arguments], env=env, check=check, capture_output=True, encoding="utf-8")
 
 
 @pytest.fixture
-def display() -> Iterator[str]:
-    """The test's own screen, once it answers."""
+def server() -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """The test's own screen, once it answers, and the process that it is."""
     if missing := [tool for tool in TOOLS if not shutil.which(tool)]:
         give_up = pytest.fail if "CROWD_DEMO_REQUIRE_WINDOW" in os.environ else pytest.skip
         give_up(f"{' and '.join(missing)} not installed")
@@ -52,15 +52,20 @@ def display() -> Iterator[str]:
                                "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
     try:
-        with os.fdopen(read) as told:
+        with os.fdopen(read, encoding="utf-8") as told:
             number = told.readline().strip()
         assert number, "Xvfb has ended without a screen"
         until(lambda: xdotool(f":{number}", "getdisplaygeometry", check=False).returncode == 0,
               lambda: None if server.poll() is None else "Xvfb has ended")
-        yield f":{number}"
+        yield f":{number}", server
     finally:
         server.terminate()
         server.wait()
+
+
+@pytest.fixture
+def display(server: tuple[str, subprocess.Popen[bytes]]) -> str:
+    return server[0]
 
 
 class Running:
@@ -71,7 +76,7 @@ class Running:
         env = {**os.environ, "DISPLAY": display, "SDL_VIDEODRIVER": "x11", **environment,
                "PYTHONPATH": os.pathsep.join([str(Path.cwd()), os.environ.get("PYTHONPATH", "")])}
         command = [sys.executable, "-m", "crowd_demo", *base, "--report", "report.json", *arguments]
-        self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, cwd=folder, env=env, stderr=subprocess.PIPE, encoding="utf-8")
         self.window = ""
 
     def open(self) -> None:
@@ -128,7 +133,7 @@ class Running:
         return self.process.wait(PATIENCE_S)
 
     def report(self) -> Any:
-        return json.loads((self.folder / "report.json").read_text())
+        return json.loads((self.folder / "report.json").read_text("utf-8"))
 
     def crowd_is_as_if_alone(self) -> bool:
         """Has it come, after so many steps, to where it comes without a window and without anybody who looks?"""

@@ -28,7 +28,7 @@ def saved(program: Any) -> Any:
         return new()
 
     (path,) = program.until(pressed_once)
-    return json.loads(path.read_text())
+    return json.loads(path.read_text("utf-8"))
 
 
 def records(program: Any) -> set[Path]:

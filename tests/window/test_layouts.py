@@ -60,7 +60,7 @@ def left_with(hands: Hands) -> Any:
     hands.place(place, "shift")
     assert hands.running.leave() == 0
     path = hands.running.folder / "copied.yaml"
-    path.write_text(hands.running.process.stderr.read())
+    path.write_text(hands.running.process.stderr.read(), "utf-8")
     return load_config(str(path))
 
 

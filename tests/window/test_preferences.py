@@ -35,7 +35,7 @@ def test_scale_hud_and_size_are_kept(start: Callable[..., Any], tmp_path: Path) 
 
 def test_what_the_command_line_says_wins_and_is_no_preference(start: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "preferences.yaml"
-    file.write_text("size: [500, 400]\ntheme: light\n")
+    file.write_text("size: [500, 400]\ntheme: light\n", "utf-8")
     program = start(CROWD_DEMO_PREFERENCES=str(file))
     program.until(program.shows_the_crowd)
     assert pygame.image.load(program.picture()).get_size() == (640, 360)
@@ -46,8 +46,8 @@ def test_what_the_command_line_says_wins_and_is_no_preference(start: Callable[..
 
 def test_a_broken_file_is_told_and_kept(start: Callable[..., Any], tmp_path: Path) -> None:
     file = tmp_path / "preferences.yaml"
-    file.write_text("scale: huge\n")
+    file.write_text("scale: huge\n", "utf-8")
     program = start(CROWD_DEMO_PREFERENCES=str(file))
     program.until(program.shows_the_crowd)
     program.press("ctrl+equal")
-    assert program.leave() == 0 and file.read_text() == "scale: huge\n"
+    assert program.leave() == 0 and file.read_text("utf-8") == "scale: huge\n"

@@ -12,6 +12,7 @@ import numpy as np
 import pygame
 import pytest
 
+from crowd_demo.app.recording.format import read_recording
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.inks import ORANGE
 
@@ -49,6 +50,18 @@ def test_esc_asks_once_and_any_other_key_goes_on(running: Any) -> None:
     assert running.process.poll() is None
     running.press("F1", "Escape", "Escape", "Return")
     assert running.process.wait(120) == 0
+
+
+def test_a_lost_display_costs_a_line_that_says_where_the_whole_recording_is(
+        start: Callable[..., Any], server: Any, tmp_path: Path) -> None:
+    running = start("--record", "a.replay")
+    running.until(running.shows_the_crowd)
+    server[1].kill()
+    assert running.process.wait(120) == 3
+    said = [line for line in running.process.stderr.read().splitlines() if "compiling" not in line]
+    assert said == [f"crowd-demo: the display was lost; the run is recorded in {tmp_path / 'a.replay'}",
+                    "crowd-demo: left without a display: not written: --report report.json"]
+    assert read_recording(tmp_path / "a.replay").ended
 
 
 def test_a_screenshot_is_what_the_window_shows(running: Any) -> None:

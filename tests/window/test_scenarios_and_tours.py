@@ -33,10 +33,10 @@ steps:
 @pytest.fixture(autouse=True)
 def files(tmp_path: Path) -> None:
     (tmp_path / "configs").mkdir()
-    (tmp_path / "configs" / "birds.yaml").write_text(BIRDS)
-    (tmp_path / "configs" / "bad.yaml").write_text("agents: many\n")
+    (tmp_path / "configs" / "birds.yaml").write_text(BIRDS, "utf-8")
+    (tmp_path / "configs" / "bad.yaml").write_text("agents: many\n", "utf-8")
     (tmp_path / "tours").mkdir()
-    (tmp_path / "tours" / "mine.yaml").write_text(TOUR)
+    (tmp_path / "tours" / "mine.yaml").write_text(TOUR, "utf-8")
 
 
 def pixels(path: Path) -> Any:

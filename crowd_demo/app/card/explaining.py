@@ -12,7 +12,7 @@ import numpy as np
 
 from crowd_demo.app.card.effect import Stretch, count
 from crowd_demo.app.card.proving import is_drawn
-from crowd_demo.measure.counters import counters_of
+from crowd_demo.measure.comparison import counters_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Count
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings

@@ -10,10 +10,8 @@ import numpy as np
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.before_after import Times
-from crowd_demo.measure.proof.answers import Answers
-from crowd_demo.measure.proof.finding import Finding, Proof, Values
-from crowd_demo.measure.proof.pictures import Pictures, View
-from crowd_demo.measure.proof.twins import Twins
+from crowd_demo.measure.proof import DrawnView, Finding, Pictures, ProofInParts, Replicas, Values
+from crowd_demo.measure.proof_of_answers import Answers
 from crowd_demo.profile import Profile
 from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.kinds import EXACT, Kind, kind_of_all, strongest
@@ -61,7 +59,7 @@ class Proving:
         self._before_ms = float(np.median(whole(before))) if len(whole(before)) else np.inf
         self._findings: Iterator[Finding] | None = None
 
-    def advance(self, sim: Simulation, view: View | None) -> bool:
+    def advance(self, sim: Simulation, view: DrawnView | None) -> bool:
         """Do the next part, and return whether there was one."""
         if self._findings is None and (proof := self._chosen(sim, view)):
             self._findings = findings(proof)
@@ -79,7 +77,7 @@ class Proving:
             self.finding = Finding("running", f"not compared: {why}")
         self._findings = NOTHING
 
-    def _chosen(self, sim: Simulation, view: View | None) -> Proof | None:
+    def _chosen(self, sim: Simulation, view: DrawnView | None) -> ProofInParts | None:
         """The proof, or None as long as it is not known how long a step takes now."""
         old, new = self._switched
         if self._drawn:
@@ -87,7 +85,7 @@ class Proving:
         if not (step_ms := self._step_ms(sim.profile)):
             return None
         long = max(step_ms, self._before_ms) > FRAME_MS or sim.agents.count * 4 * len(sim.agents.names) > MOST_BYTES
-        return (Answers if long else Twins)(sim, old, new, self._exact)
+        return (Answers if long else Replicas)(sim, old, new, self._exact)
 
     def _step_ms(self, profile: Profile) -> float | None:
         """Milliseconds of the shortest step since the switch; the first ones also make memory, or a whole tree."""
@@ -96,7 +94,7 @@ class Proving:
         return float(steps_ms.min()) if len(steps_ms) >= FEW_STEPS or steps_ms.sum() > ENOUGH_MS else None
 
 
-def findings(proof: Proof) -> Iterator[Finding]:
+def findings(proof: ProofInParts) -> Iterator[Finding]:
     """What is known after each part."""
     for _ in proof.parts():
         yield proof.finding

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crowd_demo.app.card.effect import PROOF, Stretch, SwitchTimes
 from crowd_demo.app.card.explaining import counted, explaining
 from crowd_demo.app.card.proving import Proving, Switched, is_drawn
-from crowd_demo.measure.proof.pictures import View
+from crowd_demo.measure.proof import DrawnView
 from crowd_demo.profile import Profile
 from crowd_demo.registry.kinds import EXACT
 from crowd_demo.registry.techniques import BY_PATH, hud_word
@@ -39,7 +39,7 @@ class Moment(NamedTuple):
     """The program at the end of a frame's computation."""
 
     sim: Simulation
-    view: View | None = None
+    view: DrawnView | None = None
     view_key: object = None  # differs from the one of the frame before if the view, and so the times of a picture, changed
     paused: bool = False
     hidden: bool = False  # does nobody see cards?

@@ -19,8 +19,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
+from crowd_demo.app.process.child import lines_of, standard_lines
 from crowd_demo.app.process.heap import importing
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
@@ -39,16 +40,19 @@ DONE, MORE = "done", "more"
 Tell = Callable[[str], None]
 
 
-def main() -> None:
-    if sys.argv[1] == FORKS:
-        fork_when_told(socket.socket(fileno=sys.stdin.fileno()))
-    lines = lines_of(sys.stdin)
+def main(work: str) -> None:
+    """Compile what standard input says; or, if the work is FORKS, make copies that do."""
+    if sys.platform == "linux" and work == FORKS:
+        fork_when_told(socket.socket(fileno=0))
+    lines, answers = standard_lines()
     ahead = ahead_of(lines.get())
-    COMPILE[sys.argv[1]](ahead, lines, lambda line: print(line, flush=True))
+    COMPILE[work](ahead, lines, lambda line: print(line, file=answers, flush=True))
 
 
 def fork_when_told(orders: socket.socket) -> None:
     """Read a configuration; then each letter comes with a socket to a process that compiles that."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
     with orders.makefile("rb", buffering=0) as stream:
         config = stream.readline().decode()
@@ -71,6 +75,8 @@ def fork_when_told(orders: socket.socket) -> None:
 @contextmanager
 def ending_with(orders: socket.socket) -> Iterator[None]:
     """Exit in the middle of it when the other end is closed. Its thread has ended afterwards, before copies are made."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     done = threading.Event()
 
     def watch() -> None:
@@ -91,14 +97,16 @@ def ending_with(orders: socket.socket) -> Iterator[None]:
 
 def count_the_ended() -> None:
     """Take leave of copies that have ended, so that their CPU time counts as this process's."""
+    if sys.platform != "linux":
+        raise NotImplementedError
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
-    answers = program.makefile("w")
-    COMPILE[letter](ahead, lines_of(program.makefile()), lambda line: print(line, file=answers, flush=True))
+    answers = program.makefile("w", encoding="utf-8")
+    COMPILE[letter](ahead, lines_of(program.makefile(encoding="utf-8")), lambda line: print(line, file=answers, flush=True))
 
 
 def ahead_of(config: str) -> Ahead:
@@ -109,20 +117,6 @@ def ahead_of(config: str) -> Ahead:
 
         make_compiler_ready()
     return Ahead(Config.model_validate_json(config))
-
-
-def lines_of(stream: TextIO) -> SimpleQueue[str]:
-    """What the program says. When it says no more, exit in the middle of anything."""
-    lines: SimpleQueue[str] = SimpleQueue()
-
-    def read() -> None:
-        with suppress(OSError):
-            for line in stream:
-                lines.put(line.rstrip("\n"))
-        os._exit(0)
-
-    threading.Thread(target=read, daemon=True).start()
-    return lines
 
 
 def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
@@ -182,11 +176,9 @@ def all_choices(options: Optimizations) -> Iterator[Optimizations]:
 
 def be_idle() -> None:
     """Run only when no other process wants the core."""
-    with suppress(OSError, AttributeError):
-        os.nice(19)
-    with suppress(OSError, AttributeError):
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
-if __name__ == "__main__":
-    main()
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.nice(19)
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -192,6 +192,8 @@ class Compilers:
                 elif helper in self._helpers:
                     self._helpers.remove(helper)
                 self._changed.notify_all()
+            if not done:
+                helper.close()
 
     def _for(self, helper: Helper) -> tuple[str, Optimizations] | None:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""

@@ -16,16 +16,18 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from io import StringIO
 from typing import IO, Any
 
+from crowd_demo.app.compiling import compile_process
 from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
+from crowd_demo.app.process import child
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 
-COMMAND = [sys.executable, "-m", "crowd_demo.app.compiling.compile_process"]
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
-OWN_GROUP: dict[str, Any] = {} if os.name == "nt" else {"process_group": 0}  # so that copies can be given a niceness, too
+OWN_GROUP: dict[str, Any] = {} if sys.platform == "win32" else {"process_group": 0}  # so copies can be given a niceness, too
 
 
 class Conversation:
@@ -42,8 +44,13 @@ class Conversation:
         return ""
 
 
+def nobody() -> Conversation:
+    """In place of a process that cannot be started: it never answers."""
+    return Conversation(StringIO(), StringIO(), lambda: None)
+
+
 class Source:
-    """Starts processes that compile kernels of a configuration.
+    """Starts processes that compile kernels of a configuration. One that cannot be started is taken for one that has ended.
 
     Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
@@ -53,7 +60,10 @@ class Source:
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, work: str) -> Conversation:
-        process = self._run(work, subprocess.PIPE, subprocess.PIPE)
+        try:
+            process = self._run(work, subprocess.PIPE, subprocess.PIPE)
+        except OSError:
+            return nobody()
         assert process.stdin and process.stdout
         talk = Conversation(process.stdout, process.stdin, lambda: end(process))
         with suppress(OSError):
@@ -74,26 +84,35 @@ class Source:
         """Start no more."""
 
     def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
-        process = subprocess.Popen([*COMMAND, work], stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL, text=True,
-                                   creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0), **OWN_GROUP)
+        process = child.start(compile_process.__name__, work, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
+                              **OWN_GROUP)
         self._processes.append(process)
         set_niceness(process, self._niceness)
         return process
 
 
 class ForkingSource(Source):
-    """Starts one process, which then makes copies of itself."""
+    """Starts one process, which then makes copies of itself. Raises OSError if it cannot be started."""
 
     def __init__(self, config: Config, niceness: int = 0) -> None:
         super().__init__(config, niceness)
         self._orders, its_end = socket.socketpair()
-        with its_end:
-            self.process = self._run(FORKS, its_end.fileno(), subprocess.DEVNULL)
+        try:
+            with its_end:
+                self.process = self._run(FORKS, its_end.fileno(), subprocess.DEVNULL)
+        except OSError:
+            self._orders.close()
+            raise
         with suppress(OSError):
             self._orders.sendall(f"{self._config}\n".encode())
 
     def start(self, work: str) -> Conversation:
-        mine, its_end = socket.socketpair()
+        if sys.platform != "linux":
+            raise NotImplementedError
+        try:
+            mine, its_end = socket.socketpair()
+        except OSError:
+            return nobody()
         with its_end, suppress(OSError):
             socket.send_fds(self._orders, [work.encode()], [its_end.fileno()])
 
@@ -102,7 +121,7 @@ class ForkingSource(Source):
                 mine.shutdown(socket.SHUT_RDWR)  # also for a thread that waits for an answer
             mine.close()
 
-        return Conversation(mine.makefile(), mine.makefile("w"), hang_up)
+        return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
 
     def wait(self) -> None:
         talk = self.start(AS_TOLD)
@@ -116,8 +135,9 @@ class ForkingSource(Source):
 
 def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
     """Of the process and its copies, where the system can."""
-    with suppress(OSError, AttributeError):  # AttributeError: not on Windows
-        os.setpriority(os.PRIO_PGRP, process.pid, niceness)
+    if sys.platform != "win32":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PGRP, process.pid, niceness)
 
 
 def end(process: subprocess.Popen[str]) -> None:
@@ -141,7 +161,10 @@ def take_leave(process: subprocess.Popen[str]) -> None:
 
 
 def source_of(config: Config, niceness: int = 0) -> Source:
-    return (ForkingSource if CAN_FORK else Source)(config, niceness)
+    if CAN_FORK:
+        with suppress(OSError):
+            return ForkingSource(config, niceness)
+    return Source(config, niceness)
 
 
 class Helper:

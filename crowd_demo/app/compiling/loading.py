@@ -21,7 +21,7 @@ from crowd_demo.app.process.heap import importing
 from crowd_demo.app.process.progress_line import ProgressLine
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.window import screen
-from crowd_demo.compute.cache_folder import is_first_start
+from crowd_demo.compute.cache import is_first_start
 from crowd_demo.config.keys import key_text
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
@@ -54,6 +54,7 @@ class Progress:
 
     def __init__(self) -> None:
         self.text, self.done, self.total = "starting", 0, 0
+        self._lasts = True
         self._since = time.monotonic()  # the last kernel was done
 
     def say(self, text: str) -> None:
@@ -61,6 +62,9 @@ class Progress:
         self.text, self.done, self.total = text, 0, 0
 
     def compiling(self, kernel: str, done: int, total: int) -> None:
+        from crowd_demo.compute.cache import lasts  # once the compiler is there
+
+        self._lasts = lasts()
         if done != self.done or not self.total:
             self._since = time.monotonic()
         self.text, self.done, self.total = f"compiling {kernel}", done, total
@@ -75,7 +79,8 @@ class Progress:
     def __str__(self) -> str:
         if not self.total:
             return self.text
-        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}, for this and later starts)"
+        until_when = ", for this and later starts" if self._lasts else ""
+        return f"{self.text} ({min(self.done + 1, self.total)} of {self.total}{until_when})"
 
 
 class Loaded(NamedTuple):

@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import Compilers, helpers_that_fit
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
-from crowd_demo.app.compiling.switching import SWITCH_S, lower_priority
-from crowd_demo.app.process.worker import Worker, carry_out
+from crowd_demo.app.compiling.switching import SWITCH_S
+from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
 from crowd_demo.compute.jit import is_on_disk
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
@@ -55,8 +55,8 @@ class Opening:
 
     @property
     def busy(self) -> bool:
-        """Is the thread alive, which may be inside the compiler?"""
-        return self._thread.is_alive()
+        """Is the thread at work, so that it may be inside the compiler?"""
+        return not self._result.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Give up as soon as possible, and wait for that at most so long."""

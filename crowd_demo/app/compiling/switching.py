@@ -7,19 +7,16 @@ pending. It shares its lock with the frames, so it compiles only where there are
 from __future__ import annotations
 
 import math
-import os
-import sys
 import threading
-from contextlib import suppress
 
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit
 from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.app.compiling.loading import eager_threads
+from crowd_demo.app.process.worker import lower_priority
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
-NICENESS = 15  # of the compiling thread, on systems where a thread has a niceness
 HELPERS = 2  # at most: what a value needs is rarely more than a few kernels
 SWITCH_S = 0.00005  # the longest that a frame waits for the compiling thread, which happens some forty times a frame
 
@@ -137,10 +134,3 @@ class Switcher:
 
     def _tell(self, kernel: str, done: int, total: int) -> None:
         self.text = f"compiling {kernel}"
-
-
-def lower_priority() -> None:
-    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

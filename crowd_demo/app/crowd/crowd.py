@@ -15,6 +15,7 @@ from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.replay import Player
 from crowd_demo.app.recording.rewind import Rewind
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.config.memory import AGENT, shortage
 from crowd_demo.config.model import MOST_AGENTS, Config
 from crowd_demo.render.hud.status import Past
 from crowd_demo.render.scene import Scene
@@ -83,7 +84,7 @@ class Crowd:
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
         self.changes.append(self._restart)
-        self._notices.add("started again")
+        self._notices.add("started again", "restart")
 
     # --- in the worker's thread, between two steps -------------------------------------------------------------------
 
@@ -103,6 +104,7 @@ class Crowd:
         try:
             self.rewind.timeline.apply(action)
         except ValueError as error:
+            self.agents_asked = self.sim.agents.count
             self._notices.add(str(error))
             return
         if self.recording:
@@ -142,6 +144,9 @@ class Crowd:
             self._notices.add(f"a new future: {(left - self.sim.tick) * self.sim.dt:.1f} s dropped", "rewind")
 
     def _restart(self) -> None:
+        if short := shortage(self.agents_asked * AGENT):
+            self._notices.add(f"a new crowd beside the present one: {short}", "restart")
+            return
         again = {"agents": self.agents_asked, "optimizations": self.sim.optimizations}
         self.go_on_with(Simulation(self.config.model_copy(update=again)), self.sim.tick)
 

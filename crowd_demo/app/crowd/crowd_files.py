@@ -9,12 +9,13 @@ from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
-from crowd_demo.app.recording.saves import SUFFIX, Saver, newest, read_save
+from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
 from crowd_demo.app.screen.notices import Notices
+from crowd_demo.registry.texts import error_line
 from crowd_demo.render.camera import Camera
-from crowd_demo.sim.save_format import SaveError, check
+from crowd_demo.sim.save_format import SaveError
 from crowd_demo.sim.simulation import Simulation
-from crowd_demo.sim.snapshot import Snapshot, differences, same_world
+from crowd_demo.sim.snapshot import differences, same_world
 
 RECORDING_SUFFIX = ".replay"
 
@@ -26,6 +27,7 @@ class CrowdFiles:
         self.broken: Recording | None = None
         self._crowd, self._techniques, self._camera, self._notices = crowd, techniques, camera, notices
         self._saver = Saver()
+        self._ended: list[Recording] = []  # recordings of which not all is written
 
     @property
     def actions(self) -> KeyActions:
@@ -46,20 +48,26 @@ class CrowdFiles:
         self._crowd.changes.append(self._toggle_recording)
 
     def news(self) -> None:
-        """Tell what was saved meanwhile, and what could not be."""
+        """Tell what was saved and recorded meanwhile, and what could not be."""
         self._part_from_broken()
+        for recording in [each for each in self._ended if each.is_written]:
+            self._ended.remove(recording)
+            self._tell_recorded(recording)
         for line in self._saver.finished():
             self._notices.add(line)
 
     def finish(self, timeout_s: float) -> None:
-        """End the recording, and wait at most so long for what is being saved."""
+        """End the recording and wait until it is written, and at most so long for what is being saved."""
         self.close_recording()
+        for recording in self._ended:
+            recording.wait()
         self._saver.wait(timeout_s)
+        self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
         """Go on after those of another crowd, whose recording ends."""
         left.close_recording()
-        self._saver, self.broken = left._saver, left.broken
+        self._saver, self._ended, self.broken = left._saver, left._ended, left.broken
 
     # --- recordings --------------------------------------------------------------------------------------------------
 
@@ -69,19 +77,17 @@ class CrowdFiles:
         self._crowd.recording = Recording(path, self._crowd.sim)
 
     def close_recording(self) -> None:
-        """End the recording, if there is one, and say so."""
-        self._end_recording()
-        self._part_from_broken()
-        if self._crowd.recording:
-            self._notices.add(f"recorded {self._crowd.recording.path}", "record")
+        """End the recording, if there is one; `news` tells when it is written."""
+        recording = self._end_recording()
+        if recording:
+            self._ended.append(recording)
         self._crowd.recording = None
 
-    def crashed(self, error: Exception) -> None:
+    def crashed(self, error: BaseException) -> None:
         """End the recording with the step that crashed, and let the error name it."""
-        if self._crowd.recording:
-            what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-            self._end_recording(crash=what)
-            error.add_note(f"crowd-demo replay {self._crowd.recording.path} leads there again")
+        if recording := self._end_recording(crash=error_line(error)[:200]):
+            recording.wait()
+            error.add_note(f"crowd-demo replay {recording.path} leads there again")
 
     def _toggle_recording(self) -> None:
         try:
@@ -94,18 +100,28 @@ class CrowdFiles:
         except OSError as error:
             self._notices.add(f"cannot record: {error.strerror or error}", "record")
 
-    def _end_recording(self, crash: str = "") -> None:
-        """End it at the present tick, which may be in the past."""
-        if self._crowd.recording:
+    def _end_recording(self, crash: str = "") -> Recording | None:
+        """End it at the present tick, which may be in the past; return it."""
+        recording = self._crowd.recording
+        if recording:
             self._crowd.begin_new_future()
-            self._crowd.recording.close(self._crowd.sim, crash)
+            recording.end(self._crowd.sim, crash)
+        return recording
 
     def _part_from_broken(self) -> None:
         """Tell that a recording could not be written, and go on without it."""
         recording = self._crowd.recording
         if recording and recording.error:
-            self._notices.add(f"the recording ends: {recording.error.strerror}", "record")
-            self._crowd.recording, self.broken = None, recording
+            self._tell_recorded(recording)
+            self._crowd.recording = None
+
+    def _tell_recorded(self, recording: Recording) -> None:
+        """Tell that it was recorded, or that it could not be."""
+        if recording.error:
+            self._notices.add(f"the recording ends: {recording.error}", "record")
+            self.broken = recording
+        else:
+            self._notices.add(f"recorded {recording.path}", "record")
 
     # --- saves -------------------------------------------------------------------------------------------------------
 
@@ -122,19 +138,18 @@ class CrowdFiles:
             if not path:
                 self._notices.add(f"there is no *{SUFFIX} file in {Path.cwd()}", "load")
                 return
-            self._load(read_save(path))
+            self._load(Save(path, read_save(path)))
             self._notices.add(f"loaded {path}", "load")
         except (SaveError, OSError) as error:
             self._notices.add(str(error), "load")
 
-    def _load(self, snapshot: Snapshot) -> None:
+    def _load(self, saved: Save) -> None:
         """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
-        crowd = self._crowd
-        if not same_world(crowd.config, snapshot.config):
-            raise SaveError("it was saved in another world: crowd-demo --load opens it")
+        crowd, config = self._crowd, saved.snapshot.config
+        if not same_world(crowd.config, config):
+            raise SaveError(f"{saved.path}: was saved in another world; crowd-demo --load opens it")
         left = crowd.sim.tick
-        sim = Simulation(snapshot.config) if differences(crowd.sim.config, snapshot.config) else crowd.sim
-        check(snapshot, sim)
-        sim.restore(snapshot)
+        sim = Simulation(config) if differences(crowd.sim.config, config) else crowd.sim
+        saved.restore(sim)
         crowd.go_on_with(sim, left)
         crowd.agents_asked = sim.agents.count

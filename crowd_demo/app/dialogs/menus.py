@@ -11,7 +11,8 @@ from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.actions import KeyAction, KeyActions
 from crowd_demo.app.screen.looks import HudLooks
 from crowd_demo.app.seeing.overlays import Overlays
-from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS, key_text
+from crowd_demo.config.keys import key_text
+from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.colours import COLOURS
 from crowd_demo.registry.entries import OverlayEntry, Technique, Value
 from crowd_demo.registry.kinds import kind_of

@@ -5,31 +5,16 @@ Esc stops an experiment and keeps the results so far; once it is over, Esc close
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from crowd_demo.app.experiments.slices import Running
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report
-from crowd_demo.measure.ablation import Ablation
+from crowd_demo.measure.ablation import Ablation, Measurement
 from crowd_demo.measure.experiment import Experiment
 from crowd_demo.measure.largest import Largest
-from crowd_demo.measure.measurement import Measurement
-from crowd_demo.measure.record import ablation_json, largest_json, measurement_json
-from crowd_demo.measure.tables import (
-    LARGEST_NOTE,
-    Table,
-    ablation_notes,
-    ablation_table,
-    bounds,
-    largest_table,
-    left_out,
-    line_of,
-    measured_pairs,
-    measurement_notes,
-    measurement_table,
-)
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour, Target
@@ -58,19 +43,14 @@ class ExperimentDialog(Generic[Kind]):
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
-    def table(self, experiment: Kind) -> Table:
-        raise NotImplementedError
-
     def colours(self, experiment: Kind) -> Sequence[Colour]:
         """One for each row."""
         raise NotImplementedError
 
     def notes(self, experiment: Kind) -> Sequence[str]:
         """Lines under the table once it is over."""
-        raise NotImplementedError
-
-    def record(self, experiment: Kind) -> Mapping[str, object]:
-        raise NotImplementedError
+        lines = [line for paragraph in experiment.notes() for line in paragraph.splitlines()]
+        return lines if experiment.done else ["stopped before the end", *lines]
 
     def view(self) -> TableView:
         progress, over = self.running.progress, self.running.over
@@ -78,7 +58,7 @@ class ExperimentDialog(Generic[Kind]):
         rows: list[list[Cell]] = []
         notes = [progress.text, STILL]
         if self.experiment:
-            table = self.table(self.experiment)
+            table = self.experiment.table()
             columns = table.columns
             rows = [[Cell(text, colour) for text in row]
                     for row, colour in zip(table.rows, self.colours(self.experiment), strict=False)]
@@ -115,7 +95,7 @@ class ExperimentDialog(Generic[Kind]):
             return
         path = free_name(Path(), ".json")
         try:
-            write_report(self.record(self.experiment), path)
+            write_report(self.experiment.record(), path)
             self._tell(f"saved {path}", "experiment")
         except OSError as error:
             self._tell(f"cannot save {path}: {error.strerror or error}", "experiment")
@@ -144,22 +124,13 @@ class MeasurementDialog(ExperimentDialog[Measurement]):
             path, line, self._line = self.experiment.path, self._line, ""
             self._tell(f"{BY_PATH[path].label.strip()}, {line}", path)
 
-    def table(self, experiment: Measurement) -> Table:
-        return measurement_table(experiment)
-
     def colours(self, experiment: Measurement) -> Sequence[Colour]:
-        return [colour_of(pair) for pair in measured_pairs(experiment).values()]
-
-    def notes(self, experiment: Measurement) -> Sequence[str]:
-        return measurement_notes(experiment)
-
-    def record(self, experiment: Measurement) -> Mapping[str, object]:
-        return measurement_json(experiment)
+        return [colour_of(pair) for pair in experiment.pairs().values()]
 
     def ended(self) -> None:
         super().ended()
         if self.experiment and self.experiment.found:
-            self._line = line_of(self.experiment.value, self.experiment.other, self.experiment.found)
+            self._line = self.experiment.found.line(self.experiment.value, self.experiment.other)
             self._keep(self.experiment.path, self._line)
 
 
@@ -172,22 +143,13 @@ class AblationDialog(ExperimentDialog[Ablation]):
         super().__init__(make, tell, repeat)
         self._keep = keep
 
-    def table(self, experiment: Ablation) -> Table:
-        return ablation_table(experiment)
-
     def colours(self, experiment: Ablation) -> Sequence[Colour]:
         return [BAD if row.found.crowd == "DIFFERS" else colour_of(row.found.frame) for row in experiment.rows]
-
-    def notes(self, experiment: Ablation) -> Sequence[str]:
-        return [*["stopped before the end"] * (not experiment.done), *ablation_notes(experiment), *left_out(experiment)]
-
-    def record(self, experiment: Ablation) -> Mapping[str, object]:
-        return ablation_json(experiment)
 
     def ended(self) -> None:
         super().ended()
         for row in self.experiment.rows if self.experiment else ():
-            self._keep(row.technique.path, line_of(row.value, row.off, row.found))
+            self._keep(row.technique.path, row.found.line(row.value, row.off))
 
 
 class LargestDialog(ExperimentDialog[Largest]):
@@ -195,17 +157,8 @@ class LargestDialog(ExperimentDialog[Largest]):
 
     title = "The largest crowd at 60 frames a second here"
 
-    def table(self, experiment: Largest) -> Table:
-        return largest_table(experiment)
-
     def colours(self, experiment: Largest) -> Sequence[Colour]:
         return [TEXT] * len(experiment.answers)
-
-    def notes(self, experiment: Largest) -> Sequence[str]:
-        return [*["stopped before the end"] * (not experiment.done), LARGEST_NOTE, *bounds(experiment)]
-
-    def record(self, experiment: Largest) -> Mapping[str, object]:
-        return largest_json(experiment)
 
 
 def colour_of(pair: Pair) -> Colour:

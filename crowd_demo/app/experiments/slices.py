@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.app.process.worker import Worker
-from crowd_demo.measure.experiment import Experiment, Progress
+from crowd_demo.measure.experiment import InSlices, Progress
 
 SLICES_S = 0.1  # how long slices run before the window is drawn again
 
@@ -21,7 +21,7 @@ SLICES_S = 0.1  # how long slices run before the window is drawn again
 class Running:
     """The slices of an experiment; `make` is called in the worker's thread, where the crowd can be read."""
 
-    def __init__(self, make: Callable[[], Experiment]) -> None:
+    def __init__(self, make: Callable[[], InSlices]) -> None:
         self.progress = Progress("starting", 0.0)
         self.over = False
         self.refused = ""  # why it cannot be done
@@ -45,7 +45,7 @@ class Running:
             job, self._job = self._job, None
             self.over = self.over or not job.result()
 
-    def _all(self, make: Callable[[], Experiment]) -> Iterator[Progress]:
+    def _all(self, make: Callable[[], InSlices]) -> Iterator[Progress]:
         yield self.progress
         yield from make().run()
 

@@ -1,8 +1,8 @@
 """Files that the program writes: completely or not at all, and never in the place of a device or a link.
 
-A new or regular file is replaced by a whole one, where the path's links lead. What exists and is something else, such as a
-FIFO or `/dev/null`, is written straight into; so is an open descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a
-shell makes of `>(...)`, whatever it leads to.
+A new or regular file is replaced by a whole one, where the path's links lead; what a killed process has left there of one is
+removed a day later. What exists and is something else, such as a FIFO or `/dev/null`, is written straight into; so is an open
+descriptor, such as `/dev/stdout` or the `/dev/fd/63` that a shell makes of `>(...)`, whatever it leads to.
 """
 
 from __future__ import annotations
@@ -11,23 +11,29 @@ import errno
 import os
 import re
 import stat
+import sys
 import tempfile
+import time
+from collections.abc import Collection, Iterable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
 DESCRIPTORS = Path("/dev/fd")
 MOST_LINKS = 40
+UNFINISHED = ".crowd-demo-"  # a file is written under such a name, and gets its own once it is whole
+LEFT_S = 86_400.0  # so old, an unfinished file was left by a process that was killed
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file. Raises OSError. Waits for the reader of a FIFO."""
+def write_file(path: Path, *parts: bytes | memoryview) -> None:
+    """Write a file, one part behind the other. Raises OSError. Waits for the reader of a FIFO."""
     number = _descriptor(path)
     if number is not None:
-        _write_into(os.dup(number), content)
+        _write_into(os.dup(number), parts)
     elif is_special(path):
-        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), content)
+        _write_into(os.open(path, os.O_WRONLY | getattr(os, "O_NOCTTY", 0)), parts)
     else:
-        _replace(_end_of_links(path), content)
+        _replace(_end_of_links(path), parts)
 
 
 def why_unwritable(path: Path) -> str | None:
@@ -51,10 +57,10 @@ def why_unwritable(path: Path) -> str | None:
         return f"{path if len(str(path)) < 200 else 'the file'} cannot be written: {error.strerror}"
 
 
-def free_name(folder: Path, suffix: str) -> Path:
+def free_name(folder: Path, suffix: str, taken: Collection[Path] = ()) -> Path:
     """crowd-0001, or the first number after it that is not taken, not even by a link that leads nowhere."""
     names = (folder / f"crowd-{number:04}{suffix}" for number in count(1))
-    return next(path for path in names if not os.path.lexists(path))
+    return next(path for path in names if path not in taken and not os.path.lexists(path))
 
 
 def is_special(path: Path) -> bool:
@@ -67,6 +73,8 @@ def is_special(path: Path) -> bool:
 
 def _descriptor(path: Path) -> int | None:
     """The number of this process's descriptor that the path names, itself or by links."""
+    if sys.platform == "win32":
+        return None
     for _ in range(MOST_LINKS):
         if re.fullmatch("[0-9]{1,9}", path.name) and path.parent.resolve() == DESCRIPTORS.resolve():
             return int(path.name)
@@ -78,7 +86,9 @@ def _descriptor(path: Path) -> int | None:
 
 def _takes_writing(number: int) -> bool:
     """Raises OSError if there is no such descriptor."""
-    import fcntl  # there are no paths of descriptors where there is no such module
+    if sys.platform == "win32":
+        return False
+    import fcntl
 
     return fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
 
@@ -87,22 +97,33 @@ def _end_of_links(path: Path) -> Path:
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
-def _write_into(descriptor: int, content: bytes) -> None:
+def _write_into(descriptor: int, parts: Iterable[bytes | memoryview]) -> None:
     with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
+        file.writelines(parts)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def _replace(path: Path, parts: Iterable[bytes | memoryview]) -> None:
     """Write it so that it is complete or as it was before; an older file's permissions are kept."""
     mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~_umask()
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".crowd-demo-")
+    remove_unfinished(path.parent)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=UNFINISHED)
     try:
-        _write_into(descriptor, content)
+        _write_into(descriptor, parts)
         Path(name).chmod(mode)
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink()
         raise
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what this user's killed processes have left in a folder a day ago or longer."""
+    for path in folder.glob(f"{UNFINISHED}????????"):
+        with suppress(OSError):
+            found = path.lstat()
+            is_own = found.st_uid == os.getuid() if hasattr(os, "getuid") else True
+            if is_own and stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > LEFT_S:
+                path.unlink()
 
 
 def _umask() -> int:

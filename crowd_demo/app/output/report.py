@@ -6,7 +6,7 @@ Times are milliseconds, over all frames but the first `warmup_frames`. A value t
 from __future__ import annotations
 
 import json
-import os
+import mmap
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.app.output.files import write_file
 from crowd_demo.app.process.streams import STDOUT
 from crowd_demo.compute.arrays import Floats
-from crowd_demo.measure.machine import machine, versions
+from crowd_demo.measure.record import machine, versions
 from crowd_demo.profile import OTHER, other_ms
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ def rounded(value: SupportsFloat) -> float:
 def memory_mb() -> dict[str, float | None]:
     """Resident memory of this process: now, and the most so far."""
     current = peak = None
-    with suppress(OSError, ValueError, AttributeError):
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        current = round(pages * os.sysconf("SC_PAGE_SIZE") / MB, 1)
-    with suppress(ImportError):  # there is no such module on Windows
+    with suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
+        current = round(pages * mmap.PAGESIZE / MB, 1)
+    if sys.platform != "win32":
         import resource
 
         unit = 1 if sys.platform == "darwin" else 1024

@@ -8,9 +8,10 @@ import sys
 import time
 from typing import Self
 
+from crowd_demo.app.process.streams import ERASE
+
 REDRAW_EVERY_S = 0.1  # at most, on a terminal
 SAY_EVERY_S = 5.0  # elsewhere, unless another time is asked for
-ERASE = "\r\x1b[K"
 
 
 class ProgressLine:

@@ -1,4 +1,6 @@
-"""Standard output and error as the program wants them: open, and with errors that can be told from those of other files."""
+"""Standard output and error as the program wants them: open, without control characters of others, and with errors that can
+be told from those of other files.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +11,32 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO, cast
 
+from crowd_demo.registry.texts import printable
+
 STDOUT = Path("-")  # the name of a file that stands for standard output
+ERASE = "\r\x1b[K"  # erases the line of a terminal
 
 
 class OutputError(OSError):
     """Standard output cannot be written."""
+
+
+class Printable:
+    """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        erase = ERASE * text.startswith(ERASE)
+        self._stream.write(erase + "\n".join(map(printable, text.removeprefix(ERASE).split("\n"))))
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 class Output:
@@ -22,7 +45,7 @@ class Output:
     The first error is raised again by `flush`: argparse goes on after one.
     """
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: Printable) -> None:
         self._stream = stream
         self._error: OSError | None = None
 
@@ -55,12 +78,12 @@ class Output:
 def standard_streams() -> Iterator[None]:
     """Within, standard output and error are open, whatever the caller has closed; and output raises OutputErrors."""
     _reopen()
-    before = sys.stdout
-    sys.stdout = cast(TextIO, Output(before))
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = cast(TextIO, Output(Printable(sys.stdout))), cast(TextIO, Printable(sys.stderr))
     try:
         yield
     finally:
-        sys.stdout = before
+        sys.stdout, sys.stderr = before
 
 
 def discard_output() -> None:
@@ -77,6 +100,6 @@ def _reopen() -> None:
         pass
     os.close(number)
     if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115  (it stays open)
+        sys.stdout = open(1, "w", closefd=False, encoding="utf-8")  # noqa: SIM115  (it stays open)
     if sys.stderr is None:
-        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115

@@ -1,17 +1,22 @@
 """The worker's thread: all kernels are called from it, so the window responds however long one takes.
 
 Numba's number of threads and OpenMP's pool of threads belong to the thread that calls kernels: another reason for only one.
+What takes long and runs no kernel is done by threads beside the frames, of a lower priority.
 """
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
+NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
 Result = TypeVar("Result")
 
 
@@ -48,3 +53,15 @@ def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
         future.set_exception(error)
     else:
         future.set_result(result)
+
+
+def beside_frames() -> ThreadPoolExecutor:
+    """A thread for one job after another, in the time that frames leave. No call of a job may keep Python's lock for long."""
+    return ThreadPoolExecutor(1, initializer=lower_priority)
+
+
+def lower_priority() -> None:
+    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

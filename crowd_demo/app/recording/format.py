@@ -7,24 +7,29 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+import io
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from crowd_demo.app.recording.saves import named, one_line
+from crowd_demo.app.recording.saves import named
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import ConfigError, Source
+from crowd_demo.config.memory import shortage
 from crowd_demo.config.model import Config
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, from_data
 from crowd_demo.sim.save_format import MOST_TICKS, SaveError
 from crowd_demo.sim.snapshot import Snapshot, same_world
 
 MAGIC, FORMAT = "crowd-demo recording", 1
 MOST_BYTES = 1 << 30
+LINE_BYTES, LOOK_EVERY = 1000, 1 << 16  # memory of a line, and lines from one look at how much there is to the next
 CHECKSUM_DIGITS = 16
+PIECE = 49_152  # bytes of a snapshot at a time: base64 keeps Python's lock for 0.1 ms, not for as long as a frame
 Tick = Annotated[int, Field(ge=0, lt=MOST_TICKS)]
 Hash = Annotated[str, Field(pattern="^([0-9a-f]{32})?$")]
 
@@ -59,7 +64,7 @@ class Act(_Line):
 
 
 class Reached(_Line):
-    """A tick was reached, with this state hash if there is one; after so many beginnings and rewinds."""
+    """A tick was reached, with this state hash before its actions if there is one; after so many beginnings and rewinds."""
 
     tick: Tick
     jump: Annotated[int, Field(ge=1)]
@@ -75,7 +80,7 @@ class WentBack(_Line):
 
 
 class End(_Line):
-    """The run ended, or crashed in the step from `tick`."""
+    """The run ended, with this state hash after the actions of its last tick; or it crashed in the step from there."""
 
     end: Literal[True] = True
     tick: Tick
@@ -90,7 +95,43 @@ _LINE: TypeAdapter[Line] = TypeAdapter(Line)
 
 def sealed_line(text: bytes) -> bytes:
     """Return the line of a text: its checksum, itself, and the line's end."""
-    return hashlib.blake2b(text, digest_size=CHECKSUM_DIGITS // 2).hexdigest().encode() + b" " + text + b"\n"
+    return _checksum((text,)) + b" " + text + b"\n"
+
+
+def snapshot_line(parts: Sequence[bytes | memoryview], left: int | None) -> Iterator[bytes]:
+    """Yield the line of a crowd that begins as it was saved in pieces, given the parts of its save file.
+
+    The checksum stands first, so base64 is made twice: to keep it would take more memory than the crowd.
+    """
+    before, after = Begin(snapshot="", left=left).model_dump_json(exclude_none=True).encode().split(b'""')
+
+    def text() -> Iterator[bytes]:
+        yield before + b'"'
+        yield from _base64(parts)
+        yield b'"' + after
+
+    yield _checksum(text()) + b" "
+    yield from text()
+    yield b"\n"
+
+
+def _checksum(pieces: Iterable[bytes]) -> bytes:
+    digest = hashlib.blake2b(digest_size=CHECKSUM_DIGITS // 2)
+    for piece in pieces:
+        digest.update(piece)
+    return digest.hexdigest().encode()
+
+
+def _base64(parts: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+    """Yield the base64 of the parts, one behind the other, in pieces."""
+    rest = b""
+    for part in parts:
+        for start in range(0, len(part), PIECE):
+            piece = rest + part[start:start + PIECE]
+            whole = len(piece) // 3 * 3
+            yield base64.b64encode(piece[:whole])
+            rest = piece[whole:]
+    yield base64.b64encode(rest)
 
 
 class RecordingError(ValueError):
@@ -104,8 +145,9 @@ class Part:
     start: Config | Snapshot
     map_digest: str | None = None  # of the map that the configuration names
     actions: list[tuple[int, Action]] = field(default_factory=list)
-    hashes: dict[int, str] = field(default_factory=dict)
+    hashes: dict[int, str] = field(default_factory=dict)  # by tick, before its actions
     end: int = 0  # the last tick that was reached for certain
+    last_hash: str = ""  # at `end`, after its actions; empty where the run went on, crashed, or was cut off
 
     @property
     def config(self) -> Config:
@@ -137,10 +179,19 @@ def read_recording(path: Path) -> Script:
     try:
         data = read_bounded(path, MOST_BYTES)
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
-        raise RecordingError(one_line(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")) from None
+        raise RecordingError(printable(f"{path}: cannot be read ({getattr(error, 'strerror', None) or error})")) from None
     if len(data) > MOST_BYTES:
         raise RecordingError(f"{path}: larger than {MOST_BYTES >> 20:,} MB")
-    return _Reader(path).script(data.split(b"\n")[:-1])
+    reader = _Reader(path)
+    try:
+        return reader.script(_lines(data))
+    except MemoryError:
+        raise reader.error("needs more memory than there is") from None
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    """The lines that have an end, one at a time: a list of empty ones would be eight times as long as the file."""
+    return (line[:-1] for line in io.BytesIO(data) if line.endswith(b"\n"))
 
 
 class _Reader:
@@ -150,26 +201,28 @@ class _Reader:
         self.path = path
         self.number = 1
 
-    def script(self, lines: Sequence[bytes]) -> Script:
-        self._check_header(lines)
+    def script(self, lines: Iterator[bytes]) -> Script:
+        self._check_header(next(lines, b""))
         jumps: list[list[Numbered]] = []  # a beginning or a rewind, and what followed
         end: End | None = None
-        for self.number, text in enumerate(lines[1:], 2):
+        for self.number, text in enumerate(lines, 2):
+            if self.number % LOOK_EVERY == 0 and (short := shortage(self.number * LINE_BYTES)):
+                raise self.error(short)
             line = self._line(text)
             if end:
-                raise self._error("there is a line after the end")
+                raise self.error("there is a line after the end")
             if isinstance(line, Begin | WentBack):
                 jumps.append([(self.number, line)])
                 continue
             if not jumps:
-                raise self._error("the recording does not begin with a crowd")
+                raise self.error("the recording does not begin with a crowd")
             if isinstance(line, Reached) and line.jump > len(jumps):
-                raise self._error(f"hash of jump {line.jump}, of which there are {len(jumps)}")
+                raise self.error(f"hash of jump {line.jump}, of which there are {len(jumps)}")
             jumps[line.jump - 1 if isinstance(line, Reached) else -1].append((self.number, line))
             end = line if isinstance(line, End) else None
         parts = self._parts(jumps)
         if not parts:
-            raise self._error("is damaged: it ends before it begins")
+            raise self.error("is damaged: it ends before it begins")
         return Script(self.path, parts, bool(end), end.crash if end else "")
 
     def _parts(self, jumps: Sequence[Sequence[Numbered]]) -> list[Part]:
@@ -180,11 +233,11 @@ class _Reader:
                     parts[-1].end = max(parts[-1].end, first.left)
                 parts.append(self._begun(first))
                 if not same_world(parts[0].config, parts[-1].config):
-                    raise self._error("the run goes on in another world")
+                    raise self.error("the run goes on in another world")
             elif isinstance(first, WentBack) and parts and self._leads_somewhere(first, parts[-1]):
                 parts[-1].rewind(first.to, first.actions)
             else:
-                raise self._error("a rewind leads nowhere")
+                raise self.error("a rewind leads nowhere")
             for self.number, line in lines:
                 self._add(line, parts[-1])
         return parts
@@ -197,40 +250,42 @@ class _Reader:
     def _add(self, line: Line, part: Part) -> None:
         if isinstance(line, Act):
             if part.actions and part.actions[-1][0] > line.tick:
-                raise self._error("actions are not in the order of their ticks")
+                raise self.error("actions are not in the order of their ticks")
             part.actions.append((line.tick, self._action(line)))
         if isinstance(line, Act | Reached | End):
             if line.tick < part.first:
-                raise self._error(f"tick {line.tick} is before the beginning")
+                raise self.error(f"tick {line.tick} is before the beginning")
             part.end = max(part.end, line.tick)
-        if isinstance(line, Reached | End) and line.hash:
+        if isinstance(line, Reached) and line.hash:
             part.hashes[line.tick] = line.hash
+        if isinstance(line, End):
+            part.last_hash = line.hash
 
-    def _check_header(self, lines: Sequence[bytes]) -> None:
+    def _check_header(self, line: bytes) -> None:
         try:
-            header = Header.model_validate_json(lines[0][CHECKSUM_DIGITS + 1:] if lines else b"")
+            header = Header.model_validate_json(line[CHECKSUM_DIGITS + 1:])
         except ValidationError:
-            raise self._error("is no recording of crowd-demo") from None
+            raise self.error("is no recording of crowd-demo") from None
         if header.magic != MAGIC:
-            raise self._error("is no recording of crowd-demo")
+            raise self.error("is no recording of crowd-demo")
         if header.format > FORMAT:
-            raise self._error(f"has format {header.format}, newer than this program reads ({FORMAT}); "
+            raise self.error(f"has format {header.format}, newer than this program reads ({FORMAT}); "
                               f"crowd-demo {header.program[:20]} wrote it")
         if header.format != FORMAT:
-            raise self._error(f"has format {header.format}, which no crowd-demo has written")
-        self._unsealed(lines[0])
+            raise self.error(f"has format {header.format}, which no crowd-demo has written")
+        self._unsealed(line)
 
     def _line(self, sealed: bytes) -> Line:
         try:
             return _LINE.validate_json(self._unsealed(sealed))
         except ValidationError:
-            raise self._error("is damaged: no line of a recording") from None
+            raise self.error("is damaged: no line of a recording") from None
 
     def _unsealed(self, line: bytes) -> bytes:
         """The text of a line."""
         text = line[CHECKSUM_DIGITS + 1:]
         if sealed_line(text) != line + b"\n":
-            raise self._error("is damaged: its checksum is wrong")
+            raise self.error("is damaged: its checksum is wrong")
         return text
 
     def _begun(self, line: Begin) -> Part:
@@ -238,7 +293,7 @@ class _Reader:
             snapshot = self._snapshot(line.snapshot)
             return Part(snapshot, end=snapshot.tick)
         if line.config is None or line.snapshot is not None:
-            raise self._error("a beginning needs a configuration or a snapshot")
+            raise self.error("a beginning needs a configuration or a snapshot")
         try:
             return Part(Source.of(line.config, f"{self.path}:{self.number}").config, line.map_digest)
         except ConfigError as error:
@@ -250,13 +305,13 @@ class _Reader:
         except SaveError as error:
             raise RecordingError(str(error)) from None
         except ValueError:
-            raise self._error("is damaged: a snapshot is no base64") from None
+            raise self.error("is damaged: a snapshot is no base64") from None
 
     def _action(self, line: Act) -> Action:
         try:
             return from_data(line.action)
         except ValueError as error:
-            raise self._error(str(error)) from None
+            raise self.error(str(error)) from None
 
-    def _error(self, text: str) -> RecordingError:
-        return RecordingError(one_line(f"{self.path}:{self.number}: {text}"))
+    def error(self, text: str) -> RecordingError:
+        return RecordingError(printable(f"{self.path}:{self.number}: {text}"))

@@ -1,31 +1,43 @@
 """A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be had again.
 
 A file of lines, each with a checksum, that only grows: each action is written before the step that it changes, so a crash
-leaves a recording that leads to it. docs/design/time.md has the format. Hashes are computed in a thread of their own, from
-snapshots: a frame pays for the copy.
+leaves a recording that leads to it. docs/design/time.md has the format. What takes long is done beside the frames, from
+snapshots: the hashes, and the line of a crowd that begins in the middle of its run. A frame pays for the copy.
 """
 
 from __future__ import annotations
 
-import base64
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.recording.format import FORMAT, MAGIC, Act, Begin, End, Header, Reached, WentBack, sealed_line
+from crowd_demo.app.process.worker import beside_frames
+from crowd_demo.app.recording.format import (
+    FORMAT,
+    MAGIC,
+    Act,
+    Begin,
+    End,
+    Header,
+    Reached,
+    WentBack,
+    sealed_line,
+    snapshot_line,
+)
 from crowd_demo.sim.actions import Action, as_data
-from crowd_demo.sim.save_format import encode
+from crowd_demo.sim.save_format import encoded
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
 
 MANY_AGENTS = 100_000  # above, hashes are taken less often: one takes as long as some steps
 FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | getattr(os, "O_BINARY", 0)
+MOST_WAITING = 64_000_000  # bytes of several snapshots whose hashes are not computed yet: then a hash is left out
 HASH_S, HASH_S_OF_MANY = 1.0, 10.0  # of the crowd's time
 
 
@@ -38,18 +50,21 @@ def hash_interval(sim: Simulation) -> int:
 class Recording:
     """Writes the file. Call its methods from the thread that makes the steps, between two steps.
 
-    A file that cannot be written any more ends the recording: `error` says why, and nothing is raised.
+    Lines stand in the order of the calls, but for hashes, which say after which jump they were taken. A file that cannot be
+    written any more ends the recording: `error` says why, and nothing is raised.
     """
 
     def __init__(self, path: Path, sim: Simulation) -> None:
         """Begin with the simulation as it is now. Raises OSError if there can be no such file."""
         self.path = path
-        self.error: OSError | None = None
+        self.error = ""
         self.nbytes = 0  # written so far
         self._jumps = 0  # beginnings and rewinds so far
-        self._lock = threading.Lock()  # lines come from two threads
-        self._hashing = ThreadPoolExecutor(1)
-        self._hash: Future[None] | None = None
+        self._lock = threading.Lock()  # lines come from several threads
+        self._hashing, self._writing = beside_frames(), beside_frames()
+        self._hashes: list[Future[None]] = []  # that are not computed yet
+        self._last: Future[None] | None = None  # that was left to `_writing`
+        self._end: Future[None] | None = None
         self._file: int | None = os.open(path, FLAGS, 0o666)
         self._write(Header(magic=MAGIC, format=FORMAT, program=__version__))
         self.begin(sim)
@@ -63,8 +78,8 @@ class Recording:
             config = sim.config.model_dump(mode="json")
             self._jump(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
         else:
-            saved = base64.b64encode(encode(sim.snapshot(), __version__))
-            self._jump(Begin(snapshot=saved.decode(), left=left))
+            self._jumps += 1
+            self._in_turn(partial(self._write_snapshot, sim.snapshot(), left), takes_long=True)
 
     def acted(self, tick: int, action: Action) -> None:
         """An action was applied."""
@@ -81,19 +96,32 @@ class Recording:
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""
         if self._file is not None and sim.tick % hash_interval(sim) == 0:
-            if self._hash and not self._hash.done():
+            self._hashes = [job for job in self._hashes if not job.done()]
+            nbytes = (len(self._hashes) + 1) * sim.agents.count * len(sim.agents.names) * 4
+            if self._hashes and nbytes > MOST_WAITING:
                 self._write(Reached(tick=sim.tick, jump=self._jumps))
             else:
-                self._hash = self._hashing.submit(partial(self._write_hash, sim.snapshot(), self._jumps))
+                self._hashes.append(self._hashing.submit(self._write_hash, sim.snapshot(), self._jumps))
+
+    def end(self, sim: Simulation, crash: str = "") -> None:
+        """End the recording with the last hash, or with what crashed it; `is_written` says when."""
+        self._end = self._hashing.submit(self._write_end, sim.tick, None if crash else sim.snapshot(), crash)
+        self._hashing.shutdown(wait=False)
+
+    @property
+    def is_written(self) -> bool:
+        """Has it ended, and is all of it in the file?"""
+        return self._end is not None and self._end.done()
 
     def close(self, sim: Simulation, crash: str = "") -> None:
-        """End the recording with the last hash, or with what crashed it."""
-        self._hashing.shutdown()
-        self._write(End(tick=sim.tick, hash="" if crash else sim.state_hash(), crash=crash))
-        with self._lock:
-            file, self._file = self._file, None
-            if file is not None:
-                self._guarded(partial(os.close, file))
+        """End the recording, and wait until it is written."""
+        self.end(sim, crash)
+        self.wait()
+
+    def wait(self) -> None:
+        """Wait until all is written of a recording that has ended."""
+        if self._end:
+            self._end.result()
 
     # --- lines -------------------------------------------------------------------------------------------------------
 
@@ -104,10 +132,28 @@ class Recording:
     def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
         self._write(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))
 
+    def _write_snapshot(self, snapshot: Snapshot, left: int | None) -> None:
+        for piece in snapshot_line(encoded(snapshot, __version__), left):
+            self._append(piece)
+
+    def _write_end(self, tick: int, snapshot: Snapshot | None, crash: str) -> None:
+        self._write(End(tick=tick, hash=snapshot.state_hash() if snapshot else "", crash=crash))
+        self._writing.shutdown()
+        file, self._file = self._file, None
+        if file is not None:
+            self._guarded(partial(os.close, file))
+
     def _write(self, line: BaseModel) -> None:
         text = sealed_line(line.model_dump_json(exclude_none=True).encode())
+        self._in_turn(partial(self._append, text))
+
+    def _in_turn(self, write: Callable[[], object], takes_long: bool = False) -> None:
+        """Write now; or beside the frames, if that takes long, or if something before it does and is not finished."""
         with self._lock:
-            self._guarded(lambda: self._append(text))
+            if takes_long or (self._last and not self._last.done()):
+                self._last = self._writing.submit(self._guarded, write)
+            else:
+                self._guarded(write)
 
     def _append(self, text: bytes) -> None:
         while text and self._file is not None:
@@ -118,8 +164,9 @@ class Recording:
     def _guarded(self, write: Callable[[], object]) -> None:
         try:
             write()
-        except OSError as error:
-            self.error, self._file = self.error or error, None
+        except (OSError, ValueError, MemoryError) as error:
+            self.error = self.error or getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            self._file = None
 
 
 def is_fresh(sim: Simulation) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from crowd_demo.app.recording.format import Part, RecordingError, Script
 from crowd_demo.app.recording.recording import hash_interval
-from crowd_demo.app.recording.saves import one_line
+from crowd_demo.registry.texts import printable
 from crowd_demo.sim.save_format import SaveError, check
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.snapshot import Snapshot
@@ -57,7 +57,7 @@ class Player:
             return sim
         if sim.tick < self._end(sim):
             sim.step()
-            self._compare(sim)
+            self._compare(sim, self.part.hashes.get(sim.tick, ""))
         return self._follow(sim)
 
     def _follow(self, sim: Simulation) -> Simulation:
@@ -68,6 +68,7 @@ class Player:
             if self.done or sim.tick < self._end(sim):
                 return sim
             if self._is_last:
+                self._compare(sim, self.part.last_hash)
                 self.done = True
                 return sim
             self._number += 1
@@ -91,9 +92,9 @@ class Player:
             return self.part.end
         return self.part.end + (1 if self.script.crash else hash_interval(sim))
 
-    def _compare(self, sim: Simulation) -> None:
-        recorded = self.part.hashes.get(sim.tick)
-        if recorded is None or not (self.begun or sim.tick >= self.start_at):
+    def _compare(self, sim: Simulation, recorded: str) -> None:
+        """Compare the present state with a hash, if one was recorded."""
+        if not recorded or not (self.begun or sim.tick >= self.start_at):
             return
         present = sim.state_hash()
         if present == recorded:
@@ -106,12 +107,12 @@ class Player:
         name = self.script.path
         if self.parted:
             at, recorded, present = self.parted
-            return one_line(f"{name}: parts at tick {at:,}: {recorded} was recorded, {present} is here")
+            return printable(f"{name}: parts at tick {at:,}: {recorded} was recorded, {present} is here")
         how = "" if self.script.ended else "; the recording was cut off there" if self.done else ""
         crash = f"; there it crashed: {self.script.crash}" if self.script.crash else ""
         left = "" if self.done else " (not to its end)"
         hashes = f"{self.compared:,} hash{'es' * (self.compared != 1)}"
-        return one_line(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
+        return printable(f"{name}: the same {hashes} up to tick {tick:,}{left}{how}{crash}")
 
     def report(self) -> dict[str, object]:
         """For `--report`."""
@@ -119,4 +120,4 @@ class Player:
                 "parted_at": self.parted[0] if self.parted else None}
 
     def _error(self, text: str) -> RecordingError:
-        return RecordingError(one_line(f"{self.script.path}: {text}"))
+        return RecordingError(printable(f"{self.script.path}: {text}"))

@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
+from crowd_demo.app.process.worker import beside_frames
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
-from crowd_demo.sim.save_format import SaveError, decode, encode
+from crowd_demo.registry.texts import printable
+from crowd_demo.sim.save_format import SaveError, check, decode, encoded
 from crowd_demo.sim.snapshot import Snapshot, differences
 
+if TYPE_CHECKING:
+    from crowd_demo.sim.simulation import Simulation
+
 SUFFIX = ".crowd"
+MOST_AT_ONCE = 2  # files that are being written or wait for that
 MOST_BYTES = 1 << 30  # four million people with their history take 320 MB
+
+
+class Save(NamedTuple):
+    """A saved crowd, and the file that it is from."""
+
+    path: Path
+    snapshot: Snapshot
+
+    def restore(self, sim: Simulation) -> None:
+        """Let a simulation of its configuration go on from it. Raises SaveError that names the file; then nothing changes."""
+        with naming(self.path):
+            check(self.snapshot, sim)
+        sim.restore(self.snapshot)
 
 
 def write_save(path: Path, snapshot: Snapshot) -> None:
     """Write it, completely or not at all. Raises OSError."""
-    write_file(path, encode(snapshot, __version__))
+    write_file(path, *encoded(snapshot, __version__))
 
 
 def read_save(path: Path) -> Snapshot:
@@ -34,16 +55,20 @@ def read_save(path: Path) -> Snapshot:
 
 
 def named(origin: object, data: bytes) -> Snapshot:
-    """Return the decoded snapshot. Raises SaveError that names where the data are from, in one line that can be printed."""
-    try:
+    """Return the decoded snapshot. Raises SaveError that names where the data are from."""
+    with naming(origin):
         return decode(data)
+
+
+@contextmanager
+def naming(origin: object) -> Iterator[None]:
+    """Let a SaveError say where the mistake is, in one line that can be printed."""
+    try:
+        yield
     except SaveError as error:
-        raise SaveError(one_line(f"{origin}: {error}")) from None
-
-
-def one_line(text: str) -> str:
-    """The text with what cannot be printed escaped."""
-    return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
+        raise SaveError(printable(f"{origin}: {error}")) from None
+    except MemoryError:
+        raise SaveError(printable(f"{origin}: needs more memory than there is")) from None
 
 
 def with_overrides(snapshot: Snapshot, origin: str, overrides: Sequence[Override]) -> Snapshot:
@@ -59,13 +84,15 @@ class Saver:
     """Writes save files of free names into the working folder, in a thread of its own."""
 
     def __init__(self) -> None:
-        self._writer = ThreadPoolExecutor(1)
+        self._writer = beside_frames()
         self._jobs: list[tuple[Path, Future[None]]] = []
 
     def save(self, snapshot: Snapshot) -> None:
-        """Write it beside what follows; waits for the file before, which has its name once it is written."""
-        self.wait()
-        path = free_name(Path(), SUFFIX)
+        """Write it beside what follows; waits for those before if there are many, for each keeps its snapshot."""
+        unfinished = [path for path, job in self._jobs if not job.done()]
+        if len(unfinished) == MOST_AT_ONCE:
+            self.wait()
+        path = free_name(Path(), SUFFIX, taken=unfinished)
         self._jobs.append((path, self._writer.submit(write_save, path, snapshot)))
 
     def wait(self, timeout_s: float | None = None) -> None:
@@ -73,9 +100,9 @@ class Saver:
         wait([job for _, job in self._jobs], timeout_s)
 
     def finished(self) -> Iterator[str]:
-        """Yield a line for each file that was written since the last call, or could not be."""
-        done, self._jobs = ([(path, job) for path, job in self._jobs if job.done() == over] for over in (True, False))
-        for path, job in done:
+        """Yield a line for each file that was written since the last call, or could not be. Any thread may call it."""
+        for path, job in [each for each in self._jobs if each[1].done()]:
+            self._jobs.remove((path, job))
             error = job.exception()
             yield f"cannot save {path}: {getattr(error, 'strerror', None) or error}" if error else f"saved {path}"
 

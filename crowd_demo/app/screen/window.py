@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import warnings
+from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
 
 import pygame
 
@@ -10,6 +15,9 @@ from crowd_demo.config.model import WindowSettings
 from crowd_demo.config.quiet import quiet_libraries
 
 DEPTH = 32  # bits a pixel: what the compiled blitter writes
+XLIB = "libX11.so.6"  # SDL loads the same
+_IO_ERROR = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
+_handlers: list[object] = []  # Xlib keeps their addresses alone
 NO_SCREEN = ("offscreen", "dummy", "evdev")  # SDL uses these without a word when there is no display
 
 
@@ -42,6 +50,15 @@ def open_window(settings: WindowSettings, headless: bool) -> pygame.Surface:
     return surface
 
 
+def on_lost_display(leave: Callable[[], NoReturn]) -> None:
+    """Have `leave` called when the X server goes, in the middle of a call of Xlib, which would end the process with code 1."""
+    if pygame.display.get_driver() == "x11":
+        with suppress(OSError, AttributeError):
+            handler = _IO_ERROR(lambda display: leave())
+            ctypes.CDLL(XLIB).XSetIOErrorHandler(handler)
+            _handlers.append(handler)
+
+
 def _on_the_desktop(settings: WindowSettings) -> WindowSettings:
     """The settings, the size no larger than the largest screen: a preference may come from a larger one."""
     if pygame.display.get_driver() in NO_SCREEN:
@@ -51,10 +68,11 @@ def _on_the_desktop(settings: WindowSettings) -> WindowSettings:
 
 
 def set_mode(settings: WindowSettings, fullscreen: bool) -> pygame.Surface:
-    """Change to full screen or to a window of the configured size; return the new surface."""
-    if fullscreen:
-        return pygame.display.set_mode((0, 0), pygame.FULLSCREEN, DEPTH)
-    return pygame.display.set_mode((settings.width, settings.height), pygame.RESIZABLE, DEPTH)
+    """Change to full screen or to a window of the configured size; return the surface, whose size the system may choose."""
+    size, flags = ((0, 0), pygame.FULLSCREEN) if fullscreen else ((settings.width, settings.height), pygame.RESIZABLE)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Requested window was forcibly resized")
+        return pygame.display.set_mode(size, flags, DEPTH)
 
 
 def screen() -> pygame.Surface:

@@ -1,4 +1,4 @@
-"""The second crowd of side by side: a twin of the crowd that is shown, with another setting of one technique.
+"""The second crowd of side by side: a replica of the crowd that is shown, with another setting of one technique.
 
 It begins as a copy of the present state and then takes as many steps. When something else happens to the crowd (an action, a
 restart, a step back, other walls), or when it is so far ahead that the window would stand still meanwhile, it begins again, as
@@ -28,14 +28,14 @@ class SecondCrowd:
         self.path, self.value = path, value
         self.begun_at = 0  # the tick of the snapshot
         self.sim: Simulation | None = None
-        self._like: tuple[object, ...] = ()  # what has to stay for the twin to be one
+        self._like: tuple[object, ...] = ()  # what has to stay for the replica to be one
         self._picture: pygame.Surface | None = None
 
     def keep_up(self, sim: Simulation) -> None:
         """Make the steps that the crowd has made, or begin again from its present state."""
         like = id(sim), len(sim.history), sim.terrain.version
         if self.sim is None or like != self._like or sim.tick < self.sim.tick:
-            self.sim, self._like = sim.twin(), like
+            self.sim, self._like = sim.replica(), like
             self._begin(sim, self.sim)
         self._copy_techniques(sim, self.sim)
         end = time.perf_counter() + CATCH_UP_S
@@ -44,9 +44,9 @@ class SecondCrowd:
         if self.sim.tick < sim.tick:
             self._begin(sim, self.sim)
 
-    def _begin(self, sim: Simulation, twin: Simulation) -> None:
-        twin.restore(sim.state())
-        self._copy_techniques(sim, twin)
+    def _begin(self, sim: Simulation, replica: Simulation) -> None:
+        replica.restore(sim.state())
+        self._copy_techniques(sim, replica)
         self.begun_at = sim.tick
 
     def draw(self, scene: Scene, camera: Camera, alpha: float) -> pygame.Surface:
@@ -63,7 +63,7 @@ class SecondCrowd:
             scene.sim, scene.used = running, used
         return self._picture
 
-    def _copy_techniques(self, sim: Simulation, twin: Simulation) -> None:
+    def _copy_techniques(self, sim: Simulation, replica: Simulation) -> None:
         """All others are as they are there, also when they are switched."""
-        twin.optimizations = sim.optimizations.model_copy(deep=True)
-        twin.optimizations.set(self.path, self.value)
+        replica.optimizations = sim.optimizations.model_copy(deep=True)
+        replica.optimizations.set(self.path, self.value)

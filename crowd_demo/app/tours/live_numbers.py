@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.config.tour import BEFORE, PLACEHOLDER
-from crowd_demo.measure.counters import counters_of
+from crowd_demo.measure.comparison import counters_of
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import stages_of
 from crowd_demo.sim.metrics.readings import Readings

@@ -1,8 +1,8 @@
 """`crowd-demo validate`: people held against the literature.
 
-    scene        who walks where, in metres; placing, where they begin
-    walkers      who can walk a scene: crowd_walk, this program's models (loop closes a corridor to a ring); jupedsim_walk
-    experiment   what an experiment is: scenes, readings with their expected bands, a picture; experiments/ has one a file
-    by_pedpy     the same measures, by PedPy
-    validation   runs experiments by all walkers; report makes tables and JSON of that, page the Markdown, plots the pictures
+    scene             who walks where, in metres: where people begin, and the scene as a map of tiles
+    crowd_walk        this program's models walk a scene; a corridor may be closed to a ring
+    other_programs    JuPedSim walks it too, and PedPy measures
+    experiment        what an experiment is: scenes, readings with their expected bands, a picture; experiments/ has them
+    validation        runs experiments by all walkers; results makes tables, JSON, the page and its pictures of that
 """

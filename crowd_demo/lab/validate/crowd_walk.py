@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.compute.arrays import Bools, Ints
 from crowd_demo.config.loader import Location, Override, Source
 from crowd_demo.config.metres import UNITS_A_METRE
-from crowd_demo.config.model import Config
-from crowd_demo.lab.validate.ground import Ground, ground_of, map_of
-from crowd_demo.lab.validate.leaving import Exits, Ring
-from crowd_demo.lab.validate.placing import Placed, placed
-from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+from crowd_demo.lab.validate.scene import RING_MARGIN, PlacedPeople, SceneMap, WalkScene, placed
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
+from crowd_demo.registry.entries import Value
 from crowd_demo.sim.behaviours.people_columns import WALKING, PeopleColumns
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.store.columns import views
 
 FPS = 10
 ORIGIN = Location("validate")
@@ -31,52 +30,120 @@ class CrowdWalk(NamedTuple):
 
     name: str
     about: str
-    settings: Mapping[str, object]  # of the configuration, by path
+    techniques: Mapping[str, Value]  # by path
 
-    def why_not(self, scene: Scene) -> str:
+    def why_not(self, scene: WalkScene) -> str:
         """Say why it cannot walk a scene: it can walk them all."""
         return ""
 
-    def walk(self, scene: Scene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
         """Run until the scene's end or until all have left; yield how much of that is done; return who was where."""
-        ground = ground_of(scene)
-        sim = simulation(scene, ground, self.settings, seed)
-        place(sim, scene, placed(scene, seed), ground)
-        leaving = Ring(sim, scene, ground) if scene.ring else Exits(sim, scene, ground)
-        recorder, frames = Recorder(FPS), math.ceil(scene.seconds * FPS)
-        while leaving.look(recorder) and recorder.frames <= frames:
+        scene_map = SceneMap(scene)
+        sim = simulation(scene_map, self.techniques, seed)
+        place(sim, placed(scene, seed), scene_map)
+        ends = ClosedRing(sim, scene_map) if scene.ring else OpenEnds(sim, scene_map)
+        recorder, frames = TrajectoryRecorder(FPS), math.ceil(scene.seconds * FPS)
+        while ends.look(recorder) and recorder.frames <= frames:
             for _ in range(round(1 / sim.dt / FPS)):
-                leaving.before_step()
+                ends.before_step()
                 sim.step()
             yield recorder.frames / frames
         return recorder.trajectories()
 
 
-def simulation(scene: Scene, ground: Ground, settings: Mapping[str, object], seed: int) -> Simulation:
+def simulation(scene_map: SceneMap, techniques: Mapping[str, Value], seed: int) -> Simulation:
     """Return a simulation of the scene's floor with as many people, anywhere."""
+    area, people = scene_map.area, scene_map.scene.people
+    world = {"width": area.width * UNITS_A_METRE, "height": area.height * UNITS_A_METRE}
+    overrides = [Override(ORIGIN, ("optimizations", *path.split(".")), value) for path, value in techniques.items()]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "scene.map"
-        path.write_text(map_of(scene, ground), "ascii")
-        return Simulation(config_of(scene, ground, path, settings, seed))
+        path.write_text(scene_map.text(), "ascii")
+        data = {"agents": people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
+        return Simulation(Source.of(data, ORIGIN.origin, overrides).config)
 
 
-def config_of(scene: Scene, ground: Ground, path: Path, settings: Mapping[str, object], seed: int) -> Config:
-    world = {"width": ground.area.width * UNITS_A_METRE, "height": ground.area.height * UNITS_A_METRE}
-    data: dict[str, object] = {"agents": scene.people, "seed": seed, "behaviour": "crowd", "world": world, "map": str(path)}
-    overrides = [Override(ORIGIN, tuple(key.split(".")), value) for key, value in settings.items()]
-    return Source.of(data, ORIGIN.origin, overrides).config
-
-
-def place(sim: Simulation, scene: Scene, people: Placed, ground: Ground) -> None:
+def place(sim: Simulation, people: PlacedPeople, scene_map: SceneMap) -> None:
     """Put everybody where they begin, standing, about to walk to their goal. Call before the first step."""
     c, who = sim.agents.columns, sim.agents.columns.id[:sim.agents.count].copy()
     assert isinstance(c, PeopleColumns)
-    groups = [scene.groups[number] for number in people.group[who]]
-    x, y = ground.units(people.x[who], people.y[who])
-    goal_x, goal_y = ground.units(people.goal_x[who], people.goal_y[who])
+    groups = [scene_map.scene.groups[number] for number in people.group[who]]
+    x, y = scene_map.units(people.x[who], people.y[who])
+    goal_x, goal_y = scene_map.units(people.goal_x[who], people.goal_y[who])
     speed = np.where([group.speed is None for group in groups], c.speed[:len(who)], people.speed[who] * UNITS_A_METRE)
-    heading = np.array([scene.exits[group.exit].towards for group in groups], np.float32)
+    heading = np.array([scene_map.scene.exits[group.exit].towards for group in groups], np.float32)
     values = {"x": x, "y": y, "goal_x": goal_x, "goal_y": goal_y, "speed": speed, "goal": [group.exit for group in groups],
               "heading_x": heading[:, 0], "heading_y": heading[:, 1], "state": WALKING}
     for name, value in values.items():
         getattr(c, name)[:len(who)] = value
+
+
+# --- how people leave: through the exits, or never, because the corridor is closed to a ring -------------------------
+
+class OpenEnds:
+    """Whoever is on an exit is taken out."""
+
+    def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
+        self.sim, self.map = sim, scene_map
+
+    def before_step(self) -> None:
+        """Nothing has to be done."""
+
+    def look(self, recorder: TrajectoryRecorder) -> bool:
+        """Record where everybody is, and take out who has arrived; return whether anybody is left."""
+        c = self.sim.agents.by_id()
+        x, y = self.map.metres(c.x, c.y)
+        recorder.add(c.id, x, y)
+        out = np.zeros(len(x), bool)
+        for each in self.map.scene.exits:
+            out |= each.area.holds(x, y)
+        if out.any():
+            self.sim.agents.remove(c.id[out])
+        return self.sim.agents.count > 0
+
+
+class ClosedRing:
+    """The corridor's right end is its left end.
+
+    Before each step, who has left it on one side comes in on the other, and copies of those near an end stand beyond the other
+    one, so that nobody sees a seam. Copies have ids of their own and live for one step. Everybody's goal is straight ahead.
+    """
+
+    def __init__(self, sim: Simulation, scene_map: SceneMap) -> None:
+        floor = scene_map.scene.floor[0]
+        self.sim, self.map, self.metres, self.people = sim, scene_map, floor.width, sim.agents.count
+        (self.left, self.right), _ = scene_map.units([floor.left, floor.right], [0, 0])
+        self.length = self.right - self.left
+        self.margin = np.float32(RING_MARGIN * UNITS_A_METRE)
+        self.laps = np.zeros(self.people, np.int64)
+
+    def before_step(self) -> None:
+        """Bring everybody back between the ends, and make the copies anew."""
+        before = self.sim.state()
+        rows = before.columns[:, before.columns[0] < self.people]
+        c = views(PeopleColumns, rows)
+        self._bring_back(c)
+        c.goal_y[:] = c.y
+        first = self._copies(rows, c.x < self.left + self.margin, self.length, self.people)
+        last = self._copies(rows, c.x >= self.right - self.margin, -self.length, 2 * self.people)
+        self.sim.restore(before._replace(columns=np.concatenate([rows, first, last], axis=1),
+                                         generations=np.zeros(3 * self.people, np.int32)))
+
+    def look(self, recorder: TrajectoryRecorder) -> bool:
+        """Record where everybody but the copies is, as if the corridor went on for ever."""
+        c = self.sim.agents.by_id()
+        x, y = self.map.metres(c.x[:self.people], c.y[:self.people])
+        recorder.add(c.id[:self.people], x + self.laps * self.metres, y)
+        return True
+
+    def _bring_back(self, c: PeopleColumns) -> None:
+        beyond = (c.x >= self.right).astype(np.int64) - (c.x < self.left)
+        self.laps[c.id] += beyond
+        c.x[:] -= beyond.astype(np.float32) * self.length
+
+    def _copies(self, rows: Ints, chosen: Bools, shift: np.float32, first_id: int) -> Ints:
+        copies = rows[:, chosen]
+        c = views(PeopleColumns, copies)
+        c.id[:] += first_id
+        c.x[:] += shift
+        return copies

@@ -8,11 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from crowd_demo.compute.arrays import Doubles, Longs
-from crowd_demo.lab.validate.scene import Scene
-from crowd_demo.measure.trajectories.density import density
-from crowd_demo.measure.trajectories.flow import crossings
-from crowd_demo.measure.trajectories.speed import speeds
-from crowd_demo.measure.trajectories.table import Line, Rectangle, Trajectories
+from crowd_demo.lab.validate.scene import WalkScene
+from crowd_demo.measure.trajectories import Line, Rectangle, Trajectories, crossings, density, speeds
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,14 +28,14 @@ class Measures(NamedTuple):
 OWN = Measures(crossings, speeds, density)
 
 
-class Run(NamedTuple):
+class WalkedScene(NamedTuple):
     """A scene, and how somebody walked it."""
 
-    scene: Scene
+    scene: WalkScene
     walked: Trajectories
 
 
-Runs = Mapping[float, Run]  # by what the scenes of an experiment differ in: a width, a density
+WalkedScenes = Mapping[float, WalkedScene]  # by what the scenes of an experiment differ in: a width, a density
 
 
 class Reading(NamedTuple):
@@ -65,19 +62,19 @@ class Reading(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Experiment:
+class ValidationExperiment:
     """One entry of the registry. `scenes(short)` are smaller and fewer when short."""
 
     name: str
     title: str
     about: str
     source: str
-    scenes: Callable[[bool], Mapping[float, Scene]]
-    read: Callable[[Runs, Measures], Iterable[Reading]]
-    plot: Callable[[Axes, Mapping[str, Runs]], None]
+    scenes: Callable[[bool], Mapping[float, WalkScene]]
+    read: Callable[[WalkedScenes, Measures], Iterable[Reading]]
+    plot: Callable[[Axes, Mapping[str, WalkedScenes]], None]
 
 
-class Walker(Protocol):
+class SceneWalker(Protocol):
     """Somebody who can walk scenes: a model of this program, or another program."""
 
     @property
@@ -86,13 +83,19 @@ class Walker(Protocol):
     @property
     def about(self) -> str: ...
 
-    def why_not(self, scene: Scene) -> str:
+    def why_not(self, scene: WalkScene) -> str:
         """Say why it cannot walk this scene; empty if it can."""
 
-    def walk(self, scene: Scene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
         """Yield how much is done, 0 to 1; return who was where."""
 
 
 def number(value: float) -> str:
     """With three digits; a time that nobody has seen the end of is never."""
     return "none" if math.isnan(value) else "never" if value == math.inf else f"{value:.3g}"
+
+
+def plot_by_walker(axes: Axes, walkers: Mapping[str, WalkedScenes], measure: Callable[[float, WalkedScene], float]) -> None:
+    """A line for each walker: what is measured in each scene, over what the scenes differ in."""
+    for name, runs in walkers.items():
+        axes.plot(list(runs), [measure(key, run) for key, run in runs.items()], marker="o", label=name)

@@ -21,6 +21,7 @@ from crowd_demo.sim.behaviours.steering import Move
 from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.stage import unchecked
 
 STEPS = LONGEST + 1  # 0 to 16 steps
 SHIFT, TICKS, WAITS = 4, 0x7FFFFFF, LONGEST - 1  # a tick is packed above a wait of four bits
@@ -187,7 +188,7 @@ class WorkerColours(ColourMode):
 
 def movers(sim: Simulation) -> int:
     """How many workers share the stage *move*."""
-    for stage in sim.stages:
+    for stage in map(unchecked, sim.stages):
         if isinstance(stage, Move):
             return cast(int, stage.move(sim.world).args[0])
     return 1

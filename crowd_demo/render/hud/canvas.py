@@ -16,14 +16,17 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import pygame
 
 from crowd_demo.config.keys import key_text
+from crowd_demo.registry.texts import printable
 
 T = TypeVar("T")
 Point = tuple[float, float]
@@ -57,7 +60,9 @@ LEAST_SCALE, MOST_SCALE = 0.7, 6.0
 BOTH_PANELS = 566  # units that the two panels take side by side
 
 CORNER = 8.0  # radius of a panel's corners, units
+LEAST_PX = 6  # of text, however small the scale is
 KEPT = 2048  # rendered texts, about 2 KB each
+MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
 FACES = (
     "/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf", "/usr/share/fonts/TTF/DejaVuSansMono.ttf",
     "/usr/share/fonts/dejavu-sans-mono-fonts/DejaVuSansMono.ttf", "/System/Library/Fonts/Menlo.ttc",
@@ -79,6 +84,7 @@ class Pen:
         self.theme = theme
         self._font = lru_cache(None)(partial(pygame.font.Font, self.face))
         self._image = lru_cache(KEPT)(text_image)
+        self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
         """The colour that a name stands for in the present theme."""
@@ -86,18 +92,18 @@ class Pen:
 
     def width(self, text: str, size: int = NORMAL) -> int:
         """Pixels that the text takes."""
-        return text_width(self._font(size), text)
+        return self._measured(self._font(size), printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        image = self._image(self._font(size), text, self.colour(colour))
+        image = self._image(self._font(size), printable(text), self.colour(colour))
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 
 
 def text_width(font: pygame.font.Font, text: str) -> int:
-    digits = len(re.findall(r"\d", text))
-    return digits * font.size("0")[0] + sum(font.size(words)[0] for words in re.split(r"\d", text))
+    parts = re.split(r"\d", text)
+    return (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
 
 
 def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
@@ -110,6 +116,8 @@ def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surfac
     image = pygame.Surface((max(text_width(font, text), 1), font.size(text)[1]), pygame.SRCALPHA)
     x = 0
     for words in re.findall(r"\d|\D+", text):
+        if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+            continue
         part = font.render(words, True, colour)
         width = digit if words.isdigit() else part.get_width()
         image.blit(part, (x + (width - part.get_width()) // 2, 0))
@@ -183,14 +191,14 @@ class Canvas:
 
     def wrapped(self, text: str, width: float, size: float = NORMAL, most: int = 99) -> list[str]:
         """The text in lines no wider than that, at most `most` of them, of which the last may be cut."""
-        lines: list[str] = []
-        words = text.split()
-        while words and len(lines) < most - 1:
-            fitting = next((count for count in range(len(words), 1, -1)
-                            if self.width(" ".join(words[:count]), size) <= width), 1)
-            lines.append(self.fitted(" ".join(words[:fitting]), width, size))
-            words = words[fitting:]
-        return [*lines, self.fitted(" ".join(words), width, size)] if words else lines
+        px, lines, words, begin = self._font_px(size), list[str](), text.split(), 0
+        ends = list(accumulate(self.pen.width(f" {word}", px) for word in words))  # most of them have been measured before
+        room = width * self.scale + self.pen.width(" ", px)
+        while begin < len(words) and len(lines) < most - 1:
+            end = max(bisect(ends, room + (ends[begin - 1] if begin else 0)), begin + 1)
+            lines.append(self.fitted(" ".join(words[begin:end]), width, size))
+            begin = end
+        return [*lines, self.fitted(" ".join(words[begin:]), width, size)] if begin < len(words) else lines
 
     def paragraph(self, lines: Sequence[str], x: float, top: float, height: float, size: float = NORMAL,
                   colour: Colour = TEXT) -> float:
@@ -201,7 +209,7 @@ class Canvas:
         return top
 
     def _font_px(self, size: float) -> int:
-        return max(self.px(size), 6)
+        return max(self.px(size), LEAST_PX)
 
     # --- shapes ------------------------------------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class Count(NamedTuple):
 
 
 class ProofLine(NamedTuple):
-    """Whether it is the same crowd; the kinds are those of `measure.proof.finding`."""
+    """Whether it is the same crowd; the kinds are those of `measure.proof.Finding`."""
 
     kind: ProofKind
     text: str

@@ -1,18 +1,22 @@
 """The help screen: every key of the present bindings by what one wants to do; for techniques also why they exist.
 
-All groups flow through balanced columns, as many as give the largest text. It is rendered once for each size of the
-window.
+All groups flow through balanced columns, at the largest size of text at which they fit into the window. Where text would be
+too small to be read, techniques have their names alone. It is rendered once for each size of the window.
 """
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.config.keys import ACTIONS, TOLD_BY_OTHERS, by_heading
+from crowd_demo.config.keys import ACTIONS, by_heading
+from crowd_demo.registry.actions import TOLD_BY_OTHERS
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.canvas import (
@@ -21,6 +25,7 @@ from crowd_demo.render.hud.canvas import (
     EDGE,
     FAINT,
     LARGE,
+    LEAST_PX,
     NORMAL,
     PAD,
     SHADE,
@@ -38,8 +43,9 @@ NAME, LINE, APART = 14.0, 12.0, 4.0  # heights in units: of a name and of a line
 HEADING, BEFORE_HEADING = 18.0, 6.0  # of a heading, and above it unless it begins a column
 HEAD = 26.0  # of the line at the top, which tells how to close
 EDGE_Y, GUTTER = 8.0, 22.0  # units above and below the columns, and between them
-WIDEST, LEAST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 4
-LEAST_SCALE, SHRINK = 0.3, 0.96  # the sheet is drawn smaller, a little at a time, rather than cut
+WIDEST, LEAST_COLUMN, MOST_COLUMN, MOST_COLUMNS = 1400.0, 250.0, 560.0, 4
+SHRINK = 0.96  # from one size to the next
+READABLE_PX = 7  # of small text: without the words of techniques rather than smaller
 ABOUT = "All keys. Those of techniques step through the choices, with Shift backwards."
 CLOSE = "closes this"
 
@@ -89,6 +95,17 @@ class Block(NamedTuple):
     height: float
 
 
+class Layout(NamedTuple):
+    """What is drawn where: units, and pixels a unit."""
+
+    scale: float
+    wide: float  # the sheet
+    width: float  # a column
+    columns: list[list[Block]]
+    foot: list[str]
+    whole: bool  # nothing is cut off
+
+
 class Help:
     """The help screen; `draw` darkens the picture and draws the sheet over it."""
 
@@ -105,31 +122,46 @@ class Help:
         on.blit(self._kept[1], (0, 0))
 
     def _covered(self, size: tuple[int, int], scale: float) -> pygame.Surface:
-        """A shade of the window's size with the sheet in its middle, smaller where it would not fit."""
+        """A shade of the window's size with the sheet in its middle."""
         shade = pygame.Surface(size, pygame.SRCALPHA)
         shade.fill(self.pen.colour(SHADE))
-        while (sheet := self._sheet(size[0] / scale, size[1] / scale, scale)) is None:
-            scale *= SHRINK
+        sheet = self._drawn(self._layout(size, scale))
         shade.blit(sheet, ((size[0] - sheet.get_width()) // 2, (size[1] - sheet.get_height()) // 2))
         return shade
 
-    def _sheet(self, room_x: float, room_y: float, scale: float) -> pygame.Surface | None:
-        """The sheet in that room, units; None where it does not fit."""
-        ruler, wide = Canvas((1, 1), self.pen, scale, None), min(room_x - 12, WIDEST)
-        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
-        most = room_y - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
-        for count in range(2, MOST_COLUMNS + 1):
-            width = (wide - 2 * PAD - (count - 1) * GUTTER) / count
-            columns = balanced(self._blocks(ruler, width), count, most)
-            if scale < LEAST_SCALE or (columns and width >= LEAST_COLUMN):
-                return self._drawn(columns, width, foot, (wide, most), scale)
-        return None
+    def _layout(self, size: tuple[int, int], scale: float) -> Layout:
+        """The largest that fits: with all words, else without those of techniques, else cut off."""
+        full = self._largest(size, scale, False, READABLE_PX)
+        return full if full.whole else self._largest(size, scale, True, LEAST_PX)
 
-    def _drawn(self, columns: Sequence[Sequence[Block]], width: float, foot: Sequence[str], room: tuple[float, float],
-               scale: float) -> pygame.Surface:
-        tallest = max(map(height_of, columns), default=room[1])
-        on = Canvas((room[0], HEAD + 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
-        self._draw_head(on, room[0])
+    def _largest(self, size: tuple[int, int], scale: float, brief: bool, least_px: int) -> Layout:
+        """The largest that is whole, with small text of at least that height; else the smallest."""
+        fitted = cache(partial(self._fitted, size, brief))
+        steps = max(math.floor(math.log((least_px - 0.5) / (SMALL * scale), SHRINK)), 0) + 1
+        scales = [scale * SHRINK**step for step in range(steps)]
+        first = bisect_left(scales, True, key=lambda each: fitted(each).whole)
+        return fitted(scales[min(first, steps - 1)])
+
+    def _fitted(self, size: tuple[int, int], brief: bool, scale: float) -> Layout:
+        """Laid out at that scale, in as few columns as possible; what does not fit into the window is cut off."""
+        ruler, wide = Canvas((1, 1), self.pen, scale, None), min(size[0] / scale - 12, WIDEST)
+        foot = ruler.wrapped(in_a_line(), wide - 2 * PAD, SMALL)
+        most = size[1] / scale - 8 - HEAD - 3 * EDGE_Y - LINE * len(foot)
+        for count in range(1, MOST_COLUMNS + 1):
+            width, narrower = ((wide - 2 * PAD + GUTTER) / each - GUTTER for each in (count, count + 1))
+            if width > MOST_COLUMN and count < MOST_COLUMNS:
+                continue
+            groups = self._blocks(ruler, width, brief)
+            columns = balanced(groups, count, most, not brief)
+            if columns or narrower < LEAST_COLUMN or count == MOST_COLUMNS:
+                break
+        return Layout(scale, wide, width, columns or _filled(groups, most, False)[:count], foot, bool(columns))
+
+    def _drawn(self, layout: Layout) -> pygame.Surface:
+        scale, wide, width, columns, foot, _ = layout
+        tallest = max(map(height_of, columns))
+        on = Canvas((wide, HEAD + 3 * EDGE_Y + tallest + LINE * len(foot)), self.pen, scale, SHEET)
+        self._draw_head(on, wide)
         for number, column in enumerate(columns):
             _draw_column(on, column, PAD + number * (width + GUTTER), HEAD + EDGE_Y, width)
         for number, line in enumerate(foot):
@@ -148,12 +180,12 @@ class Help:
         on.left(on.fitted(ABOUT, start - PAD - 8), PAD, middle)
         on.line(EDGE, (PAD, HEAD + 3), (wide - PAD, HEAD + 3))
 
-    def _blocks(self, ruler: Canvas, width: float) -> list[list[Block]]:
-        """The groups in a column of that width, each entry as high as it is then."""
+    def _blocks(self, ruler: Canvas, width: float, brief: bool) -> list[list[Block]]:
+        """The groups in a column of that width, each entry as high as it is then; `brief`: of techniques only the names."""
         groups = []
         for heading, entries in self.groups:
             indent = max(sum(ruler.key_width(key) + 4 for key in entry.keys) for entry in entries) + 8
-            lines = [ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
+            lines = [[] if brief and entry.name else ruler.wrapped(entry.what, width - indent, SMALL) for entry in entries]
             groups.append([Block(entry, heading, what, indent, NAME * bool(entry.name) + LINE * len(what) + APART)
                            for entry, what in zip(entries, lines, strict=True)])
         return groups
@@ -165,22 +197,22 @@ def height_of(column: Sequence[Block]) -> float:
     return sum(block.height for block in column) + headings * (HEADING + BEFORE_HEADING) - BEFORE_HEADING
 
 
-def balanced(groups: Sequence[Sequence[Block]], count: int, most: float) -> list[list[Block]]:
-    """The groups in so many columns of about one height, whole but for those higher than that; none if that is over `most`."""
-    height = sum(map(height_of, groups)) / count
-    while height <= most:
-        columns = _filled(groups, height)
-        if len(columns) <= count:
-            return columns
-        height += APART
-    return []
+def balanced(groups: Sequence[Sequence[Block]], count: int, most: float, whole: bool = True) -> list[list[Block]]:
+    """The groups in so many columns of about one height; none if that is over `most`.
+
+    They stay `whole`, but for those higher than a column.
+    """
+    least = sum(map(height_of, groups)) / count
+    heights = [least + APART * step for step in range(math.floor((most - least) / APART) + 1)]
+    first = bisect_left(heights, True, key=lambda height: len(_filled(groups, height, whole)) <= count)
+    return _filled(groups, heights[first], whole) if first < len(heights) else []
 
 
-def _filled(groups: Sequence[Sequence[Block]], height: float) -> list[list[Block]]:
+def _filled(groups: Sequence[Sequence[Block]], height: float, whole: bool) -> list[list[Block]]:
     """Columns of at most that height, as many as it takes."""
     columns: list[list[Block]] = [[]]
     for group in groups:
-        if columns[-1] and height_of([*columns[-1], *group]) > height:
+        if whole and columns[-1] and height_of(columns[-1]) + BEFORE_HEADING + height_of(group) > height:
             columns.append([])
         for block in group:
             if columns[-1] and height_of([*columns[-1], block]) > height:

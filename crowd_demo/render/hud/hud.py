@@ -1,7 +1,7 @@
 """The HUD: two panels over the picture, the timeline at the lower edge, what is open, and a tooltip.
 
-The left panel shows what a frame costs and what the crowd does (frame_sections.py, crowd_sections.py); the right one
-shows the techniques and their keys (switchboard.py). A panel is rendered to a canvas of its own `REFRESH_HZ` times a
+The left panel shows what a frame costs and what the crowd does (frame_sections.py, sections.py); the right one
+shows the techniques and their keys (sections.py). A panel is rendered to a canvas of its own `REFRESH_HZ` times a
 second, the two by turns, so most frames cost two blits. `target_at` says what the cursor is on.
 """
 

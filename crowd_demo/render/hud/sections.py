@@ -295,7 +295,8 @@ class Switchboard:
         on.target((4, middle - ROW / 2, RIGHT_WIDTH - 8, ROW), "technique", path)
         for key in list(self.keys.get(path, ()))[:1]:
             on.key(key, PAD, middle, ROW - 3)
-        on.left(technique.label, PAD + 26, middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
+        label = f"{'  ' * technique.detail}{technique.label}"
+        on.left(label, PAD + 26, middle, NORMAL, INACTIVE if is_inactive else DIM if off else TEXT)
         text = f"{hud_word(status.pending[path])} …" if waits else hud_word(value)
         text = f"{text}, {partly}" if partly else text
         colour = WARM if waits else INACTIVE if is_inactive else FAINT if off else ACCENT

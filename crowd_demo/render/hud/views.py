@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pygame
 
+from crowd_demo.config.files import read_bounded
+from crowd_demo.config.images import png_size, unpacked
 from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
@@ -32,6 +34,8 @@ from crowd_demo.render.hud.canvas import (
 )
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures
+KEPT = 4 * PICTURE[0], 4 * PICTURE[1]  # pixels: enough for a scale of 4
+MOST_BYTES, MOST_PIXELS = 16 << 20, 1 << 23  # of a picture's file: one of 3840 x 2160
 WIDEST, LEAST_TABLE, WIDEST_TABLE, MARGIN = 560, 420, 900, 10
 HEAD, ABOUT_LINE = 34, 13
 MOST_ABOUT = 6  # lines
@@ -157,11 +161,18 @@ def _draw_row(canvas: Canvas, row: Row, top: float, height: float, selected: boo
 
 @cache
 def _loaded(path: Path) -> pygame.Surface | None:
-    """The picture, or None if there is none or it cannot be read."""
+    """The picture, shrunk to what a list shows; None for what is no PNG, or has too many bytes or pixels."""
     try:
-        return pygame.image.load(path)
+        data = read_bounded(path, MOST_BYTES)
+        size = png_size(data)
+        if not size or len(data) > MOST_BYTES or size[0] * size[1] > MOST_PIXELS:
+            return None
+        picture = unpacked(data)
     except (OSError, pygame.error):
         return None
+    coloured = pygame.Surface(picture.get_size(), pygame.SRCALPHA, 32)  # a palette's colours cannot be scaled smoothly
+    coloured.blit(picture, (0, 0))
+    return pygame.transform.smoothscale(coloured, [min(sides) for sides in zip(size, KEPT, strict=True)])
 
 
 def first_shown(selected: int, count: int, fitting: int) -> int:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Int, Ints, Longs, Register
-from crowd_demo.compute.halves import halves, squares_apart
 from crowd_demo.compute.jit import device, kernel
+from crowd_demo.compute.packed import halves, squares_apart
 from crowd_demo.compute.simd import LANES, any_set, to_int
 from crowd_demo.compute.simd_memory import load, store, take_block
 from crowd_demo.sim.behaviours.contact_rules import ContactRules, touches

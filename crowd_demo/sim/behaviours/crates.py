@@ -219,7 +219,7 @@ class Crates(Behaviour):
         width, height = float(walls.width), float(walls.height)
         return CrateRules(
             gap=f(settings.gap), push=f(settings.push), follow=f(min(1.0, settings.response * world.dt)),
-            speed_max_sq=f(settings.speed_max) ** 2, speed_max=f(settings.speed_max),
+            speed_max_sq=f(settings.speed_max) * f(settings.speed_max), speed_max=f(settings.speed_max),
             flow_x=f(settings.flow), flow_y=f(-settings.flow * height / width),
             turns_x=f(settings.whirls / (2 * width)), turns_y=f(settings.whirls / (2 * height)), dt=f(world.dt),
             width=walls.width, height=walls.height)

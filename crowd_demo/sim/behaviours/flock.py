@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 
 from crowd_demo.compute import hashing
 from crowd_demo.compute.arrays import Doubles, Float, Floats, Int, Ints
-from crowd_demo.compute.counted import sum_capacity
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import device
+from crowd_demo.compute.packed import sum_capacity
 from crowd_demo.compute.simd import chance, root, select, splat
 from crowd_demo.compute.simd_memory import gather, pick
 from crowd_demo.config.behaviours import FlockSettings
@@ -138,8 +138,9 @@ class Flock(Behaviour):
         return kind(
             eyes=Ahead(f(half * half)) if settings.blind > 0 else AllAround(),
             apart=ByContact(f(settings.separation * FIXED)) if settings.separate_by == "contact" else ByOffset(),
-            sight_sq=f(settings.sight) ** 2, separation_sq=f(settings.separation) ** 2, align=f(settings.align),
-            cohere=f(settings.cohere), separate=f(settings.separate), inv_crowding=f(1 / settings.crowding),
+            sight_sq=f(settings.sight) * f(settings.sight), separation_sq=f(settings.separation) * f(settings.separation),
+            align=f(settings.align), cohere=f(settings.cohere), separate=f(settings.separate),
+            inv_crowding=f(1 / settings.crowding),
             wander=f(settings.wander), roost=f(settings.roost), roost_radius=f(settings.roost_radius),
             border=f(settings.border if settings.margin > 0 else 0),
             inv_margin=f(1 / settings.margin if settings.margin > 0 else 0), speed_min=f(settings.speed_min),

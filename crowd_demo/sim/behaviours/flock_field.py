@@ -21,9 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Longs
-from crowd_demo.compute.counted import counted
 from crowd_demo.compute.dispatch import implements
 from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.packed import counted
 from crowd_demo.compute.simd import LANES, no_sum, select, splat, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, drive_apart, meet_close, no_apart, settle_apart

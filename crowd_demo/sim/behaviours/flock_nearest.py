@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Mask
-from crowd_demo.compute.counted import counted
 from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.packed import counted
 from crowd_demo.compute.simd import root, to_int
 from crowd_demo.sim.behaviours.flock_parts import FIXED, drive_apart, follows, meet_close, no_apart
 from crowd_demo.sim.behaviours.flock_rules import FlockColumns, FlockRules, read_columns

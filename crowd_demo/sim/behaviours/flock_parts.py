@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Mask
-from crowd_demo.compute.counted import CountingSum, nothing_counted, settled
 from crowd_demo.compute.dispatch import generic, implements
+from crowd_demo.compute.packed import CountingSum, nothing_counted, settled
 from crowd_demo.compute.simd import inverse_root, no_sum, select, splat, to_float, to_int, wrap32
 from crowd_demo.sim.interaction.pairwise import Seen
 

@@ -1,7 +1,7 @@
 """What a bird asks of its neighbours: alignment, cohesion, separation. The formulas are in flock.py.
 
 Positions and velocities enter the sums in fixed point (1/256), so the result does not depend on the order of the neighbours.
-The sums of x also count (compute/counted.py): in lanes each count would take an instruction of its own.
+The sums of x also count (compute/packed.py): in lanes each count would take an instruction of its own.
 Whom a bird follows, and how it keeps away from those too near, are records of their own (flock_parts.py): kernels are compiled
 for their types, so what is not chosen costs nothing.
 """
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Mask
-from crowd_demo.compute.counted import counted, nothing_counted, settled
 from crowd_demo.compute.dispatch import implements
+from crowd_demo.compute.packed import counted, nothing_counted, settled
 from crowd_demo.compute.simd import no_sum, select, splat, to_float, to_int, wrap32
 from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.sim.behaviours.flock_parts import FIXED, Apart, Eyes, drive_apart, follows, meet_close, no_apart, settle_apart

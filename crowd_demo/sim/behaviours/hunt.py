@@ -168,6 +168,6 @@ class Hunters(Flock):
         settings, f = self.hunt, np.float32
         return HuntRules(
             flock=self.flock_rules(world), predators=settings.predators, x=self._places[0], y=self._places[1],
-            fear=f(settings.fear), fear_sq=f(settings.fear) ** 2, flee=f(settings.flee),
+            fear=f(settings.fear), fear_sq=f(settings.fear) * f(settings.fear), flee=f(settings.flee),
             predator_speed_min=f(settings.predator_speed_min), predator_speed_max=f(settings.predator_speed_max),
             dt=f(world.dt))

@@ -175,12 +175,13 @@ class People(Behaviour):
         """The constants of all steps, without keys."""
         settings, f, none = self.settings, np.float32, np.int32(0)
         return PeopleRules(
-            radius_sq=f(settings.radius) ** 2, inv_radius=f(1 / settings.radius if settings.radius > 0 else 0),
-            push=f(settings.push), wiggle=f(settings.wiggle), top_factor=f(settings.cap),
-            stuck_top_factor=f(settings.stuck_cap), arrive_sq=f(settings.arrive) ** 2, wait=f(settings.wait_s),
-            patience=f(settings.stuck_s),
+            radius_sq=f(settings.radius) * f(settings.radius),
+            inv_radius=f(1 / settings.radius if settings.radius > 0 else 0), push=f(settings.push), wiggle=f(settings.wiggle),
+            top_factor=f(settings.cap), stuck_top_factor=f(settings.stuck_cap),
+            arrive_sq=f(settings.arrive) * f(settings.arrive), wait=f(settings.wait_s), patience=f(settings.stuck_s),
             follow=f(min(1.0, settings.response * world.dt)), dt=f(world.dt),
             ahead=f(settings.ahead_s), inv_ahead=f(1 / settings.ahead_s if settings.ahead_s > 0 else 0),
-            gap_sq=f(settings.gap) ** 2, inv_gap=f(1 / settings.gap if settings.gap > 0 else 0), aside=f(settings.aside),
-            behind=f(settings.behind), away=f(settings.away), disc=f(settings.place / math.pi if settings.room > 0 else 0),
+            gap_sq=f(settings.gap) * f(settings.gap), inv_gap=f(1 / settings.gap if settings.gap > 0 else 0),
+            aside=f(settings.aside), behind=f(settings.behind), away=f(settings.away),
+            disc=f(settings.place / math.pi if settings.room > 0 else 0),
             goal_key=none, wiggle_key_x=none, wiggle_key_y=none)

@@ -172,7 +172,7 @@ def machine_cache_kb() -> int:
     """Return the size of the first core's first-level data cache in kB, from Linux's /sys, else USUAL_KB."""
     for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
         try:
-            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+            level, kind, size = ((index / name).read_text("utf-8").strip() for name in ("level", "type", "size"))
         except OSError:
             continue
         if level == "1" and kind != "Instruction" and size.endswith("K"):

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Longs
 from crowd_demo.compute.jit import Call
-from crowd_demo.registry.entries import Value
-from crowd_demo.registry.techniques import TECHNIQUES, changes_crowd
+from crowd_demo.registry.entries import EXACT, Value
+from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.metrics import locality as near
 from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
 from crowd_demo.sim.metrics.locality import Locality
@@ -22,8 +22,7 @@ from crowd_demo.sim.simulation import Simulation
 
 Reading = PushError | Longs | Bias | Locality | None
 Settings = tuple[tuple[str, Value], ...]  # paths of techniques and their values
-MEMORY_ORDER = ("neighbours", "reorder.when", "reorder.every", "reorder.drift", "curve", "cell_size", "leaf_size", "rebuild",
-                "removal")  # techniques
+MEMORY_ORDER = tuple(technique.path for technique in TECHNIQUES if technique.moves_memory)
 MOST_IN_LISTS = 50_000  # agents whose lists are written out for a reading: 0.8 ms
 
 
@@ -64,13 +63,13 @@ def has_field(sim: Simulation) -> bool:
     return bool(sim.optimizations.neighbours == "field" and "field" in sim.behaviour.structures and not is_capped(sim))
 
 
-MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if not one.exact or one.approximate_choices or one.approximate_with)
+MAY_APPROXIMATE = tuple(one for one in TECHNIQUES if one.kind is not EXACT or one.approximate_if)
 
 
 def approximations(sim: Simulation) -> Settings:
     """Return the techniques that change the motion at present."""
     get = sim.optimizations.get
-    return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if changes_crowd(one, get(one.path), get))
+    return tuple((one.path, get(one.path)) for one in MAY_APPROXIMATE if kind_of(one, get(one.path), get) is not EXACT)
 
 
 def memory_order(sim: Simulation) -> Settings:

@@ -83,13 +83,6 @@ class BirthsDeaths(Stage):
         return rate * (whole * season + 1.5 * fast + 0.5 * slow)
 
 
-def room_for(config: Config) -> int:
-    """Return the number of agents to allocate memory for: the maximum of a season, if births and deaths are in balance."""
-    life = config.life
-    swing = life.births_per_s * max(life.season_s, 2) / 2
-    return min(config.agents + int(swing), max(life.most, config.agents))
-
-
 def who_dies(world: World, count: int) -> Ints:
     """Return `count` different ids in use (or all of them), drawn in an order that depends on the seed and the tick."""
     handles = world.agents.handles

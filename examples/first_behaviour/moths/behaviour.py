@@ -83,5 +83,5 @@ class Moths(Behaviour):
 
     def rules(self, world):
         s, f = self.settings, np.float32
-        return MothRules(radius_sq=f(s.radius) ** 2, lamps=f(s.lamps), inv_lamps=f(1 / s.lamps), pull=f(s.pull),
+        return MothRules(radius_sq=f(s.radius) * f(s.radius), lamps=f(s.lamps), inv_lamps=f(1 / s.lamps), pull=f(s.pull),
                          separate=f(s.separate), speed=f(s.speed), dt=f(world.dt))

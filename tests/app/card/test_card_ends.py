@@ -135,20 +135,20 @@ def test_a_value_that_stays_is_no_switch(watched: Watched) -> None:
 
 
 def test_the_copies_are_freed_when_the_card_is_over(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
-    twins = []
-    make = Simulation.twin
+    replicas = []
+    make = Simulation.replica
 
-    def twin(sim: Simulation) -> Simulation:
+    def replica(sim: Simulation) -> Simulation:
         made = make(sim)
-        twins.append(weakref.ref(made))
+        replicas.append(weakref.ref(made))
         return made
-    monkeypatch.setattr(Simulation, "twin", twin)
+    monkeypatch.setattr(Simulation, "replica", replica)
     watched.switch("simd", False)
     watched.frames(100)
-    assert len(twins) == 2 and all(twin() for twin in twins)
+    assert len(replicas) == 2 and all(replica() for replica in replicas)
     watched.program.crowd.apply(Populate(150))
     watched.frames()
-    assert not any(twin() for twin in twins)
+    assert not any(replica() for replica in replicas)
 
 
 def test_no_card_while_the_hud_is_off(watched: Watched) -> None:

@@ -56,7 +56,7 @@ def test_a_wrong_kernel_is_caught(watched: Watched, forgetful: None) -> None:
 def test_too_little_memory_for_copies_is_said(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(sim: Simulation) -> Simulation:
         raise MemoryError
-    monkeypatch.setattr(Simulation, "twin", full)
+    monkeypatch.setattr(Simulation, "replica", full)
     watched.switch("simd", False)
     watched.frames(200)
     assert watched.card.proof == ("running", "not compared: there is no memory for copies of the crowd")

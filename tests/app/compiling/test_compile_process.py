@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -81,7 +83,7 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
         kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
-    printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
     all_keys = [key for key in printed.splitlines() if key.startswith("crowd_demo")]
     wanted = next(key for key in all_keys if ".find_cells" in key)
     monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
@@ -178,6 +180,39 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
     assert done == sorted(done) and done[-1] == 39, "what is not loaded yet is not done"
 
 
+def fail(*_: object, **__: object) -> None:
+    raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("kind", [Source, FORKING])
+def test_where_no_process_can_be_started_kernels_are_compiled_here(
+        kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
+    monkeypatch.setattr(module, "SETTLE_S", 0.0)
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    kernels = [Slow(f"kernel_{number}") for number in range(5)]
+    with Compilers(config := load_config("1k")) as compilers:
+        compilers.start(2)
+        assert compilers.source
+        compilers.source.wait()
+        compilers.want([Call(cast(Any, kernel), ()) for kernel in kernels], config.optimizations)
+        compilers.work(lambda *_: None, here=False)
+        compiling = Precompiler(compilers.source, config.optimizations)
+        compiling.pause(False)
+        assert compiling.wait(10), "there is nobody to go on"
+    assert [kernel.compiled_here for kernel in kernels] == [1] * 5
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("kind", [FORKING])
+def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = kind(load_config("1k"))
+    monkeypatch.setattr(socket, "socketpair", fail)
+    assert source.start(AS_TOLD).ask("anything") == ""
+    source.close()
+
+
 @pytest.mark.parametrize("lasts", [True, False])
 def test_it_is_started_only_where_the_cache_lasts(driven: Driven, lasts: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[str] = []
@@ -229,11 +264,12 @@ def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> Non
     talk.close()
 
 
-@pytest.mark.skipif(not hasattr(os, "setpriority"), reason="no niceness")
+@pytest.mark.skipif(sys.platform == "win32", reason="no niceness")
 def test_processes_that_run_already_get_another_niceness(source: Source) -> None:
     talk = source.start(AS_TOLD)
     source.lower_priority(7)
-    assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
+    if sys.platform != "win32":
+        assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
     talk.close()
 
 

@@ -20,8 +20,8 @@ class Stuck:
 
     def __init__(self) -> None:
         (its_input, mine), (answers, self.its_output) = os.pipe(), os.pipe()
-        self.its_input = os.fdopen(its_input)
-        self.stdin, self.stdout = os.fdopen(mine, "w"), os.fdopen(answers)
+        self.its_input = os.fdopen(its_input, encoding="utf-8")
+        self.stdin, self.stdout = os.fdopen(mine, "w", encoding="utf-8"), os.fdopen(answers, encoding="utf-8")
         self.killed = False
         self._ended = threading.Event()
 

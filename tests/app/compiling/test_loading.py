@@ -13,6 +13,7 @@ import pytest
 from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.process.quitting import Quitting
+from crowd_demo.compute import cache
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.render.hud.canvas import Pen
 
@@ -60,7 +61,7 @@ for options in all_choices(driven.config.optimizations):
 
 def run_fresh(script: str, *arguments: str) -> None:
     """In a process that has compiled nothing yet."""
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script, *arguments], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script, *arguments], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
 
 
@@ -86,6 +87,15 @@ def test_progress_names_what_is_compiled() -> None:
     assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
     progress.compiling("the last kernels", 11, 11)
     assert str(progress) == "compiling the last kernels (11 of 11, for this and later starts)"
+
+
+@pytest.mark.quick
+def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    progress = Progress()
+    progress.compiling("see lanes", 2, 11)
+    monkeypatch.setattr(cache, "_said", {cache.NOT_KEPT})
+    progress.compiling("move", 3, 11)
+    assert str(progress) == "compiling move (4 of 11)"
 
 
 @pytest.mark.quick

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import threading
 import time
 import weakref
 from collections.abc import Iterator
@@ -27,6 +28,7 @@ from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.jit import Call
 from crowd_demo.config.loader import load_config
+from crowd_demo.sim.simulation import Simulation
 
 BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene: {ground: sky}\nwindow: {title: birds}\n"
 
@@ -35,7 +37,7 @@ BIRDS = "agents: 300\nbehaviour: flock\nworld: {width: 900, height: 600}\nscene:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a configuration of the user's."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "birds.yaml").write_text(BIRDS)
+    (tmp_path / "birds.yaml").write_text(BIRDS, "utf-8")
     return tmp_path
 
 
@@ -92,6 +94,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
     driven.frames(5)
     last = driven.program
     driven.open("birds")
+    driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert script.ended and not script.crash and script.parts[-1].end == last.sim.tick
@@ -99,7 +102,7 @@ def test_a_recording_ends_with_its_crowd(driven: Driven) -> None:
 
 
 def test_a_mistake_is_a_notice_and_the_present_crowd_goes_on(driven: Driven, folder: Path) -> None:
-    (folder / "birds.yaml").write_text("agents: many\n")
+    (folder / "birds.yaml").write_text("agents: many\n", "utf-8")
     driven.program.open_scenario("birds")
     line = "birds.yaml:1: agents: must be a whole number from 0 to 4000000, not 'many'"
     driven.until(lambda: line in driven.status().notices)
@@ -219,11 +222,11 @@ def test_frames_are_counted_over_all_crowds_and_the_report_is_about_the_last(
     assert run(frames=3000, report=folder / "a.json", screenshot=folder / "a.png", trace=folder / "trace.json") == 0
     first, second = after_ten_frames
     assert first.program.sim.tick + second.program.sim.tick == 3000
-    report = json.loads((folder / "a.json").read_text())
+    report = json.loads((folder / "a.json").read_text("utf-8"))
     assert (report["agents"], report["config"]["behaviour"]) == (300, "flock")
     assert report["frames"] == report["steps"] == second.program.sim.tick
     assert report["config"]["window"]["width"] == 320 and (folder / "a.png").exists()
-    spans = [event["name"] for event in json.loads((folder / "trace.json").read_text()) if event["ph"] == "X"]
+    spans = [event["name"] for event in json.loads((folder / "trace.json").read_text("utf-8")) if event["ph"] == "X"]
     assert spans.count("frame") == 3000
 
 
@@ -233,5 +236,35 @@ def test_a_run_that_ends_before_the_other_crowd_is_there_ends_as_it_is(
     monkeypatch.setattr("os._exit", left.append)  # if the thread is still inside the compiler
     assert run(frames=11, report=folder / "a.json", record=folder / "a.replay") == 0
     assert len(after_ten_frames) == 1 and left in ([], [0])
-    assert json.loads((folder / "a.json").read_text())["agents"] == 200
+    assert json.loads((folder / "a.json").read_text("utf-8"))["agents"] == 200
     assert read_recording(folder / "a.replay").ended
+
+
+def test_after_each_of_many_switches_nothing_is_left_of_the_crowds_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The present crowd lives, and the small one that finds its kernels; of the threads only those that still run."""
+    crowds: weakref.WeakSet[Simulation] = weakref.WeakSet()
+    threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
+    left: list[tuple[int, list[str]]] = []  # crowds, and threads that have ended
+    build, start, loop_run = Simulation._build, threading.Thread.start, Loop.run
+
+    def building(sim: Simulation, *rest: Any) -> None:
+        crowds.add(sim)
+        build(sim, *rest)
+
+    def starting(thread: threading.Thread) -> None:
+        threads.add(thread)
+        start(thread)
+
+    def running(loop: Loop) -> None:
+        left.append((len(crowds), [thread.name for thread in threads if not thread.is_alive()]))
+        if len(left) > 6:
+            loop.program.quitting.ask()
+        else:
+            loop.program.open_scenario("birds")
+        loop_run(loop)
+
+    monkeypatch.setattr(Simulation, "_build", building)
+    monkeypatch.setattr(threading.Thread, "start", starting)
+    monkeypatch.setattr(Loop, "run", running)
+    assert run(frames=1_000_000) == 0
+    assert left == [(2, [])] * 7

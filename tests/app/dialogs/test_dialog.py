@@ -12,7 +12,7 @@ from driven import Driven
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.screen.window import close_window
-from crowd_demo.config.keys import PROGRAM, TOLD_BY_OTHERS
+from crowd_demo.registry.actions import PROGRAM, TOLD_BY_OTHERS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.canvas import Pen, Target
 from crowd_demo.render.hud.views import (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pygame
 import pytest
+from damages import make_fifo
 from driven import Driven
 
 from crowd_demo.app.dialogs.scenarios import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
-from crowd_demo.render.hud.views import Row
+from crowd_demo.render.hud.canvas import PAD, Pen
+from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_view
 
 pytestmark = pytest.mark.quick
 
@@ -51,7 +54,7 @@ def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None
     """As in a checkout from which the program was installed."""
     for path in list_configs().values():
         (folder / "configs" / path.name).write_bytes(path.read_bytes())
-    (folder / "configs" / "5k.yaml").write_text("agents: 5\n")
+    (folder / "configs" / "5k.yaml").write_text("agents: 5\n", "utf-8")
     menu = scenarios_menu(str, "maze.yaml")
     found = rows(menu)
     assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
@@ -64,8 +67,8 @@ def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
 
 
 def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_chosen(folder: Path) -> None:
-    (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n")
-    (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n")
+    (folder / "configs" / "mine.yaml").write_text("# Mine.\n# Watch: me.\nagents: 5\n", "utf-8")
+    (folder / "configs" / "broken.yaml").write_text("# Hers.\nagents: many\n", "utf-8")
     (folder / "configs" / "binary.yaml").write_bytes(b"\xff\xfe\n")
     chosen: list[str] = []
     menu = scenarios_menu(chosen.append, None)
@@ -80,26 +83,26 @@ def test_the_users_own_files_come_last_and_broken_ones_say_why_and_cannot_be_cho
 
 
 def test_a_file_of_ones_own_hides_the_shipped_one_of_its_name(folder: Path) -> None:
-    (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n")
+    (folder / "configs" / "20k.yaml").write_text("# Mine.\nagents: 5\n", "utf-8")
     found = rows(scenarios_menu(str, None))
     assert found["20k"].text == "20k (your own)" and len(found) == len(list_configs())
 
 
 def test_what_another_file_has_the_name_of_is_opened_by_its_path(folder: Path) -> None:
-    (folder / "maze.yaml").write_text("agents: 5\n")
+    (folder / "maze.yaml").write_text("agents: 5\n", "utf-8")
     assert str(list_configs()["maze"]) in rows(scenarios_menu(str, None))
 
 
 def test_tours_are_listed_with_those_of_the_user(folder: Path) -> None:
     (folder / "tours").mkdir()
-    (folder / "tours" / "bad.yaml").write_text("# Bad.\nconfig: 20k\nsteps:\n  - say: '{stepms}'\n")
+    (folder / "tours" / "bad.yaml").write_text("# Bad.\nconfig: 20k\nsteps:\n  - say: '{stepms}'\n", "utf-8")
     found = rows(tours_menu(str))
     assert list(found) == [*list_tours(), "bad"] and all(found[name].usable for name in list_tours())
     assert found["bad"].detail.startswith("tours/bad.yaml:4: steps.0.say: there is no number 'stepms'")
 
 
 def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
-    (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n")
+    (folder / "configs" / "mine.yaml").write_text("agents: 50\nbehaviour: flock\nworld: {width: 500, height: 300}\n", "utf-8")
     driven.press("f2")
     for key in ("end", "up", "down"):
         driven.press(key)
@@ -115,3 +118,46 @@ def test_f2_and_a_click_open_a_scenario(driven: Driven, folder: Path) -> None:
     driven.until(lambda: driven.loop.opened)
     driven.follow()
     assert driven.program.sim.agents.count == 50
+
+
+# --- pictures of others ----------------------------------------------------------------------------------------------
+
+def shown(picture: Path) -> tuple[int, ...]:
+    """The colour in the middle of a row's picture; that of the empty frame if the picture is not shown."""
+    pygame.font.init()
+    canvas = draw_view(ListView("Scenarios", [Row("mine", picture=picture)]), (640, 360), Pen(), 1.0)
+    return tuple(canvas.surface.get_at((PAD + PICTURE[0] // 2, HEAD + PICTURE_ROW // 2)))
+
+
+def png(width: int, height: int, path: Path) -> Path:
+    """A PNG of one bit a pixel, most of which are missing."""
+    header = width.to_bytes(4) + height.to_bytes(4) + bytes((1, 0, 0, 0, 0))
+    chunks = ((b"IHDR", header), (b"IDAT", zlib.compress(bytes(64))), (b"IEND", b""))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + b"".join(
+        len(data).to_bytes(4) + name + data + zlib.crc32(name + data).to_bytes(4) for name, data in chunks))
+    return path
+
+
+@pytest.mark.parametrize("depth", [8, 24, 32])
+@pytest.mark.parametrize("size", [(20, 10), (960, 540)])
+def test_a_picture_of_any_size_and_depth_is_shown(tmp_path: Path, depth: int, size: tuple[int, int]) -> None:
+    picture = pygame.Surface(size, depth=depth)
+    picture.fill("white")
+    pygame.image.save(picture, tmp_path / "mine.png")
+    assert min(shown(tmp_path / "mine.png")) > 240
+
+
+def test_a_picture_too_large_to_unpack_is_not_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unpacked: list[bytes] = []
+    monkeypatch.setattr("crowd_demo.render.hud.views.unpacked", lambda data: unpacked.append(data) or pygame.Surface((9, 9)))
+    frame = shown(tmp_path / "none.png")
+    assert shown(png(20_000, 20_000, tmp_path / "huge.png")) == frame and not unpacked
+    assert shown(png(3840, 2160, tmp_path / "screen.png")) != frame and unpacked
+
+
+def test_what_is_no_picture_is_not_shown_and_not_waited_for(tmp_path: Path) -> None:
+    make_fifo(tmp_path / "pipe.png")
+    (tmp_path / "device.png").symlink_to("/dev/zero")
+    (tmp_path / "text.png").write_text("no picture", "utf-8")
+    (tmp_path / "cut.png").write_bytes(png(20, 10, tmp_path / "whole.png").read_bytes()[:40])
+    assert {shown(tmp_path / f"{name}.png") for name in ("pipe", "device", "text", "cut")} == {shown(tmp_path / "none.png")}

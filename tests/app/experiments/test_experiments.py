@@ -181,7 +181,7 @@ def test_s_saves_the_table_as_json(driven: Driven) -> None:
     driven.press("m")
     finish(driven)
     driven.press("s")
-    record = json.loads(Path("crowd-0001.json").read_text())
+    record = json.loads(Path("crowd-0001.json").read_text("utf-8"))
     assert (record["kind"], record["technique"], record["value"]) == ("measurement", "stagger.avoidance", 3)
     assert driven.program.notices.present()[-1] == "saved crowd-0001.json"
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.app.output import copying
 from crowd_demo.app.output.copying import MOST_CHARACTERS, Shown, copy, setting
-from crowd_demo.cli.run import config_of, parser
+from crowd_demo.cli.run import RUN, config_of
 from crowd_demo.config.loader import load_config, parse_overrides
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
@@ -51,10 +51,7 @@ def command_parts(text: str) -> list[str]:
 
 def parsed(text: str) -> Config:
     """The effective configuration of a command."""
-    mistakes: list[str] = []
-    config = config_of(parser().parse_args(command_parts(text)), mistakes)
-    assert config and not mistakes, mistakes
-    return config
+    return config_of(RUN.parser().parse_args(command_parts(text)))
 
 
 def read(text: str, folder: Path) -> Config:
@@ -113,11 +110,11 @@ def test_a_view_as_configured_follows_the_size_of_the_window() -> None:
 @quick
 def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path) -> None:
     file = tmp_path / "it's my $HOME & more.yaml"
-    file.write_text("agents: 300\nseed: 5\n")
+    file.write_text("agents: 300\nseed: 5\n", "utf-8")
     config = load_config(file)
     text, _ = copy(shown(config), str(file))
     assert parsed(text) == config and "--set" not in text
-    file.write_text("agents: 400\nseed: 5\n")
+    file.write_text("agents: 400\nseed: 5\n", "utf-8")
     text, _ = copy(shown(config), str(file))
     assert parsed(text) == config and "agents=300" in text
     file.unlink()
@@ -128,7 +125,7 @@ def test_a_file_that_is_gone_or_changed_meanwhile(tmp_path: Path) -> None:
 @quick
 def test_the_name_of_a_file_may_look_like_an_option(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("-x.yaml").write_text("agents: 300\n")
+    Path("-x.yaml").write_text("agents: 300\n", "utf-8")
     text, _ = copy(shown(load_config("-x.yaml")), "-x.yaml")
     assert parsed(text).agents == 300
 

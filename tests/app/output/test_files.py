@@ -6,12 +6,14 @@ import os
 import stat
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from damages import make_fifo
 
-from crowd_demo.app.output.files import free_name, why_unwritable, write_file
+from crowd_demo.app.output.files import LEFT_S, free_name, why_unwritable, write_file
 
 pytestmark = pytest.mark.quick
 posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and descriptors of POSIX")
@@ -19,7 +21,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="FIFOs, devices and d
 
 @pytest.fixture
 def fifo(tmp_path: Path) -> Path:
-    os.mkfifo(tmp_path / "fifo.png")
+    make_fifo(tmp_path / "fifo.png")
     return tmp_path / "fifo.png"
 
 
@@ -43,6 +45,18 @@ def test_a_file_is_written_in_full_or_not_at_all(tmp_path: Path, monkeypatch: py
             patch.setattr(Path, step, fail)
             write_file(path, b"new")
         assert path.read_bytes() == b"old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_a_killed_process_left_is_removed_a_day_later(tmp_path: Path) -> None:
+    left, young, another, folder = (tmp_path / name for name in (
+        ".crowd-demo-ab_c4567", ".crowd-demo-12345678", ".crowd-demo-notes.txt", ".crowd-demo-folder00"))
+    folder.mkdir()
+    for path in (left, young, another):
+        path.write_bytes(b"half")
+    for path in (left, another, folder):
+        os.utime(path, (0, time.time() - LEFT_S - 60))
+    write_file(tmp_path / "new", b"x")
+    assert sorted(tmp_path.iterdir()) == sorted([young, another, folder, tmp_path / "new"])
 
 
 @posix

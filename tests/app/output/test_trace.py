@@ -66,7 +66,7 @@ def test_spans_are_the_times_of_the_profile(tmp_path: Path) -> None:
     profile = TracedProfile(Trace(path))
     measure(profile)
     profile.trace.close()
-    spans = events(path.read_text())
+    spans = events(path.read_text("utf-8"))
     frames = [span for span in spans if span["name"] == "frame"]
     assert [np.float32(ns(frame["dur"]) / 1e6) for frame in frames] == profile.frame_ms().tolist()
     assert [frame["args"] for frame in frames] == [{"frame": number, "tick": 10 * number} for number in range(4)]
@@ -82,12 +82,12 @@ def test_counters_are_written_where_they_change_and_notes_as_instants(tmp_path: 
     measure(profile)
     profile.trace.close()
     counted = defaultdict(list)
-    for event in events(path.read_text(), "C"):
+    for event in events(path.read_text("utf-8"), "C"):
         counted[event["name"]].append(event["args"]["value"])
     assert counted == {"drawn": [0, 1, 2], "total": [7]}
-    (instant,) = events(path.read_text(), "i")
+    (instant,) = events(path.read_text("utf-8"), "i")
     assert instant["name"] == 'Switch(path="cull")' and profile.records()[2].notes == (instant["name"],)
-    names = {event["name"]: event["args"]["name"] for event in events(path.read_text(), "M")}
+    names = {event["name"]: event["args"]["name"] for event in events(path.read_text("utf-8"), "M")}
     assert names == {"process_name": "crowd-demo", "thread_name": "MainThread"}
 
 
@@ -97,7 +97,7 @@ def test_each_frame_is_in_the_file_as_it_ends(tmp_path: Path) -> None:
     profile = TracedProfile(Trace(path))
     for frames in (1, 2, 3):
         measure(profile, frames=1)
-        left = path.read_text()  # by a crash, say: the array is open, and nothing is missing but its end
+        left = path.read_text("utf-8")  # by a crash, say: the array is open, and nothing is missing but its end
         assert sum(span["name"] == "frame" for span in events(left + "]")) == frames
     profile.trace.close()
 
@@ -111,7 +111,7 @@ def test_a_trace_is_bounded_and_says_so(
     measure(profile, frames=12)
     profile.trace.close()
     assert path.stat().st_size <= 5010 and profile.frames == 12
-    assert 1 <= sum(span["name"] == "frame" for span in events(path.read_text())) < 12
+    assert 1 <= sum(span["name"] == "frame" for span in events(path.read_text("utf-8"))) < 12
     assert capsys.readouterr().err == f"crowd-demo: --trace: {path} ends at 0.005 MB; the run goes on\n"
     assert profile.trace.error is None
 
@@ -141,13 +141,13 @@ def test_a_path_that_cannot_be_written_is_one_line(path: str, line: str, capsys:
 def test_a_run_is_traced_and_its_report_agrees(tmp_path: Path) -> None:
     trace, report = tmp_path / "trace.json", tmp_path / "report.json"
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace), "--report", str(report)]) == 0
-    spans = events(trace.read_text())
-    measured = json.loads(report.read_text())
+    spans = events(trace.read_text("utf-8"))
+    measured = json.loads(report.read_text("utf-8"))
     frames = [ns(span["dur"]) / 1e6 for span in spans if span["name"] == "frame"]
     assert len(frames) == measured["frames"] == 8
     assert round(float(np.float32(max(frames[2:]))), 4) == measured["frame_ms"]["max"]  # without those of warming up
     assert {*measured["phases_ms"]} <= {span["name"] for span in spans}
-    named = [event for event in events(trace.read_text(), "M") if event["name"] == "thread_name"]
+    named = [event for event in events(trace.read_text("utf-8"), "M") if event["name"] == "thread_name"]
     threads = {event["args"]["name"]: event["tid"] for event in named}
     on = {span["name"]: span["tid"] for span in spans}
     assert on["frame"] == on["flip"] == threads["MainThread"]
@@ -158,7 +158,7 @@ def test_a_run_is_traced_and_its_report_agrees(tmp_path: Path) -> None:
             assert span["tid"] != other["tid"] or apart or holds(span, other) or holds(other, span)
     plain = tmp_path / "plain.json"
     assert cli.main([*SMALL, "--frames", "8", "--report", str(plain)]) == 0
-    assert json.loads(plain.read_text())["state_hash"] == measured["state_hash"]
+    assert json.loads(plain.read_text("utf-8"))["state_hash"] == measured["state_hash"]
 
 
 def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,7 +172,7 @@ def test_a_crash_leaves_a_trace_with_the_step_that_led_to_it(tmp_path: Path, mon
     monkeypatch.setattr(Simulation, "step", crash)
     trace = tmp_path / "trace.json"
     assert cli.main([*SMALL, "--frames", "8", "--trace", str(trace)]) == 1
-    names = [span["name"] for span in events(trace.read_text())]
+    names = [span["name"] for span in events(trace.read_text("utf-8"))]
     assert names.count("frame") == 3 and names.count("step") == names.count("see") == 4
 
 

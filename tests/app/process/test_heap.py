@@ -23,7 +23,7 @@ assert gc.isenabled() and gc.get_freeze_count() > 1000
 
 
 def test_what_a_start_imports_is_never_looked_at() -> None:
-    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
 
 

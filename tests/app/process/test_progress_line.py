@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from crowd_demo.app.process.progress_line import ERASE, REDRAW_EVERY_S, ProgressLine
+from crowd_demo.app.process.progress_line import REDRAW_EVERY_S, ProgressLine
+from crowd_demo.app.process.streams import ERASE
 
 pytestmark = pytest.mark.quick
 

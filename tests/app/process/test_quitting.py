@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damages import make_fifo
 
 from crowd_demo.app import main
 from crowd_demo.app.options import RunOptions
@@ -45,10 +46,10 @@ sys.exit(run(["--config", "1k", "--set", "map=null", "--headless", *sys.argv[1:]
 """
 SWEEPING = LISTEN + """
 from crowd_demo.cli import main
-from crowd_demo.lab import sweep_runs
-sweep_runs.contenders = lambda *_: {}
-sweep_runs.measure = stay
-sweep_runs.expectations = lambda *_: []
+from crowd_demo.lab import sweep
+sweep.variants_of = lambda *_: {}
+sweep.sweep = stay
+sweep.expectations = lambda *_: []
 sys.exit(main(["sweep", "depth", *sys.argv[1:]]))
 """
 
@@ -56,7 +57,7 @@ sys.exit(main(["sweep", "depth", *sys.argv[1:]]))
 @pytest.fixture
 def listening() -> Iterator[None]:
     """Signals have their usual effect, whatever shell started the tests."""
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.getsignal(number) for number in (signal.Signals[name] for name, _ in CODES)}
     for number in before:
         signal.signal(number, signal.SIG_DFL)
     yield
@@ -104,7 +105,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
     at_step(monkeypatch, 6, lambda: send(name))
     picture = {"screenshot": tmp_path / "b.png"} if render else {}
     assert run(frames=10**9, render=render, report=tmp_path / "a.json", **picture) == code
-    report = json.loads((tmp_path / "a.json").read_text())
+    report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is True and report["frames"] == report["steps"] >= 7
     assert (tmp_path / "b.png").exists() == render
 
@@ -112,7 +113,7 @@ def test_a_signal_ends_a_run_with_a_report_of_what_was_done(
 @pytest.mark.parametrize("frames", [1, 4, 5, 7, 30, 90])
 def test_frames_are_counted_once(frames: int, tmp_path: Path) -> None:
     assert run(frames=frames, render=False, report=tmp_path / "a.json") == 0
-    report = json.loads((tmp_path / "a.json").read_text())
+    report = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert report["interrupted"] is False and report["frames"] == report["steps"] == frames
     assert report["warmup_frames"] == min(20, frames // 4)
 
@@ -146,7 +147,7 @@ def test_a_fifo_without_a_reader_is_waited_for_until_a_signal(
     left: list[int] = []
     monkeypatch.setattr("os._exit", left.append)
     monkeypatch.setattr(main, "WRITE_S", 0.1)
-    os.mkfifo(tmp_path / "fifo")
+    make_fifo(tmp_path / "fifo")
     threading.Timer(0.5, lambda: send("SIGTERM")).start()
     picture = tmp_path / "b.png"
     assert run(frames=3, report=tmp_path / "fifo", screenshot=picture) == 143 and left == [143]
@@ -161,7 +162,7 @@ def test_after_the_wish_to_quit_no_step_is_begun(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr("crowd_demo.app.crowd.time_controls.TimeControls.steps", lambda *_: 4)
     at_step(monkeypatch, 5, lambda: (send("SIGTERM"), time.sleep(0.3)))
     assert run(frames=50, report=tmp_path / "a.json") == 143
-    assert json.loads((tmp_path / "a.json").read_text())["steps"] == 6
+    assert json.loads((tmp_path / "a.json").read_text("utf-8"))["steps"] == 6
 
 
 @pytest.mark.parametrize(("name", "code"), CODES)
@@ -175,14 +176,15 @@ def test_a_sweep_is_ended_by_a_signal_also_while_a_kernel_runs(name: str, code: 
 @pytest.mark.usefixtures("listening")
 def test_a_signal_that_is_ignored_stays_ignored() -> None:
     heard: list[int] = []
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    hang_up = signal.Signals["SIGHUP"]
+    signal.signal(hang_up, signal.SIG_IGN)
     with signals_to(heard.append):
         send("SIGHUP")
         send("SIGTERM")
         while not heard:
             time.sleep(0.01)
     assert heard == [signal.SIGTERM]
-    assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    assert signal.getsignal(hang_up) == signal.SIG_IGN and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
 @pytest.mark.quick

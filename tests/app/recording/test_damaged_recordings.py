@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from damages import damages
 from recorded_run import Run
 
 from crowd_demo.app.recording.format import (
+    LOOK_EVERY,
     Act,
+    Begin,
     End,
     Header,
     Reached,
@@ -23,6 +26,8 @@ from crowd_demo.app.recording.format import (
 )
 from crowd_demo.app.recording.replay import Player
 from crowd_demo.cli import main
+from crowd_demo.config import memory
+from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 DAMAGED = 1000
@@ -106,6 +111,46 @@ def test_lines_that_contradict_each_other_are_named(recorded: bytes, tmp_path: P
     assert ":4: actions are not in the order of their ticks" in said(header, begin, *late)
     impossible = {"name": "switch", "path": "threads", "value": 0}
     assert "tick 0: threads: must be" in said(header, begin, line(Act(tick=0, action=impossible)))
+
+
+def test_what_needs_more_memory_than_there_is_is_named(
+        recorded: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header, begin = recorded.splitlines(keepends=True)[:2]
+    many = Act(tick=5, action={"name": "populate", "count": 4_000_000}), End(tick=9)
+    lines = [sealed_line(line.model_dump_json().encode()) for line in many]
+    (tmp_path / "a.replay").write_bytes(b"".join((header, begin, *lines)))
+    player = Player(read_recording(tmp_path / "a.replay"))
+    sim = player.start(Simulation(player.part.config))
+    monkeypatch.setattr(memory, "available_bytes", lambda: 512 << 20)
+    with pytest.raises(RecordingError, match=r"a\.replay: tick 5: 4,000,000 agents: needs about 1,335 MB of memory"):
+        for _ in range(9):
+            sim = player.step(sim)
+    assert sim.agents.count == 120, "nothing was changed"
+
+
+@pytest.mark.quick
+def test_more_lines_than_there_is_memory_for_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    header = Header(magic="crowd-demo recording", format=1, program="1.0").model_dump_json().encode()
+    begin = Begin(config=load_config("1k").model_dump(mode="json")).model_dump_json().encode()
+    path = tmp_path / "a.replay"
+    path.write_bytes(sealed_line(header) + sealed_line(begin) + sealed_line(b'{"tick":1,"jump":1}') * LOOK_EVERY)
+    read_recording(path)
+    monkeypatch.setattr(memory, "available_bytes", lambda: 60 << 20)
+    with pytest.raises(RecordingError, match=rf"a\.replay:{LOOK_EVERY}: needs about 62 MB of memory, and 60 MB are free"):
+        read_recording(path)
+
+
+@pytest.mark.quick
+def test_empty_lines_take_no_memory(tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    path.write_bytes(b"\n" * 4_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecordingError, match="is no recording"):
+            read_recording(path)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.quick

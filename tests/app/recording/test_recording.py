@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
+import threading
 from pathlib import Path
 
 import pytest
-from crowds import BIRTHS_AND_DEATHS
+from crowds import BIRTHS_AND_DEATHS, simulation
 from recorded_run import Run, replayed
 
-from crowd_demo.app.recording.format import read_recording, sealed_line
+from crowd_demo.app.recording import recording
+from crowd_demo.app.recording.format import PIECE, Begin, read_recording, sealed_line, snapshot_line
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.sim.actions import Populate
+from crowd_demo.sim.save_format import encoded
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import Snapshot
 
 
 def eventful(path: Path, seed: int) -> Run:
@@ -53,6 +59,51 @@ def test_a_recording_that_begins_late_holds_the_crowd_it_begins_with(tmp_path: P
     assert script.parts[0].first == 33 and recording.nbytes == (tmp_path / "b.replay").stat().st_size
     player, sim = replayed(script)
     assert player.parted is None and player.compared == 3 and sim.state_hash() == run.sim.state_hash()
+
+
+@pytest.mark.parametrize("steps", [0, 33, 40])  # at 40 there is a hash before the actions, too
+def test_the_last_hash_is_compared_after_the_actions_of_its_tick(steps: int, tmp_path: Path) -> None:
+    path = tmp_path / "a.replay"
+    run = Run(path, 9)
+    run.steps(steps)
+    run.act(Populate(50))
+    run.recording.close(run.sim)
+    player, sim = replayed(read_recording(path))
+    assert player.parted is None and player.compared == steps // 20 + 1
+    assert (sim.tick, sim.state_hash()) == (steps, run.sim.state_hash())
+
+
+def test_nothing_that_takes_long_is_done_between_two_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The save that a late recording begins with, and the last hash: what follows waits for its turn."""
+    may = threading.Event()
+
+    def encoding(snapshot: Snapshot, program: str) -> tuple[bytes | memoryview, ...]:
+        may.wait()
+        return encoded(snapshot, program)
+
+    run = Run(tmp_path / "a.replay", 10)
+    run.steps(5)
+    monkeypatch.setattr(recording, "encoded", encoding)
+    monkeypatch.setattr(Simulation, "state_hash", lambda sim: pytest.fail("a hash between two steps"))
+    run.recording = Recording(tmp_path / "b.replay", run.sim)
+    run.steps(30)
+    run.act(Populate(50))
+    run.recording.end(run.sim)
+    assert not run.recording.is_written and (tmp_path / "b.replay").read_bytes().count(b"\n") == 1
+    may.set()
+    run.recording.wait()
+    monkeypatch.undo()
+    player, sim = replayed(read_recording(tmp_path / "b.replay"))
+    assert player.parted is None and player.compared == 2 and player.script.ended
+    assert sim.state_hash() == run.sim.state_hash()
+
+
+def test_the_line_of_a_snapshot_is_made_in_pieces() -> None:
+    parts = encoded(simulation(agents=5000).snapshot(), "1")
+    pieces = list(snapshot_line(parts, left=7))
+    assert max(map(len, pieces)) <= PIECE * 4 // 3 and len(pieces) > 3
+    whole = Begin(snapshot=base64.b64encode(b"".join(parts)).decode(), left=7)
+    assert b"".join(pieces) == sealed_line(whole.model_dump_json(exclude_none=True).encode())
 
 
 def test_a_run_that_parts_is_told_at_its_first_hash(tmp_path: Path) -> None:

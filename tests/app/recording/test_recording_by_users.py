@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,8 +14,10 @@ from recorded_run import replayed
 
 from crowd_demo.app.recording.format import End, read_recording, sealed_line
 from crowd_demo.app.recording.replay import Player
+from crowd_demo.app.recording.saves import write_save
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.cli import main
+from crowd_demo.config.loader import load_config
 from crowd_demo.sim.simulation import Simulation
 
 COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]
@@ -25,10 +26,10 @@ COMMON = ["--headless", "--no-render", "--set", "time.step_hz=20"]
 def test_a_run_is_recorded_and_replayed_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, report = tmp_path / "a.replay", tmp_path / "a.json"
     assert main(["run", "--config", "1k", *COMMON, "--frames", "50", "--record", str(path), "--report", str(report)]) == 0
-    recorded = json.loads(report.read_text())
+    recorded = json.loads(report.read_text("utf-8"))
     assert main(["replay", str(path), "--headless", "--report", str(report)]) == 0
     assert capsys.readouterr().out == f"{path}: the same 3 hashes up to tick 50\n"
-    again = json.loads(report.read_text())
+    again = json.loads(report.read_text("utf-8"))
     assert again["state_hash"] == recorded["state_hash"] and again["steps"] == 50
     assert again["replay"] == {"recording": str(path), "complete": True, "hashes": 3, "parted_at": None}
     assert main(["replay", str(path), "--headless", "--from", "45"]) == 0
@@ -78,7 +79,7 @@ def test_a_killed_program_leaves_a_recording_of_what_it_did(tmp_path: Path) -> N
             while not (path.exists() and path.read_bytes().count(b'"jump"') >= 4):  # the last line may be cut
                 assert process.poll() is None
         finally:
-            process.send_signal(signal.SIGKILL)
+            process.kill()
     player, _ = replayed(read_recording(path))
     assert player.parted is None and player.compared >= 3 and not player.script.ended
 
@@ -109,12 +110,13 @@ def test_keys_record_a_run_with_a_restart_and_a_load(driven: Driven) -> None:
     last = driven.program.sim.state_hash()
     driven.press("f8")
     assert driven.program.crowd.recording is None
+    driven.program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
     assert len(script.parts) == 3 and script.parts[0].first > 0
     player, sim = replayed(script)
     assert player.parted is None and player.compared >= 2
-    assert script.parts[-1].hashes[script.parts[-1].end] == sim.state_hash()
+    assert script.parts[-1].last_hash == sim.state_hash()
     assert last != sim.state_hash() or sim.tick == script.parts[-1].end
 
 
@@ -140,6 +142,11 @@ def test_what_cannot_be_loaded_or_saved_is_a_notice(driven: Driven) -> None:
     Path("a.crowd").write_bytes(b"nothing")
     driven.press("f9")
     assert "a.crowd: is no save file of crowd-demo" in driven.status().notices
+    for other, why in (({"map_digest": "0"}, "the map None has changed since"),
+                       ({"config": load_config("20k-flock")}, "was saved in another world; crowd-demo --load opens it")):
+        write_save(Path("a.crowd"), driven.program.sim.snapshot()._replace(**other))
+        driven.press("f9")
+        assert f"a.crowd: {why}" in driven.status().notices
     Path("a.crowd").unlink()
     Path.cwd().rmdir()
     driven.press("f5")
@@ -152,9 +159,10 @@ def test_a_replay_plays_and_takes_no_changes(driven: Driven) -> None:
     driven.press("-")
     driven.frames(30)
     driven.press("f8")
+    program = driven.program
+    program.files.finish(10)
     (path,) = Path().glob("*.replay")
     script = read_recording(path)
-    program = driven.program
     program.crowd.player = Player(script)
     program.crowd.go_on_with(program.crowd.player.start(Simulation(script.parts[0].config)), 0)
     driven.frames(3)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,12 @@ import pytest
 from crowds import BIRTHS_AND_DEATHS, CRATES, FLOCK, ROPE, open_world, simulation
 from damages import damages
 
-from crowd_demo.app.recording.saves import newest, read_save, with_overrides, write_save
+from crowd_demo.app.recording import saves
+from crowd_demo.app.recording.saves import Saver, newest, read_save, with_overrides, write_save
 from crowd_demo.cli import main
 from crowd_demo.config.loader import ConfigError, parse_overrides
+from crowd_demo.config.memory import AGENT
+from crowd_demo.sim import save_format
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.save_format import CHECKSUM_BYTES, MAGIC, SaveError, check, decode, encode, sealed
 from crowd_demo.sim.simulation import Simulation
@@ -95,7 +99,7 @@ def test_a_thousand_damaged_files_with_a_right_checksum_cost_at_most_one_line(pe
     lines = []
     for number, damaged in enumerate([*damages(data[:arrays], 2, DAMAGED // 2), *damages(data, 3, DAMAGED // 2)]):
         whole = damaged + data[arrays:] if number < DAMAGED // 2 else damaged
-        lines.append(outcome(sealed(whole)))
+        lines.append(outcome(b"".join(sealed(whole))))
         assert "\n" not in lines[-1] and len(lines[-1]) < 500, number
     assert len({re.sub("[0-9]+", "", line) for line in lines}) > 20
 
@@ -155,7 +159,14 @@ def test_what_contradicts_itself_is_named(people: Simulation, lie: str) -> None:
 def test_other_files_are_told_apart(people: Simulation, place: int, value: int, said: str) -> None:
     data = bytearray(encode(people.snapshot(), "1")[:-CHECKSUM_BYTES])
     data[place] = value
-    assert said in outcome(sealed(bytes(data)))
+    assert said in outcome(b"".join(sealed(bytes(data))))
+
+
+def test_more_agents_than_there_is_memory_for_are_one_line(people: Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the configuration says."""
+    data = encode(people.snapshot(), "1")
+    monkeypatch.setattr(save_format, "shortage", lambda needed: f"needs {needed}")
+    assert outcome(data) == f"needs {90 * AGENT}"
 
 
 @pytest.mark.quick
@@ -191,14 +202,33 @@ def test_the_command_line_goes_on_from_a_save(people: Simulation, tmp_path: Path
     again.step(10)
     arguments = ["--load", str(path), "--headless", "--no-render", "--frames", "10", "--report", str(report)]
     assert main([*arguments, "--threads", "1", "--set", "optimizations.neighbours=buckets"]) == 0
-    assert again.state_hash() in report.read_text() and '"steps": 35' in report.read_text()
+    assert again.state_hash() in report.read_text("utf-8") and '"steps": 35' in report.read_text("utf-8")
     assert main([*arguments, "--set", "agents=5"]) == 2
     assert "--set:1: agents: cannot be changed" in capsys.readouterr().err
     assert main([*arguments, "--config", "1k"]) == 2
     assert capsys.readouterr().err.startswith("--config: not with --load")
     write_save(path, people.snapshot()._replace(map_digest="0"))
     assert main(arguments) == 2
-    assert "the map doorway has changed since" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"{path}: the map doorway has changed since\n"
+
+
+def test_a_second_save_has_a_name_of_its_own_and_does_not_wait_for_the_first(
+        people: Simulation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may = threading.Event()
+
+    def writing(path: Path, snapshot: Snapshot) -> None:
+        may.wait(10)
+        write_save(path, snapshot)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(saves, "write_save", writing)
+    saver = Saver()
+    for _ in range(2):
+        saver.save(people.snapshot())
+    assert not list(tmp_path.iterdir()) and not list(saver.finished())
+    may.set()
+    saver.wait()
+    assert list(saver.finished()) == ["saved crowd-0001.crowd", "saved crowd-0002.crowd"] and not list(saver.finished())
 
 
 @pytest.mark.quick

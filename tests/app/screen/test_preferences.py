@@ -97,7 +97,7 @@ def test_a_broken_file_costs_one_line_and_is_kept(file: Path, text: str, line: s
     assert preferences.values.model_dump(exclude_defaults=True) == {} and preferences.news() == []
     preferences.change(scale=1.4)
     preferences.close()
-    assert file.read_text() == text
+    assert file.read_text("utf-8") == text
 
 
 def test_a_file_that_cannot_be_written_costs_one_line(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_preferences_stand_where_the_configuration_says_nothing(file: Path, tmp_
     assert (window.theme, window.units, window.hud, window.scale) == ("light", "ms", "compact", 2)
     assert (window.width, window.height) == (800, 600)
     own = tmp_path / "own.yaml"
-    own.write_text("window:\n  theme: dark\n  hud: true\n  width: 1000\n")
+    own.write_text("window:\n  theme: dark\n  hud: true\n  width: 1000\n", "utf-8")
     window = preferences.window(load_config(own, ["window.units=fps"]).window)
     assert (window.theme, window.units, window.hud, window.scale) == ("dark", "fps", "full", 2)
     assert (window.width, window.height) == (1000, 720)
@@ -205,6 +205,6 @@ def test_a_run_without_a_window_neither_reads_nor_writes(file: Path, tmp_path: P
     written(file, "theme: pink\n")
     command = [sys.executable, "-m", "crowd_demo", "--config", "1k", "--set", "map=null", "--set", "agents=100", "--headless",
                "--frames", "2", "--screenshot", str(tmp_path / "picture.png")]
-    done = subprocess.run(command, env={**os.environ, module.VARIABLE: str(file)}, capture_output=True, text=True)
+    done = subprocess.run(command, env={**os.environ, module.VARIABLE: str(file)}, capture_output=True, encoding="utf-8")
     assert done.returncode == 0 and "preferences" not in done.stderr
-    assert file.read_text() == "theme: pink\n"
+    assert file.read_text("utf-8") == "theme: pink\n"

@@ -51,9 +51,9 @@ def test_a_jump_that_would_take_too_long_to_follow_is_a_new_beginning(monkeypatc
     sim.step(9)
     second.keep_up(sim)
     assert second.sim and second.begun_at == 0 and second.sim.state_hash() != sim.state_hash()
-    twin = second.sim
+    replica = second.sim
     monkeypatch.setattr("crowd_demo.app.seeing.second_crowd.CATCH_UP_S", 0.0)
     sim.step(9)
     second.keep_up(sim)
-    assert second.sim is twin and second.begun_at == sim.tick == 18 and twin.state_hash() == sim.state_hash()
-    assert twin.optimizations.get("stagger.avoidance") == 8
+    assert second.sim is replica and second.begun_at == sim.tick == 18 and replica.state_hash() == sim.state_hash()
+    assert replica.optimizations.get("stagger.avoidance") == 8

@@ -41,10 +41,10 @@ steps:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The working folder, with a tour and its configurations."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "small.yaml").write_text(SMALL)
-    (tmp_path / "other.yaml").write_text(SMALL.replace("150", "90"))
+    (tmp_path / "small.yaml").write_text(SMALL, "utf-8")
+    (tmp_path / "other.yaml").write_text(SMALL.replace("150", "90"), "utf-8")
     (tmp_path / "tours").mkdir()
-    (tmp_path / "tours" / "mine.yaml").write_text("# My own tour.\n" + TOUR)
+    (tmp_path / "tours" / "mine.yaml").write_text("# My own tour.\n" + TOUR, "utf-8")
     return tmp_path
 
 
@@ -196,7 +196,7 @@ def test_another_scenario_of_the_users_ends_it(touring: Driven) -> None:
 
 
 def test_a_configuration_that_cannot_be_opened_any_more_ends_it(touring: Driven, folder: Path) -> None:
-    (folder / "other.yaml").write_text("agents: no\n")
+    (folder / "other.yaml").write_text("agents: no\n", "utf-8")
     for _ in range(4):
         until_measured(touring)
         touring.press("right")

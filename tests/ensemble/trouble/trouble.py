@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from pathlib import Path
 
 from crowd_demo.registry.entries import MeasureEntry, Plugin
+
+KILL = 9  # the signal, which has no name on Windows
 
 
 def fails(sim):
@@ -27,7 +28,7 @@ def fails_later(sim):
 def kills(sim):
     """Kills its process with seed 3, always."""
     if sim.config.seed == 3:
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return 1.0
 
 
@@ -36,7 +37,7 @@ def kills_once(sim):
     mark = Path(os.environ["TROUBLE"]) / str(sim.config.seed)
     if sim.config.seed in (2, 5) and not mark.exists():
         mark.touch()
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), KILL)
     return 1.0
 
 

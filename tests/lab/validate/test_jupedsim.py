@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from versus import no_compiling
 
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.jupedsim_walk import jupedsim_walkers
+from crowd_demo.lab.validate.other_programs import jupedsim_walkers
 from crowd_demo.lab.validate.validation import Validation
-from crowd_demo.measure.experiment import no_compiling
 
 pytest.importorskip("jupedsim", reason="JuPedSim is installed by hand: pip install jupedsim")
 

@@ -10,14 +10,11 @@ import numpy as np
 import pytest
 
 from crowd_demo.config.maps import parse_octile
-from crowd_demo.lab.validate.experiment import Walker
+from crowd_demo.lab.validate.experiment import SceneWalker
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.ground import ground_of, map_of
-from crowd_demo.lab.validate.placing import FROM_WALLS, placed
-from crowd_demo.lab.validate.scene import Exit, Group, Scene, left_of, right_of, ring
+from crowd_demo.lab.validate.scene import FROM_WALLS, Exit, SceneMap, WalkGroup, WalkScene, left_of, placed, right_of, ring
 from crowd_demo.lab.validate.validation import ANTICIPATE, MODELS, PUSH
-from crowd_demo.measure.trajectories.speed import speeds
-from crowd_demo.measure.trajectories.table import Rectangle, Trajectories
+from crowd_demo.measure.trajectories import Rectangle, Trajectories, speeds
 
 Value = TypeVar("Value")
 FLOOR = Rectangle(0, 0, 10, 2)
@@ -32,7 +29,7 @@ def returned(parts: Generator[float, None, Value]) -> Value:
             return end.value
 
 
-def walked(scene: Scene, walker: Walker = ANTICIPATE) -> Trajectories:
+def walked(scene: WalkScene, walker: SceneWalker = ANTICIPATE) -> Trajectories:
     return returned(walker.walk(scene))
 
 
@@ -47,7 +44,7 @@ def test_goals_lie_straight_on_at_the_far_end_of_an_exit() -> None:
 @pytest.mark.parametrize("people", [1, 2, 7, 40, 90])
 def test_people_begin_in_their_area_apart_from_each_other_and_from_walls(people: int) -> None:
     area = Rectangle(2, 1, 8, 4)
-    found = placed(Scene((area,), (right_of(area),), (Group(people, area, 0),), 1))
+    found = placed(WalkScene((area,), (right_of(area),), (WalkGroup(people, area, 0),), 1))
     assert len(found.x) == people
     assert area.left + FROM_WALLS <= found.x.min() and found.x.max() <= area.right - FROM_WALLS
     assert area.top + FROM_WALLS <= found.y.min() and found.y.max() <= area.bottom - FROM_WALLS
@@ -58,8 +55,8 @@ def test_people_begin_in_their_area_apart_from_each_other_and_from_walls(people:
 @pytest.mark.quick
 def test_a_scene_is_a_map_with_a_wall_around_and_exits_as_destinations() -> None:
     floor = Rectangle(0, 0, 1, 1)
-    scene = Scene((floor,), (Exit(Rectangle(1, 0, 2, 1), (1, 0)),), (Group(1, floor, 0),), 1)
-    text = map_of(scene, ground_of(scene))
+    scene = WalkScene((floor,), (Exit(Rectangle(1, 0, 2, 1), (1, 0)),), (WalkGroup(1, floor, 0),), 1)
+    text = SceneMap(scene).text()
     assert text.splitlines()[4:] == ["@@@@@@", "@..00@", "@..00@", "@@@@@@"]
     assert parse_octile(text.encode(), Path("scene.map")).marks.max() == 0
 
@@ -72,11 +69,11 @@ def test_the_scenes_of_all_experiments_have_whole_tiles_and_room(name: str, shor
         for area in (*scene.floor, *(each.area for each in scene.exits)):
             assert all(side * 2 == round(side * 2) for side in area) and min(area.width, area.height) > 0
         assert len(placed(scene).x) == scene.people
-        assert "0" in map_of(scene, ground_of(scene))
+        assert "0" in SceneMap(scene).text()
 
 
 def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -> None:
-    scene = Scene((FLOOR,), (right_of(FLOOR),), (Group(1, FLOOR, 0, 1.5, ((1.0, 1.0),)),), 30)
+    scene = WalkScene((FLOOR,), (right_of(FLOOR),), (WalkGroup(1, FLOOR, 0, 1.5, ((1.0, 1.0),)),), 30)
     for model in MODELS:
         walk = walked(scene, model)
         assert walk.x[0] == 1 and 10 < walk.x[-1] < 10.2 and 6 < walk.end_s < 6.6
@@ -85,7 +82,7 @@ def test_somebody_alone_walks_as_fast_as_wanted_and_is_taken_out_at_the_exit() -
 
 
 def test_the_same_scene_is_walked_in_the_same_way_again() -> None:
-    scene = ring(FLOOR, (Group(20, FLOOR, 0), Group(20, FLOOR, 1)), 3)
+    scene = ring(FLOOR, (WalkGroup(20, FLOOR, 0), WalkGroup(20, FLOOR, 1)), 3)
     one, other = walked(scene), walked(scene)
     assert np.array_equal(one.x, other.x) and np.array_equal(one.y, other.y)
 
@@ -93,7 +90,7 @@ def test_the_same_scene_is_walked_in_the_same_way_again() -> None:
 def test_a_ring_has_no_seam() -> None:
     """Two people overlap across the seam, two others in the middle: they move apart alike."""
     def pair(x: float, other: float) -> Trajectories:
-        walkers = (Group(1, FLOOR, 0, 1.0, ((x, 1.0),)), Group(1, FLOOR, 0, 1.0, ((other, 1.1),)))
+        walkers = (WalkGroup(1, FLOOR, 0, 1.0, ((x, 1.0),)), WalkGroup(1, FLOOR, 0, 1.0, ((other, 1.1),)))
         return walked(ring(FLOOR, walkers, 4), PUSH)
 
     seam, middle = pair(9.9, 0.1), pair(4.9, 5.1)
@@ -104,7 +101,7 @@ def test_a_ring_has_no_seam() -> None:
 
 
 def test_nobody_leaves_a_ring_and_ways_go_on_beyond_its_end() -> None:
-    walk = walked(ring(FLOOR, (Group(3, FLOOR, 0, 1.5), Group(3, FLOOR, 1, 1.5)), 12))
+    walk = walked(ring(FLOOR, (WalkGroup(3, FLOOR, 0, 1.5), WalkGroup(3, FLOOR, 1, 1.5)), 12))
     assert walk.end_s == 12 and np.bincount(walk.frame).tolist() == [6] * 121
     last = walk.chosen(walk.frame == 120).x - walk.chosen(walk.frame == 0).x
     assert (last[:3] > 12).all() and (last[3:] < -12).all()

@@ -9,18 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from versus import no_compiling
 
 from crowd_demo.cli import main
 from crowd_demo.lab.validate.crowd_walk import CrowdWalk
-from crowd_demo.lab.validate.experiment import Experiment, Reading, number
+from crowd_demo.lab.validate.experiment import Reading, ValidationExperiment, number
 from crowd_demo.lab.validate.experiments import EXPERIMENTS
-from crowd_demo.lab.validate.page import page
-from crowd_demo.lab.validate.results import as_data, terminal
-from crowd_demo.lab.validate.scene import Scene
+from crowd_demo.lab.validate.experiments.streams import weidmann
+from crowd_demo.lab.validate.results import as_data, page, terminal
+from crowd_demo.lab.validate.scene import WalkScene
 from crowd_demo.lab.validate.validation import ANTICIPATE, PUSH, Validation, options_of
-from crowd_demo.lab.validate.weidmann import weidmann
-from crowd_demo.measure.experiment import no_compiling
-from crowd_demo.measure.trajectories.table import Recorder, Trajectories
+from crowd_demo.measure.trajectories import Trajectories, TrajectoryRecorder
 
 HOLDS = {"rimea-1", "rimea-6", "head-on"}  # whose numbers must go on passing
 ROOT = Path(__file__).parents[3]
@@ -29,14 +28,14 @@ ROOT = Path(__file__).parents[3]
 class Straight(CrowdWalk):
     """Somebody who walks straight through everything, or breaks, or cannot."""
 
-    def why_not(self, scene: Scene) -> str:
+    def why_not(self, scene: WalkScene) -> str:
         return "no legs" if self.name == "snake" else ""
 
-    def walk(self, scene: Scene, seed: int = 1) -> Generator[float, None, Trajectories]:
+    def walk(self, scene: WalkScene, seed: int = 1) -> Generator[float, None, Trajectories]:
         yield 0.5
         if self.name == "broken":
             raise RuntimeError("a leg\nis missing")
-        recorder = Recorder(10)
+        recorder = TrajectoryRecorder(10)
         for frame in range(330):
             recorder.add([0], [-1 + frame * 0.133], [1])
         return recorder.trajectories()
@@ -133,17 +132,17 @@ def test_the_command_measures_and_writes_what_it_is_asked_for(tmp_path: Path, ca
     code = main(["validate", "--short", "rimea-1", "head-on", "--out", str(tmp_path / "page"), "--report", str(report)])
     out = capsys.readouterr().out
     assert code == 0 and "time for 40 m at 1.33 m/s" in out and "head-on: Two people" in out
-    assert [each["name"] for each in json.loads(report.read_text())["experiments"]] == ["rimea-1", "head-on"]
+    assert [each["name"] for each in json.loads(report.read_text("utf-8"))["experiments"]] == ["rimea-1", "head-on"]
     assert (tmp_path / "page/validation.md").read_text("utf-8").startswith("# Held against the literature\n")
     assert {path.name for path in (tmp_path / "page/pictures/validation").iterdir()} == {"rimea-1.png", "head-on.png"}
 
 
 @pytest.mark.quick
 def test_strict_fails_for_what_fails(monkeypatch: pytest.MonkeyPatch) -> None:
-    def too_slow(experiment: Experiment) -> Validation:
+    def too_slow(experiment: ValidationExperiment) -> Validation:
         return Validation([experiment], [walker("straight")], True, no_compiling, None)
 
     impossible = EXPERIMENTS["rimea-1"].__class__(**{**vars(EXPERIMENTS["rimea-1"]), "read": lambda runs, measures: [
         Reading("nothing", 1, 2, 3)]})
-    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda watched, args: too_slow(impossible))
+    monkeypatch.setattr("crowd_demo.cli.validate.experiment_of", lambda running, args: too_slow(impossible))
     assert [main(["validate", "--short", "rimea-1"]), main(["validate", "--short", "--strict", "rimea-1"])] == [0, 1]

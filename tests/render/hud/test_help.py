@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pygame
 import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
 from crowd_demo.app.input.events import MOUSE
-from crowd_demo.config.keys import ACTIONS, HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
+from crowd_demo.config.keys import ACTIONS, key_text
+from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, grouped
-from crowd_demo.render.hud.canvas import Canvas, Pen, scale_for
+from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
 from crowd_demo.render.hud.help import (
     ABOUT,
     BEFORE_HEADING,
@@ -27,6 +30,7 @@ pytestmark = pytest.mark.quick
 
 
 SIZES = [(800, 600), (1280, 720), (2560, 1440)]
+SMALL = (640, 360)  # a window with room for the names of techniques alone
 
 
 def entries_of(keys: Keys) -> dict[str, list[Entry]]:
@@ -58,13 +62,13 @@ def test_help_is_ordered_by_what_one_wants_to_do() -> None:
 def test_one_entry_brings_an_action_or_a_technique_into_the_help(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ACTIONS, "dance", Action(("f14",), "let them dance", "Time"))
     monkeypatch.setitem(ACTIONS, "rumour", Action((), "who has heard it", "Techniques: more"))
-    monkeypatch.setitem(BY_PATH, "rumour", BY_PATH["threads"]._replace(path="rumour", label="rumours"))
+    monkeypatch.setitem(BY_PATH, "rumour", replace(BY_PATH["threads"], path="rumour", label="rumours"))
     groups = entries_of({**KEYS, "dance": ("f14",)})
     assert groups["Time"][-1] == Entry(("f14",), "", "let them dance")
     assert groups["Techniques: more"] == [Entry((), "rumours", BY_PATH["threads"].why)], "without a key too"
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [SMALL, *SIZES])
 def test_help_says_what_closes_it(size: tuple[int, int]) -> None:
     help_of(spy := Spy()).draw(picture(size), scale_for(size))
     line = [each for each in spy.written if each.box.centery == spy.written[0].box.centery]
@@ -73,12 +77,44 @@ def test_help_says_what_closes_it(size: tuple[int, int]) -> None:
     assert CLOSE not in spy.texts
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_help_overlaps_nowhere_and_leaves_no_edge(size: tuple[int, int]) -> None:
-    help_of(spy := Spy()).draw(picture(size), scale_for(size))
+@pytest.mark.parametrize("factor", [1, 2, 3])
+@pytest.mark.parametrize("size", [SMALL, *SIZES])
+def test_help_overlaps_nowhere_and_leaves_no_edge(size: tuple[int, int], factor: float) -> None:
+    help_of(spy := Spy()).draw(picture(size), factor * scale_for(size))
     boxes = [each.box for each in spy.written]
     assert [spy.texts[number] for number, box in enumerate(boxes) if box.collidelist(boxes[number + 1:]) >= 0] == []
     assert pygame.Rect(0, 0, *size).contains(boxes[0].unionall(boxes[1:]))
+
+
+def test_help_in_a_small_window_leaves_out_no_more_than_the_words_of_techniques() -> None:
+    help_of(spy := Spy()).draw(picture(SMALL), scale_for(SMALL))
+    entries = [entry for listed in entries_of(KEYS).values() for entry in listed]
+    names, keys = {entry.name for entry in entries} - {""}, {key_text(key).upper() for entry in entries for key in entry.keys}
+    words = {word for entry in entries if not entry.name for word in entry.what.split()}
+    assert names | keys <= set(spy.texts) and words <= set(" ".join(spy.texts).split())
+
+
+@pytest.mark.parametrize("size", [(16, 16), (320, 200), (90, 2000), (2000, 90)])
+def test_help_in_a_window_too_small_for_it_is_cut_off(size: tuple[int, int]) -> None:
+    before, after = picture(size), picture(size)
+    help_of(spy := Spy()).draw(after, scale_for(size))
+    assert (pixels(before) != pixels(after)).any(axis=2).all() and spy.written[0].size >= LEAST_PX
+
+
+@pytest.mark.parametrize("size", [(16, 16), (320, 200), SMALL, *SIZES])
+def test_help_is_laid_out_a_few_times_for_a_size_of_the_window(size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the scale is at which it is asked for; each of them measures a thousand words."""
+    layouts: list[int] = []
+
+    def counting(*arguments: object) -> list[list[Block]]:
+        layouts.append(1)
+        return balanced(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("crowd_demo.render.hud.help.balanced", counting)
+    for factor in (1, 3):
+        layouts.clear()
+        help_of(Spy()).draw(picture(size), factor * scale_for(size))
+        assert len(layouts) <= 20
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.profile import Profile
+from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
@@ -31,6 +32,12 @@ from crowd_demo.render.hud.status import (
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
+
+
+def label_in_panel(technique: Technique) -> str:
+    return "  " * technique.detail + technique.label
+
+
 def test_both_panels_are_drawn_and_the_middle_is_left_free() -> None:
     after = drawn(Hud(KEYS), crowd(walking=90, waiting=8, stuck=2))
     differs = (after != pixels(picture())).any(axis=2)
@@ -44,7 +51,7 @@ def test_the_row_of_a_technique_shows_its_value(technique: Any) -> None:
         sim.optimizations.set(technique.path, value)
         found = texts(sim)
         found = found[found.index("search"):]
-        assert any(text.split(",")[0] == hud_word(value) for text in found[found.index(technique.label) + 1:][:4])
+        assert any(text.split(",")[0] == hud_word(value) for text in found[found.index(label_in_panel(technique)) + 1:][:4])
 
 
 def test_speeds_and_times_are_written_as_people_do() -> None:
@@ -135,7 +142,7 @@ def test_nothing_is_cut_at_800_by_600() -> None:
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     found = texts(sim, size=(800, 600))
     assert not any("…" in text for text in found)
-    assert {technique.label for technique in TECHNIQUES} <= set(found)
+    assert set(map(label_in_panel, TECHNIQUES)) <= set(found)
     drawn(hud, sim, size=(800, 600))
     left, right = (panel.surface.get_size() for panel in hud.panels)
     assert left[0] + right[0] < 790 and max(left[1], right[1]) < 590
@@ -244,6 +251,12 @@ def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
     surface = picture()
     widths = {pen.left(surface, number, 0, 20) for number in ("111.11", "888.88", "404.04")}
     assert widths == {pen.width("000.00")}
+
+
+@pytest.mark.parametrize("text", ["a\0b", "a\udcffb", "\u202e", "\x1b[1m", "\u0301", "\ufe0f", ""])
+def test_any_text_can_be_written(text: str) -> None:
+    """Fonts refuse some characters, which files' names and comments may have."""
+    assert Pen().width(text) <= Pen().left(picture(), text, 0, 20)
 
 
 def test_text_that_is_too_long_is_cut_with_an_ellipsis() -> None:

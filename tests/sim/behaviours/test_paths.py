@@ -75,7 +75,7 @@ def test_people_take_the_way_that_is_not_crowded(tmp_path: Path) -> None:
     """A wall with two doors: the crowd stands in the nearer one."""
     wall, door = "....T....", "........."
     rows = [wall, wall, "....T...0", wall, door, wall, wall, door, wall]
-    (tmp_path / "doors.map").write_text("\n".join(["type octile", "height 9", "width 9", "map", *rows, ""]))
+    (tmp_path / "doors.map").write_text("\n".join(["type octile", "height 9", "width 9", "map", *rows, ""]), "utf-8")
     turns = {}
     for detour in (0, 1):
         sim = simulation(agents=50, map=tmp_path / "doors.map", world__width=360, world__height=360, crowd__detour=detour)

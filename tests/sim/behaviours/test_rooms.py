@@ -22,7 +22,7 @@ def rooms(path: Path) -> Path:
         for room in range(0, TILES - 1, ROOM):
             across, down = rng.integers(room + 2, room + ROOM - 1, 2)
             tiles[wall, across] = tiles[down, wall] = "."
-    path.write_text(f"type octile\nheight {TILES}\nwidth {TILES}\nmap\n" + "\n".join(map("".join, tiles)) + "\n")
+    path.write_text(f"type octile\nheight {TILES}\nwidth {TILES}\nmap\n" + "\n".join(map("".join, tiles)) + "\n", "utf-8")
     return path
 
 

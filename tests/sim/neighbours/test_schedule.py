@@ -80,7 +80,7 @@ def test_error_is_nothing_at_period_1_and_grows_with_the_period(by: str, neighbo
 
 
 def test_the_error_is_what_the_next_step_shows() -> None:
-    """Against two twins of which one looks at period 1 in the next step."""
+    """Against two replicas of which one looks at period 1 in the next step."""
     sims = [simulation(agents=400, **open_world(500, 500)) for _ in range(2)]
     for sim in sims:
         sim.step(50)

@@ -16,7 +16,7 @@ from crowd_demo.sim.store.sparse_set import MODES
 
 STEPS = 30
 STRUCTURES = BY_PATH["neighbours"]
-EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_choices]
+EXACT = [choice for choice in STRUCTURES.choices if choice not in STRUCTURES.approximate_values]
 FLOCK = {**FIVE_HUNDRED, **BIRTHS_AND_DEATHS, "agents": 300}
 
 

@@ -114,8 +114,9 @@ def test_ways_that_are_rounded_off_lead_to_where_the_next_tile_is_left() -> None
 
     def leads_to(x: float, y: float, to_x: float, to_y: float) -> bool:
         right, down = heading(fields.fields, terrain.walls, 0, F(x), F(y))
-        length = np.sqrt(F(to_x - x) ** 2 + F(to_y - y) ** 2)
-        return (right, down) == (F(to_x - x) / length, F(to_y - y) / length)
+        across, away = F(to_x - x), F(to_y - y)
+        length = np.sqrt(across * across + away * away)
+        return (right, down) == (across / length, away / length)
 
     assert way_costs(fields.fields.direction[0]).tolist() == [[30, 25, 20, 22], [-1, -1, 15, 17], [0, 5, 10, 15]]
     assert leads_to(3, 4, 20, 5)  # the middle of its right side

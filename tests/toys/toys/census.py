@@ -6,6 +6,7 @@ from crowd_demo.compute.arrays import Floats
 from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.world import World
+from toys.mishaps import happen, misplace
 
 
 class Census(Stage):
@@ -19,6 +20,8 @@ class Census(Stage):
     def commit(self, world: World) -> None:
         x = world.agents.columns.x[:world.agents.count]
         world.profile.counters["left_half"] = float((x < float(world.terrain.walls.width) / 2).sum())
+        happen("stage")
+        misplace(world)
 
 
 @kernel

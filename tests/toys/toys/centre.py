@@ -3,9 +3,11 @@
 from crowd_demo.render.inks import ink
 from crowd_demo.render.overlays.base import Looking
 from crowd_demo.render.overlays.sketch import Sketch
+from toys.mishaps import happen
 
 
 def draw_centre(sketch: Sketch, looking: Looking) -> None:
+    happen("overlay")
     x, y = (side / 2 for side in looking.camera.world)
     half = 9 / sketch.zoom
     sketch.areas(x - half, y - half, x + half, y + half, ink((255, 0, 255)))

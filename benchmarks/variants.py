@@ -1,0 +1,128 @@
+"""Variants that run in processes of their own: child.py in an installation of the program, which goes on from block to block;
+and the whole program, started once for every step of a block, with a kept cache of kernels or an empty one."""
+
+from __future__ import annotations
+
+import compileall
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from contextlib import redirect_stdout, suppress
+from io import StringIO
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from installs import Install
+
+from crowd_demo.measure.comparison import BlockTimes, TimedBlock
+
+CHILD = Path(__file__).with_name("child.py")
+
+
+class ChildError(Exception):
+    """The child has ended."""
+
+
+class ChildVariant:
+    """Start the child; it is ready when this returns. Raises ChildError.
+
+    `config` is a shipped name or an absolute path, `overrides` are values by key path. The first steps compile the kernels.
+    """
+
+    def __init__(self, install: Install, config: str, overrides: Mapping[str, object], picture: bool) -> None:
+        self.install = install
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115  (closed with the child)
+        self._process = subprocess.Popen(
+            [*install.command, str(CHILD), config, json.dumps(overrides), *["picture"] * picture], encoding="utf-8",
+            env=install.environment, cwd=install.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors)
+        try:
+            install.check(Path(self._answer()["package"]))
+        except Exception:
+            self.close()
+            raise
+
+    def run(self, steps: int) -> BlockTimes:
+        """Raises ChildError."""
+        found = self._ask(str(steps))
+        frame, stages = ({name: np.array(ms, np.float32) for name, ms in found[kind].items()} for kind in ("frame", "stages"))
+        return BlockTimes(TimedBlock(steps, frame), TimedBlock(steps, stages))
+
+    def end(self) -> tuple[str, str]:
+        """(state hash, threading layer). Raises ChildError."""
+        found = self._ask("end")
+        return found["state_hash"], found["layer"]
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def _ask(self, line: str) -> Any:
+        assert self._process.stdin
+        with suppress(BrokenPipeError):  # `_answer` says why
+            print(line, file=self._process.stdin, flush=True)
+        return self._answer()
+
+    def _answer(self) -> Any:
+        assert self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            self._errors.seek(0)
+            last = (self._errors.read().strip().splitlines() or ["no message"])[-1]
+            raise ChildError(f"{self.install.name}: ended with code {self._process.returncode}: {last}")
+        return json.loads(line)
+
+
+class StartVariant:
+    """Runs `crowd-demo --headless --frames 1`, which waits for every kernel. Only where there is `os.wait4`."""
+
+    def __init__(self, install: Install, config: str, overrides: Mapping[str, object], cache: str) -> None:
+        """The kernels are kept in the folder `cache`."""
+        self.install, self._cache = install, cache
+        changes = [text for path, value in overrides.items() for text in ("--set", f"{path}={value}")]
+        self._command = [*install.command, "-m", "crowd_demo", "--config", config, *changes, "--headless", "--frames", "1"]
+        with redirect_stdout(StringIO()):  # a person has started Python before: what it compiles is no part of a first start
+            compileall.compile_dir(install.package, quiet=2)
+
+    def run(self, steps: int) -> dict[str, TimedBlock]:
+        """Milliseconds of each start: `wall`, and `cpu` of all processes. Raises ChildError."""
+        starts = np.array([self._start() for _ in range(steps)], np.float32)
+        return {kind: TimedBlock(steps, {kind: starts[:, column]}) for column, kind in enumerate(("wall", "cpu"))}
+
+    def _start(self) -> tuple[float, float]:
+        if sys.platform == "win32":
+            raise ChildError("only where there is os.wait4")
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as errors:
+            begun = time.perf_counter()
+            process = subprocess.Popen(self._command, env={**self.install.environment, "CROWD_DEMO_CACHE": self._cache},
+                                       cwd=self.install.folder, stdout=subprocess.DEVNULL, stderr=errors)
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode:
+                errors.seek(0)
+                raise ChildError(f"{self.install.name}: {(errors.read().strip().splitlines() or ['no message'])[-1]}")
+            return (time.perf_counter() - begun) * 1e3, (used.ru_utime + used.ru_stime) * 1e3
+
+
+class ColdVariant(StartVariant):
+    """The same with an empty cache in each start."""
+
+    def __init__(self, install: Install, config: str, overrides: Mapping[str, object]) -> None:
+        super().__init__(install, config, overrides, "")
+
+    def _start(self) -> tuple[float, float]:
+        with tempfile.TemporaryDirectory() as self._cache:
+            return super()._start()

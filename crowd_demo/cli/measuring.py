@@ -1,0 +1,390 @@
+"""The commands that measure: techniques (`sweep`, `ablate`, `largest`), crowds (`flocks`, `motion`), `layout` and `memory`.
+
+Ctrl-C stops `ablate` and `largest`, and their results so far are printed; the others end without any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, wait
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from crowd_demo.app.process.exit_codes import FAILED, FINE
+from crowd_demo.app.process.progress_line import ProgressLine
+from crowd_demo.app.process.quitting import Interrupted, interruptible
+from crowd_demo.app.process.streams import STDOUT
+from crowd_demo.app.process.worker import carry_out
+from crowd_demo.cli.arguments import (
+    Command,
+    Parser,
+    add_crowd,
+    add_report,
+    count,
+    crowd_config,
+    mistaken,
+    parser_of,
+    print_error,
+    refuse,
+    seconds,
+    tick,
+    unwritable_report,
+)
+from crowd_demo.config.memory import shortage
+from crowd_demo.registry.techniques import BY_PATH
+
+if TYPE_CHECKING:
+    from crowd_demo.config.model import Config
+    from crowd_demo.measure.ablation import Ablation
+    from crowd_demo.measure.experiment import Compile, Experiment, InSlices
+    from crowd_demo.measure.largest import Largest
+    from crowd_demo.registry.entries import Technique, Value
+
+    Kind = TypeVar("Kind", bound=InSlices)
+else:
+    Kind = TypeVar("Kind")
+
+LOOK_EVERY_S = 0.2
+PATHS = "PATH is one of\n  " + "\n  ".join(BY_PATH)
+SWEEP_ABOUT = """\
+Measure one technique at each of its values, in turns: what it costs, what it does, and that the crowd stays the same. The
+default is always measured, and twice. The exit code is 1 if exact values gave different crowds; approximate values
+and other models may."""
+ABLATE_ABOUT = """\
+Switch each technique off in turn and measure that against the present settings: step and frame with it and without, what it
+buys with its interval, and whether the crowd stays the same; what costs more than it buys is in the table too. Off is the
+baseline: brute force, no lanes, no order, a period of 1, one thread. Ctrl-C prints the results so far. The exit code is 1 if
+an exact technique changed the crowd."""
+LARGEST_ABOUT = """\
+Find the largest crowd of which a frame (its steps and a picture of the window's size) takes 16.7 ms here, by search. The world
+grows with the crowd: as many agents share a unit of area as in the configuration. With --ladder also for each rung from brute
+force to all techniques. Ctrl-C stops and prints the results so far."""
+FLOCKS_ABOUT = """\
+Measure how birds, or prey, keep together while they fly: how alike neighbours fly, how much of the sky they leave empty, how
+sharp the edges of flocks are, and how often flocks come apart and together. It looks once a second of the crowd's own time."""
+MOTION_ABOUT = """\
+Measure how people move, after so many steps: how near they come to each other, how crowded it gets, how often they turn, and
+who gets nowhere. The crowd is stepped for 25 seconds of its own time more; what is measured changes nothing."""
+LAYOUT_ABOUT = """\
+Measure the flock's inner loop over columns (a structure of arrays) and over records (an array of structures), with candidates
+in the order of memory and scattered. crowd_demo/lab/layout.py says more."""
+MEMORY_ABOUT = """\
+Compare two ways to store a component that only a part of all entities has, by id and in a sparse set: bytes that were
+allocated, and the formulas. crowd_demo/lab/memory.py says more."""
+
+
+# --- what they share -------------------------------------------------------------------------------------------------
+
+class InTerminal(Generic[Kind]):
+    """An experiment that runs in a thread of its own, so that a signal is heard while a kernel runs; says how far it is."""
+
+    def __init__(self, name: str, make: Callable[[InTerminal[Kind]], Kind]) -> None:
+        """`make` prepares the experiment, and says in `doing` what takes long."""
+        self.experiment: Kind | None = None
+        self.doing: object = "starting"  # as text: what is done at present
+        self._name, self._make = name, make
+        self._stopped = False
+
+    def watch(self) -> int:
+        """Run it to its end or to a signal; return the exit code. Raises what it raises."""
+        future: Future[None] = Future()
+        threading.Thread(target=carry_out, args=(self._run, future), daemon=True).start()
+        try:
+            with ProgressLine(self._name) as line:
+                while not wait((future,), timeout=LOOK_EVERY_S).done:
+                    line.tell(self.doing)
+        except Interrupted as interrupted:
+            self._stopped = True
+            return interrupted.code
+        future.result()
+        return FINE
+
+    def _run(self) -> None:
+        self.experiment = self._make(self)
+        for progress in self.experiment.run():
+            self.doing = progress
+            if self._stopped:
+                break
+
+
+def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> Compile:
+    """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
+    from crowd_demo.app.compiling.loading import Progress
+
+    running.doing = progress = Progress()
+    progress.say("importing the compiler")
+    from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+    from crowd_demo.app.compiling.compilers import Compilers
+
+    ahead = Ahead(config, render)
+    with Compilers(config) as compilers:
+        compilers.compile_first(ahead.missing(config.optimizations), config.optimizations, progress.compiling)
+    return partial(compile_missing, ahead)
+
+
+def show(text: str, record: Mapping[str, object], path: Path | None) -> int:
+    """Print the text, unless the record goes to standard output, and write the record if `path` asks for that."""
+    from crowd_demo.app.output.report import write_report
+
+    if path != STDOUT:
+        print(text)
+    try:
+        if path:
+            write_report(record, path)
+    except OSError as error:
+        if path == STDOUT:
+            raise
+        print_error(f"crowd-demo: --report: cannot write {path}: {error.strerror or error}")
+        return FAILED
+    return FINE
+
+
+def show_experiment(experiment: Experiment, head: str, nothing: str, path: Path | None) -> int:
+    """Print the results so far and write the record."""
+    table, (how_to_read, *notes) = experiment.table(), experiment.notes()
+    left = "" if experiment.done else ", stopped before the end"
+    body = [str(table), how_to_read] if table.rows else [nothing]
+    return show("\n\n".join([f"{head}{left}", *body, *notes]).rstrip(), experiment.record(), path)
+
+
+def checked_config(args: argparse.Namespace, mistakes_of: Callable[[Config], Iterable[str]] = lambda config: ()) -> Config:
+    """The configuration, if the report can be written. Raises ValueError with a line for each mistake."""
+    config = crowd_config(args)
+    refuse([*unwritable_report(args), *mistakes_of(config)])
+    return config
+
+
+def crowd_parser(name: str, about: str, epilog: str = "", config: str = "") -> Parser:
+    """With the options that say which crowd is measured."""
+    made = parser_of(name, about, epilog)
+    add_crowd(made)
+    if config:
+        made.set_defaults(config=config)
+    return made
+
+
+# --- techniques ------------------------------------------------------------------------------------------------------
+
+def _sweep_parser() -> Parser:
+    made = crowd_parser("sweep", SWEEP_ABOUT, PATHS)
+    made.add_argument("path", metavar="PATH", help="technique of the registry, such as cell_size or reorder.every")
+    made.add_argument("values", metavar="VALUE", nargs="*", default=[], help="legal values (default: its choices)")
+    made.add_argument("--steps", metavar="N", type=count, default=120, help="timed steps of each value (default: %(default)s)")
+    add_report(made, "all that was measured")
+    return made
+
+
+def _read_sweep(args: argparse.Namespace) -> tuple[Config, Technique, Sequence[Value]]:
+    from crowd_demo.config.yaml12 import scalar
+
+    config = crowd_config(args)
+    trial = config.optimizations.model_copy(deep=True)
+    trial.get(args.path)  # raises for an unknown path
+    values = []
+    for text in args.values:
+        trial.set(args.path, scalar(text))  # type: ignore[arg-type]  # null gets the same message as other illegal values
+        values.append(trial.get(args.path))
+    refuse(unwritable_report(args))
+    return config, BY_PATH[args.path], values or BY_PATH[args.path].choices
+
+
+def _sweep(args: argparse.Namespace, asked: tuple[Config, Technique, Sequence[Value]]) -> int:
+    return interruptible(lambda: _swept(args, *asked), {"--report": args.report})
+
+
+def _swept(args: argparse.Namespace, config: Config, technique: Technique, values: Sequence[Value]) -> int:
+    from crowd_demo.lab.sweep import NOTE, conclusion, expectations, one_crowd, record_of, sweep, table, variants_of
+
+    variants = variants_of(config, technique, values)
+    for line in expectations(technique, variants, args.steps):
+        print(f"sweep: {line}", file=sys.stderr)
+    found = sweep(technique, variants, args.steps)
+    head = f"{args.config}: {config.agents:,} agents, {args.steps} steps each, in turns"
+    text = "\n\n".join([head, table(technique, found), NOTE, conclusion(found)])
+    written = show(text, record_of(config, technique, found, args.steps), args.report)
+    return written or (FINE if one_crowd(found) else FAILED)
+
+
+def _ablate_parser() -> Parser:
+    made = crowd_parser("ablate", ABLATE_ABOUT, PATHS)
+    made.add_argument("paths", metavar="PATH", nargs="*", default=[], help="only these techniques (default: all that are on)")
+    made.add_argument("--seconds", metavar="S", type=seconds, default=4.0, help="about, for each (default: %(default)s)")
+    made.add_argument("--steps", metavar="N", type=count, help="instead: timed steps with each technique")
+    made.add_argument("--no-render", action="store_false", dest="render", help="steps only, no pictures")
+    add_report(made, "all that was measured")
+    return made
+
+
+def _read_ablate(args: argparse.Namespace) -> Config:
+    from crowd_demo.config.optimizations import known
+
+    config = crowd_config(args)
+    for path in args.paths:
+        known(path)
+    refuse(unwritable_report(args))
+    return config
+
+
+def _ablate(args: argparse.Namespace, config: Config) -> int:
+    def make(running: InTerminal[Ablation]) -> Ablation:
+        compile_for = kernels(config, running)
+        from crowd_demo.measure.ablation import Ablation
+        from crowd_demo.measure.three_crowds import Limits
+        from crowd_demo.sim.simulation import Simulation
+
+        running.doing = f"building a world of {config.agents:,} agents"
+        start = Simulation(config).snapshot()
+        return Ablation(start, compile_for, args.render, Limits(args.seconds, args.steps),
+                        [BY_PATH[path] for path in args.paths or BY_PATH])
+
+    def conclude(ablation: Ablation) -> int:
+        written = show_experiment(ablation, f"{args.config}: {ablation.agents:,} agents", "nothing was measured", args.report)
+        differing = [row.technique.path for row in ablation.rows if row.found.crowd == "DIFFERS"]
+        if differing:
+            print_error(f"THE CROWD DIFFERS without {', '.join(differing)}")
+        return written or (FAILED if differing else FINE)
+
+    return _watched("ablate", make, conclude)
+
+
+def _watched(name: str, make: Callable[[InTerminal[Kind]], Kind], conclude: Callable[[Kind], int]) -> int:
+    """Run an experiment, and show what it has found, also if it was interrupted; a ValueError is the user's mistake."""
+    running = InTerminal(name, make)
+    try:
+        code = running.watch()
+    except ValueError as error:
+        return mistaken(f"{name}: {error}")
+    concluded = conclude(running.experiment) if running.experiment else FINE
+    return code or concluded
+
+
+def _largest_parser() -> Parser:
+    made = crowd_parser("largest", LARGEST_ABOUT)
+    made.add_argument("--ladder", action="store_true", help="each rung from everything off to everything on, too")
+    add_report(made, "all that was found")
+    return made
+
+
+def _largest(args: argparse.Namespace, config: Config) -> int:
+    def make(running: InTerminal[Largest]) -> Largest:
+        compile_for = kernels(config, running)
+        from crowd_demo.measure.ladder import present_and_rungs
+        from crowd_demo.measure.largest import Largest
+
+        return Largest(config, present_and_rungs(config.optimizations, args.ladder), compile_for)
+
+    return _watched("largest", make, lambda found: show_experiment(found, args.config, "nothing was found", args.report))
+
+
+# --- crowds ----------------------------------------------------------------------------------------------------------
+
+def _flocks_parser() -> Parser:
+    made = crowd_parser("flocks", FLOCKS_ABOUT, config="murmuration")
+    made.add_argument("--steps", metavar="N", type=count, default=10_000, help="for so many steps (default: %(default)s)")
+    add_report(made, "every look")
+    return made
+
+
+def _read_flocks(args: argparse.Namespace) -> Config:
+    def mistakes(config: Config) -> Iterable[str]:
+        predators = config.hunt.predators if config.behaviour == "hunt" else 0
+        if config.behaviour not in ("flock", "hunt"):
+            yield f"flocks: {args.config} has no birds, its behaviour is {config.behaviour}"
+        elif config.agents < predators + 2 or config.life.births_per_s or config.life.deaths_per_s:
+            yield f"flocks: {args.config} must have two birds that stay"
+        if args.steps < (second := math.ceil(config.time.step_hz)):
+            yield f"--steps: must be at least {second}, a second, not {args.steps}"
+
+    return checked_config(args, mistakes)
+
+
+def _flocks(args: argparse.Namespace, config: Config) -> int:
+    def measure() -> int:
+        from crowd_demo.lab.flocks import watch
+        from crowd_demo.measure.record import header
+        from crowd_demo.sim.simulation import Simulation
+
+        print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
+        sim = Simulation(config)
+        with ProgressLine("flocks") as line:
+            flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+        head = f"{args.config}: {config.agents:,} agents over {args.steps:,} steps"
+        record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
+                  "state_hash": sim.state_hash(), **flight.record()}
+        return show(f"{head}\n\n{flight.table()}", record, args.report)
+
+    return interruptible(measure, {"--report": args.report})
+
+
+def _motion_parser() -> Parser:
+    made = crowd_parser("motion", MOTION_ABOUT)
+    made.add_argument("--steps", metavar="N", type=tick, default=3000, help="steps before measuring (default: %(default)s)")
+    made.add_argument("--at-once", action="store_true", help="only what one step shows")
+    add_report(made, "all that was measured")
+    return made
+
+
+def _read_motion(args: argparse.Namespace) -> Config:
+    def mistakes(config: Config) -> Iterable[str]:
+        if config.behaviour != "crowd":
+            yield f"motion: {args.config} has no people, its behaviour is {config.behaviour}"
+        if not config.agents:
+            yield f"motion: {args.config} has no agents"
+
+    return checked_config(args, mistakes)
+
+
+def _motion(args: argparse.Namespace, config: Config) -> int:
+    def measure() -> int:
+        from crowd_demo.lab.motion import motion_of
+        from crowd_demo.measure.record import header
+        from crowd_demo.sim.simulation import Simulation
+
+        print(f"motion: {args.steps:,} steps of {config.agents:,} people", file=sys.stderr)
+        sim = Simulation(config)
+        sim.step(args.steps)
+        motion = motion_of(sim, watched=not args.at_once)
+        head = f"{args.config}: {config.agents:,} people after {args.steps:,} steps"
+        record = {**header("motion"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
+                  "figures": motion.record()}
+        return show(f"{head}\n\n{motion.table()}", record, args.report)
+
+    return interruptible(measure, {"--report": args.report})
+
+
+# --- memory ----------------------------------------------------------------------------------------------------------
+
+def _of_a_number(name: str, about: str, what: str, default: int, meaning: str, bytes_each: int) -> Command:
+    """The command of a module of `lab` whose `main` gets one number, and prints; it takes so many bytes for each, about."""
+    def parser() -> Parser:
+        made = parser_of(name, about)
+        made.add_argument(what, nargs="?", type=count, default=default, help=f"{meaning} (default: %(default)s)")
+        return made
+
+    def read(args: argparse.Namespace) -> int:
+        number: int = getattr(args, what)
+        if short := shortage(number * bytes_each):
+            raise ValueError(f"{what}: {short}")
+        return number
+
+    def run(args: argparse.Namespace, number: int) -> int:
+        module = import_module(f"crowd_demo.lab.{name}")
+        interruptible(lambda: module.main(number))
+        return FINE
+
+    return Command(parser, run, read)
+
+
+SWEEP = Command(_sweep_parser, _sweep, _read_sweep)
+ABLATE = Command(_ablate_parser, _ablate, _read_ablate)
+LARGEST = Command(_largest_parser, _largest, checked_config)
+FLOCKS = Command(_flocks_parser, _flocks, _read_flocks)
+MOTION = Command(_motion_parser, _motion, _read_motion)
+LAYOUT = _of_a_number("layout", LAYOUT_ABOUT, "agents", 250_000, "how many", 200)
+MEMORY = _of_a_number("memory", MEMORY_ABOUT, "entities", 1_000_000, "how many at most", 100)

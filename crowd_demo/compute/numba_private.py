@@ -1,0 +1,393 @@
+"""Compile and load kernels sooner, by names that Numba does not promise to keep; all that the package uses stand here.
+
+`numba_plain.py` has the same functions by public options; with it, all kernels of `20k` take half as long again. Importing
+this module fails, and changes nothing in Numba, where a name is missing or the version is not one of those that were tested.
+What is done otherwise (docs/design/cold-start.md has what it saves):
+
+- Of a function that kernels call Numba makes machine code as well, and a wrapper for Python. Here it stays LLVM's intermediate
+  code, which the kernel inlines and optimises, and which is kept on disk for other kernels.
+- Numba's code between Python and a compiled function checks every array of every record, and passes them all on by value. Here
+  they are laid out in a flat record, and a kernel's body gets its address.
+- Numba compiles a function anew for each number that its callers pass as a literal. Here it is compiled for any number.
+- Functions that Numba has written in Python, such as `min`, are compiled like ours where our kernels call them.
+- Beside machine code Numba keeps intermediate code and types on disk: two thirds of a file, and most of the time to load it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numba
+from llvmlite import binding, ir
+from numba import types
+from numba.core import cgutils, compiler
+from numba.core.bytecode import FunctionIdentity
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler as NumbasCompiler
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder, compile_result
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.funcdesc import FunctionDescriptor, PythonFunctionDescriptor
+from numba.core.lowering import Environment
+from numba.core.pythonapi import PythonAPI
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.serialize import dumps
+from numba.core.target_extension import jit_registry, target_registry
+from numba.core.targetconfig import ConfigStack
+from numba.core.typed_passes import NativeLowering
+from numba.core.typing import signature
+
+from crowd_demo.compute import cache, llvm, numba_plain
+from crowd_demo.compute.workers import HAS_POOL, INTP, field, run_shares
+
+if TYPE_CHECKING:
+    from numba.core.base import BaseContext
+    from numba.core.codegen import CodeLibrary
+    from numba.core.typing import Signature
+
+TESTED = (0, 60), (0, 68)  # the first version and the last one; pyproject.toml has the same
+OPTIONS = {**numba_plain.OPTIONS, "nopython": True}
+_codegen, _function = cpu_target.target_context.codegen(), numba.njit(lambda: None)
+
+# Private names: whose, and what for. Besides these, workers.py calls Numba's pool by its functions' names in LLVM.
+PRIVATE: tuple[tuple[object, str, str], ...] = (
+    (FunctionIdentity, "_unique_ids", "a process's number of a function, a part of its name: those of two must differ"),
+    (JITCodeLibrary, "_optimize_final_module", "what intermediate code leaves to its caller"),
+    (JITCodeLibrary, "_finalize_final_module", "the same, for making machine code; and puts loaded code to use"),
+    (JITCodeLibrary, "_finalize_dynamic_globals", "finds addresses in the code, which cannot be kept"),
+    (JITCodeLibrary, "_finalized", "nothing can be added to the code any more"),
+    (JITCodeLibrary, "_get_compiled_object", "machine code, to keep it"),
+    (JITCodeLibrary, "_set_compiled_object", "and to load it"),
+    (_codegen.create_library("empty"), "_final_module", "the code itself"),
+    (_codegen, "_engine", "machine code in memory"),
+    (_codegen._engine, "_defined_symbols", "the names of functions in loaded machine code"),
+    (CompileResult, "_find_referenced_environments", "environments of inlined functions, by which `print` finds its texts"),
+    (NativeLowering, "_name", "by which a pass of the compiler is registered"),
+    (compiler, "_LowerResult", "what a pass to LLVM's code passes on"),
+    (_function, "_cache", "a function's files on disk: `load_overload`, `save_overload`, `cache_path`"),
+    (_function.targetdescr.options, "_nrt", "no references are counted (numba_plain.py)"),
+)
+for _of, _name, _ in PRIVATE:
+    getattr(_of, _name)
+if not TESTED[0] <= numba.version_info.short <= TESTED[1]:
+    raise ImportError(f"it is {numba.__version__}, which was not tested")
+if not HAS_POOL:
+    raise ImportError("its pool of threads is not found")
+
+
+# --- functions that kernels call -------------------------------------------------------------------------------------
+
+class IntermediateCode(JITCodeLibrary):
+    """The code of a function, to be linked into others: the caller optimises it and makes machine code of it."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the caller."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class LowerToIntermediateCode(NativeLowering):
+    """Numba's pass from its own representation to LLVM's, without the machine code at its end."""
+
+    _name = "lower_to_intermediate_code"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = IntermediateCode(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        lowered = state["cr"]
+        key = object()  # by which a caller finds the code
+        state.targetctx.insert_user_function(key, lowered.fndesc, [state.library])
+        state["cr"] = compiler._LowerResult(lowered.fndesc, lowered.call_helper, cfunc=key, env=lowered.env)
+        return True
+
+
+class DeviceCompiler(CompilerBase):
+    """Numba's compiler, with another pass instead of its own from its representation to LLVM's."""
+
+    lowering: ClassVar[type[NativeLowering]] = LowerToIntermediateCode
+
+    def define_pipelines(self) -> list[PassManager]:
+        passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes.passes = [(self.lowering if each is NativeLowering else each, what) for each, what in passes.passes]
+        passes.finalize()
+        return [passes]
+
+
+class BodyCompiler(DeviceCompiler):
+    """The same for a kernel's body: no two of its arrays overlap, which lets LLVM keep elements in registers."""
+
+    def define_pipelines(self) -> list[PassManager]:
+        self.state.flags.noalias = True
+        return super().define_pipelines()
+
+
+class Device(CPUDispatcher):
+    """A function that kernels call, and inline. Python may call it too: it is compiled once more for that."""
+
+    def __init__(self, py_func: Callable[..., object], locals: Mapping[str, object] | None = None,
+                 targetoptions: Mapping[str, object] | None = None,
+                 pipeline_class: type[CompilerBase] = DeviceCompiler) -> None:
+        inlined = {"no_cpython_wrapper": True, "forceinline": True, **OPTIONS}
+        super().__init__(py_func, locals or {}, dict(targetoptions or inlined), pipeline_class)
+        if pipeline_class is DeviceCompiler:  # nobody else calls a kernel's body
+            self._cache = KernelCache(py_func, "intermediate", IntermediateCodeOnDisk())
+
+    def get_call_template(self, args: tuple[types.Type, ...], kws: Mapping[str, types.Type]) -> Any:
+        """Take a number in the caller's source for any number, or the function would be compiled once more for it."""
+        return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+
+    def add_overload(self, compiled: Any) -> None:
+        """Keep what was compiled, but not where Python would look for it."""
+        self.overloads[tuple(compiled.signature.args)] = without_notes(compiled)
+
+    @cached_property
+    def from_python(self) -> FromPython:
+        """The function as Python calls it."""
+        return FromPython(self.py_func, self.py_func, NumbasCompiler)
+
+    def __call__(self, *args: object) -> object:
+        return self.from_python(*args)
+
+
+class FromPython(CPUDispatcher):
+    """A function that Python calls, with whatever it inlines; what is compiled of it is kept on disk."""
+
+    def __init__(self, py_func: Callable[..., object], kept_as: Callable[..., object],
+                 pipeline_class: type[CompilerBase]) -> None:
+        super().__init__(py_func, {}, dict(OPTIONS), pipeline_class)
+        self._cache = KernelCache(kept_as, "kernel", MachineCodeOnDisk())
+
+    def add_overload(self, compiled: Any) -> None:
+        """Also give the inlined functions their environments, by which `print` finds its texts."""
+        super().add_overload(without_notes(compiled))
+        for environment in compiled._find_referenced_environments():
+            compiled.codegen.set_env(environment.env_name, environment)
+
+
+def without_notes(compiled: Any) -> Any:
+    """The result without the types of all its variables and the times of all passes, which nobody reads."""
+    compiled.fndesc.typemap = compiled.fndesc.calltypes = None
+    return compiled._replace(type_annotation="", metadata={})
+
+
+def numbas_own(**options: object) -> Callable[[Callable[..., object]], Any]:
+    """Compile functions that Numba has written in Python, such as `min`, like ours where our kernels call them."""
+    flags = ConfigStack.top_or_none()
+    return Device if flags and not flags.nrt else numba.jit(**options)
+
+
+# --- kernels ---------------------------------------------------------------------------------------------------------
+
+def entry_of(share: Callable[..., None]) -> FromPython:
+    """What Python calls with a number of workers and the arguments of each worker's share."""
+    body = Device(share, targetoptions={"no_cpython_wrapper": True, **OPTIONS}, pipeline_class=BodyCompiler)
+    return FromPython(numba_plain.named_like(share, _entry, share=body), share, EntryCompiler)
+
+
+def _entry(workers: int, args: tuple[object, ...]) -> None:
+    """The function that Numba takes an entry for: it finds the types of its arguments, and compiles one for each of these."""
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class LowerEntry(NativeLowering):
+    """Instead of Numba's pass from its own representation to LLVM's: that of an entry is made here."""
+
+    _name = "lower_entry"
+
+    def run_pass(self, state: Any) -> bool:
+        context, kinds = state.targetctx, state.args[1]
+        share = state.func_id.func.__globals__["share"]
+        body = share.get_compile_result(signature(types.void, types.intp, types.intp, *kinds))
+        function = PythonFunctionDescriptor.from_specialized_function(
+            state.func_ir, state.typemap, state.return_type, state.calltypes, mangler=context.mangler, inline=False,
+            noalias=False, abi_tags=())
+        library = context.codegen().create_library(state.func_id.func_qualname)
+        library.enable_object_caching()
+        library.add_linking_library(body.library)
+        module = library.create_ir_module(function.unique_name)
+        context.declare_env_global(module, context.get_env_name(function))
+        build_entry(context, module, function.llvm_cpython_wrapper_name, body.fndesc, kinds)
+        library.add_ir_module(module)
+        environment = Environment.from_fndesc(function)
+        python = context.get_executable(library, function, environment)
+        state.library, state["cr"] = library, compiler._LowerResult(function, call_helper=None, cfunc=python, env=environment)
+        return True
+
+
+class EntryCompiler(DeviceCompiler):
+    """Numba's compiler, with that pass."""
+
+    lowering = LowerEntry
+
+
+def build_entry(context: BaseContext, module: ir.Module, name: str, body: FunctionDescriptor, kinds: types.BaseTuple) -> None:
+    """Add to a module the function of that name for Python: body(worker, workers, *args) for worker in range(workers).
+
+    Python calls it with the number of workers and a tuple of arguments of these kinds, already known to have them.
+    """
+    python = context.get_argument_type(types.pyobject)
+    entry = ir.Function(module, ir.FunctionType(python, [python] * 3), name=name)
+    b = ir.IRBuilder(entry.append_basic_block())
+    api = context.get_python_api(b)
+    workers = b.trunc(api.long_as_longlong(api.tuple_getitem(entry.args[1], 0)), INTP)
+    record = ir.LiteralStructType(_leaves(context, kinds))
+    at = cgutils.alloca_once(b, record)
+    _unpack(context, b, api, api.tuple_getitem(entry.args[1], 1), kinds, partial(field, b, record, at), 0)
+    with cgutils.if_unlikely(b, cgutils.is_not_null(b, api.err_occurred())):
+        b.ret(api.get_null_object())
+    unlocked = api.save_thread()
+    run_shares(b, context.declare_function(module, body), workers, at, record)
+    api.restore_thread(unlocked)
+    api.return_none()
+
+
+def _leaves(context: BaseContext, kind: types.Type) -> tuple[ir.Type, ...]:
+    """The numbers and pointers that an argument consists of, as compiled functions take them."""
+    return tuple(context.get_arg_packer([kind]).argument_types)
+
+
+def _unpack(context: BaseContext, b: ir.IRBuilder, api: PythonAPI, value: ir.Value, kind: types.Type,
+            address_of: Callable[[int], ir.Value], leaf: int) -> int:
+    """Write the leaves of a Python value to a record's fields from `leaf` on; return the number of the field after them."""
+    if isinstance(kind, types.BaseTuple):
+        for k, each in enumerate(kind):
+            leaf = _unpack(context, b, api, api.tuple_getitem(value, k), each, address_of, leaf)
+        return leaf
+    if isinstance(kind, types.Array):
+        api.numba_array_adaptor(value, llvm.cast(b, address_of(leaf), llvm.I8))
+    elif kind in (types.float32, types.float64):
+        b.store(context.cast(b, api.float_as_double(value), types.float64, kind), address_of(leaf))
+    else:
+        native = api.to_native_value(kind, value).value
+        b.store(context.data_model_manager[kind].as_argument(b, native), address_of(leaf))
+    return leaf + len(_leaves(context, kind))
+
+
+# --- on disk ---------------------------------------------------------------------------------------------------------
+
+class Kept(NamedTuple):
+    """A compiled function as it is pickled."""
+
+    name: str  # of Numba's library
+    code: bytes
+    function: FunctionDescriptor  # module, names and types
+    environment: Environment
+    signature: Signature
+    inlined: tuple[Environment, ...]  # environments of inlined functions, which use them to print
+
+
+class MachineCodeOnDisk:
+    """Keeps the machine code of what Python calls."""
+
+    def code(self, library: CodeLibrary) -> bytes:
+        """What is kept of a library's code."""
+        return bytes(library._get_compiled_object())
+
+    def restored(self, context: BaseContext, kept: Kept) -> tuple[CodeLibrary, object]:
+        """The library with its code, and what a caller finds it by."""
+        library = context.codegen().create_library(kept.name)
+        library.enable_object_caching()
+        library._set_compiled_object(kept.code)
+        context.codegen()._engine._defined_symbols.add(kept.function.llvm_cpython_wrapper_name)
+        library._finalize_final_module()
+        entry = context.get_executable(library, kept.function, kept.environment)
+        for environment in kept.inlined:
+            library.codegen.set_env(environment.env_name, environment)
+        return library, entry
+
+
+class IntermediateCodeOnDisk(MachineCodeOnDisk):
+    """Keeps intermediate code: a kernel that is compiled later, by any process, often calls the same functions."""
+
+    def code(self, library: CodeLibrary) -> bytes:
+        return bytes(library._final_module.as_bitcode())
+
+    def restored(self, context: BaseContext, kept: Kept) -> tuple[CodeLibrary, object]:
+        library = IntermediateCode(context.codegen(), kept.name)
+        library._final_module = binding.parse_bitcode(kept.code)
+        library._finalize_final_module()
+        return library, object()
+
+
+class KernelCache:
+    """What is kept of one function; Numba asks it before it compiles, and gives it what has been compiled."""
+
+    def __init__(self, function: Callable[..., object], kind: str, form: MachineCodeOnDisk) -> None:
+        self._function, self._kind, self._form = function, kind, form
+
+    @cached_property
+    def files(self) -> cache.KernelFiles | None:
+        """Found when it is first needed: a start that compiles nothing asks for few."""
+        return cache.files_of(self._function, self._kind)
+
+    @property
+    def cache_path(self) -> str:
+        return str(self.files and self.files.folder)
+
+    def load_overload(self, signature: object, context: BaseContext) -> CompileResult | None:
+        """Return the compiled function or, whatever is wrong with its file, None.
+
+        Numba would first make its compiler ready (0.4 s), which a start that compiles nothing does not need.
+        """
+        if not self.files:
+            return None
+        try:
+            if not (kept := self.files.load(self._key(signature, context))):
+                return None
+            assert isinstance(kept, Kept)
+            library, entry = self._form.restored(context, kept)
+        except Exception as error:
+            cache.say_once(f"a damaged file in {self.files.folder} is compiled again, like any other ({error})", "damaged")
+            return None
+        return compile_result(
+            typing_context=context.typing_context, target_context=context, library=library, entry_point=entry,
+            environment=kept.environment, fndesc=kept.function, signature=kept.signature, referenced_envs=kept.inlined,
+            type_annotation="", objectmode=False, lifted=(), reload_init=())
+
+    def save_overload(self, signature: object, compiled: CompileResult) -> None:
+        """Keep a compiled function, unless it has an address of this process in its code, say of a large constant array."""
+        if self.files and not compiled.library.has_dynamic_globals:
+            inlined = tuple(filter(_may_be_used, compiled._find_referenced_environments()))
+            kept = Kept(compiled.library.name, self._form.code(compiled.library), without_notes(compiled).fndesc,
+                        compiled.environment, compiled.signature, inlined)
+            self.files.save(self._key(signature, compiled.target_context), kept, dumps)
+
+    def holds(self, signature: object, context: BaseContext) -> bool:
+        return bool(self.files and self.files.holds(self._key(signature, context)))
+
+    def _key(self, signature: object, context: BaseContext) -> object:
+        """The types of the arguments, and the processor."""
+        return signature, context.codegen().magic_tuple()
+
+
+def _may_be_used(environment: Environment) -> bool:
+    """Numba's own functions, `min` and others, print nothing; loading their environments would import half of Numba."""
+    return bool(environment.consts) or not environment.globals["__name__"].startswith("numba.")
+
+
+def holds(compiled: FromPython, signature: object) -> bool:
+    """Return whether there is a file for this signature of a function."""
+    return bool(compiled._cache.holds(signature, compiled.targetctx))
+
+
+def note(compiled: FromPython, signature: object) -> None:
+    """Its file tells that it has been compiled."""
+
+
+def make_compiler_ready() -> None:
+    """Load what only compiling needs."""
+    cpu_target.target_context.refresh()
+
+
+# Numba numbers the functions that a process compiles, and the numbers are part of their names in the code. Those of other
+# processes must differ, or the linker would take two functions that share a name, two closures say, for the same one.
+FunctionIdentity._unique_ids = itertools.count(random.SystemRandom().getrandbits(60))
+del jit_registry[target_registry["cpu"]]
+jit_registry[target_registry["cpu"]] = numbas_own

@@ -1,0 +1,176 @@
+"""What can be measured about a run, in the order of the registry (registry/measures.py), and who looks at it every few steps.
+
+A measure reads a simulation between two steps and changes nothing. It adds up in the order of ids, so that neither the order
+in memory nor the number of threads can change its number.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Longs
+from crowd_demo.measure.people import nearest, people, squares, wants_to_walk
+from crowd_demo.measure.trajectories import Line, Rectangle, steps_across
+from crowd_demo.registry.entries import load
+from crowd_demo.registry.measures import MEASURES
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.simulation import Simulation
+
+Number = float | None
+Measure = Callable[[Simulation], Number | Mapping[str, Number]]
+
+FOLD: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda seen: math.fsum(seen) / len(seen),
+    "median": statistics.median,
+    "most": max,
+    "last": lambda seen: seen[-1],
+    "total": math.fsum,
+}
+
+
+class Sampler:
+    """Looks at a run every few steps, and folds what was seen to one number for each column. Made before the first step."""
+
+    def __init__(self, names: Iterable[str], sim: Simulation) -> None:
+        entries = [MEASURES[name] for name in names]
+        self._sim = sim
+        self._measures: dict[str, Measure] = {}
+        for entry in entries:
+            if not entry.behaviours or sim.config.behaviour in entry.behaviours:
+                code = load(entry.code)
+                self._measures[entry.name] = code(sim) if isinstance(code, type) else code
+        self._seen: dict[str, list[float]] = {entry.name: [] for entry in entries if not entry.places}
+        self._folds = {entry.name: FOLD[entry.fold] for entry in entries}
+
+    def look(self) -> None:
+        for name, measure in self._measures.items():
+            found = measure(self._sim)
+            places = {f".{place}": number for place, number in found.items()} if isinstance(found, Mapping) else {"": found}
+            for place, number in places.items():
+                if number is not None:
+                    self._seen.setdefault(f"{name}{place}", []).append(float(number))
+
+    def folded(self) -> dict[str, Number]:
+        """A number for each column; None where nothing was seen, or what is no finite number."""
+        found = {column: self._folds[column.partition(".")[0]](seen) if seen else None
+                 for column, seen in self._seen.items()}
+        return {column: number if number is not None and math.isfinite(number) else None for column, number in found.items()}
+
+
+class Whereabouts:
+    """Places by agent: one is known by its id and by how often that was given up before, a person by the speed too."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self.columns = sim.agents.by_id()
+        self.x, self.y = self.columns.x.astype(np.float64), self.columns.y.astype(np.float64)  # world units
+        self.tick, self._dt = sim.tick, sim.dt
+        self._generations = sim.agents.handles.generations[self.columns.id]
+
+    def seconds_since(self, before: Whereabouts) -> float:
+        return (self.tick - before.tick) * self._dt
+
+    def same_since(self, before: Whereabouts) -> tuple[Longs, Longs]:
+        """Return where those who lived then and now stand in the columns of then, and in those of now; in the order of ids."""
+        _, then, now = np.intersect1d(before.columns.id, self.columns.id, assume_unique=True, return_indices=True)
+        same = before._generations[then] == self._generations[now]
+        if isinstance(self.columns, PeopleColumns) and isinstance(before.columns, PeopleColumns):
+            same &= before.columns.speed[then] == self.columns.speed[now]  # another has come in by an exit
+        return then[same], now[same]
+
+
+# --- people who walk to goals ------------------------------------------------------------------------------------------
+
+def _share_in(state: int, sim: Simulation) -> float | None:
+    """Return the share of people who are in a state."""
+    return float(np.mean(people(sim).state == state)) if sim.agents.count else None
+
+
+stuck, waiting, queuing = (partial(_share_in, state) for state in (STUCK, WAITING, QUEUING))
+
+
+def overlap(sim: Simulation) -> float | None:
+    """Return the share of people who are nearer to somebody than two bodies."""
+    who, wide = people(sim), 2 * sim.config.crowd.body
+    if not len(who.id) or not wide:
+        return None
+    return float(np.mean(nearest(who.x, who.y, wide) < wide))
+
+
+def densest(sim: Simulation) -> float:
+    """Return the most people in a square of 48 x 48 units."""
+    who = people(sim)
+    return float(np.bincount(squares(who.x, who.y)).max(initial=0))
+
+
+class Speed:
+    """Mean speed of those who neither wait nor queue, each as a part of what it prefers.
+
+    That is of the straight way since the last look: who is pushed back gets nowhere, whatever its velocity says.
+    """
+
+    def __init__(self, sim: Simulation) -> None:
+        self._before = Whereabouts(sim)
+
+    def __call__(self, sim: Simulation) -> float | None:
+        before, now = self._before, Whereabouts(sim)
+        self._before = now
+        then, same = now.same_since(before)
+        were, are = cast(PeopleColumns, before.columns), cast(PeopleColumns, now.columns)
+        preferred = are.speed[same].astype(np.float64) * now.seconds_since(before)
+        walks = wants_to_walk(were)[then] & wants_to_walk(are)[same] & (preferred > 0)
+        way = np.hypot(now.x[same] - before.x[then], now.y[same] - before.y[then])
+        return float(np.mean(way[walks] / preferred[walks])) if walks.any() else None
+
+
+# --- the areas and lines that the configuration names under `measure:` ------------------------------------------------
+
+def density(sim: Simulation) -> dict[str, float]:
+    """Return the agents a square metre in each area, by its name."""
+    now, places = Whereabouts(sim), sim.config.measure
+    areas = {name: Rectangle(*ends) for name, ends in places.areas.items()}
+    return {name: int(area.holds(now.x, now.y).sum()) * places.metre**2 / area.size for name, area in areas.items()}
+
+
+class Flow:
+    """Agents a second that cross each line, either way. From one look to the next everybody is taken to go straight."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._before = Whereabouts(sim)
+
+    def __call__(self, sim: Simulation) -> dict[str, float] | None:
+        before, now = self._before, Whereabouts(sim)
+        self._before = now
+        seconds = now.seconds_since(before)
+        if not seconds:
+            return None
+        then, same = now.same_since(before)
+        ways = before.x[then], before.y[then], now.x[same], now.y[same]
+        return {name: int(steps_across(*ways, Line(*ends)).sum()) / seconds for name, ends in sim.config.measure.lines.items()}
+
+
+# --- every crowd -------------------------------------------------------------------------------------------------------
+
+def neighbours(sim: Simulation) -> float | None:
+    """Return the mean number of neighbours of those that looked in the last step."""
+    return sim.profile.counters.get("neighbours_per_agent")
+
+
+def population(sim: Simulation) -> float:
+    return float(sim.agents.count)
+
+
+class StepTime:
+    """Milliseconds of a step, since the last look."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._before = sim.profile.steps
+
+    def __call__(self, sim: Simulation) -> float | None:
+        steps, self._before = sim.profile.steps - self._before, sim.profile.steps
+        return sum(sim.profile.step_ms(last=steps).values()) if steps else None

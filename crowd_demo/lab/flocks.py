@@ -1,0 +1,167 @@
+"""How birds keep together: order, crowding, edges of flocks, splits and merges (`crowd-demo flocks`).
+
+Reads positions and velocities between steps and changes nothing. Predators do not count.
+
+    order       how much a bird and its seven nearest fly alike: the length of their mean direction, 0 to 1, mean of the birds
+    densest     share of the birds in the densest twentieth of the map's tiles
+    strays      share of the birds whose seventh neighbour is twice as far away as the median, or more; few if edges are sharp
+    flocks      those of at least a hundredth of the birds; birds in squares that touch, as wide as their sight, are together
+    largest     share of the birds in the largest one
+    splits      flocks from each of which two have come at the next look, a second later; merges: those that have come from two
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Longs
+from crowd_demo.config.behaviours import FlockSettings
+from crowd_demo.measure.experiment import aligned
+from crowd_demo.sim.behaviours.hunt_rules import PREY, HuntColumns
+from crowd_demo.sim.simulation import Simulation
+
+NEAREST = 7
+ASKED = 1000  # birds whose neighbours are looked for, evenly by id
+AT_ONCE = 1 << 24  # distances that are computed together
+DENSEST = 0.05
+STRAY = 2.0  # at the edge of birds that are equally dense everywhere it is the root of 2
+FLOCK = 0.01
+LOOK_S = 1.0
+
+
+class Look(NamedTuple):
+    """What one moment shows."""
+
+    tick: int
+    order: float
+    densest: float
+    strays: float
+    flocks: int
+    largest: float
+
+
+class Flight(NamedTuple):
+    """A look each second, and what happened between them."""
+
+    looks: list[Look]
+    splits: int
+    merges: int
+
+    def table(self) -> str:
+        """A line for each figure: mean, least and most of the looks."""
+        def row(name: str, values: Sequence[float], form: str) -> tuple[str, ...]:
+            return name, *(format(value, form) for value in (float(np.mean(values)), min(values), max(values)))
+        _, order, densest, strays, flocks, largest = zip(*self.looks, strict=True)
+        rows = [("", "mean", "least", "most"), row("local order", order, ".3f"),
+                row(f"share of the birds in the densest {DENSEST:.0%} of the tiles", densest, ".1%"),
+                row("strays", strays, ".1%"), row("flocks", flocks, ".1f"),
+                row("share of the birds in the largest", largest, ".1%")]
+        return f"{aligned(rows)}\n\nflocks that came apart: {self.splits}; that came together: {self.merges}"
+
+    def record(self) -> dict[str, object]:
+        return {"looks": [look._asdict() for look in self.looks], "splits": self.splits, "merges": self.merges}
+
+
+class Birds(NamedTuple):
+    """Positions and velocities by id, float64."""
+
+    x: Doubles
+    y: Doubles
+    vx: Doubles
+    vy: Doubles
+
+
+# --- a moment --------------------------------------------------------------------------------------------------------
+
+def nearest_of(x: Doubles, y: Doubles, asked: Longs, most: int = NEAREST) -> Longs:
+    """Return the nearest `most` others of each bird asked, the nearest first: int64[asked, most]."""
+    most, found = min(most, len(x) - 1), []
+    for some in np.array_split(asked, max(1, len(asked) * len(x) // AT_ONCE)):
+        distance_sq = (x[some, None] - x) ** 2 + (y[some, None] - y) ** 2
+        distance_sq[np.arange(len(some)), some] = np.inf
+        found.append(np.argpartition(distance_sq, range(most), axis=1)[:, :most])
+    return np.concatenate(found)
+
+
+def order_of(vx: Doubles, vy: Doubles, groups: Longs) -> float:
+    """Return the mean over groups, rows of birds, of the length of their mean direction."""
+    speed = np.hypot(vx, vy)
+    speed[speed == 0] = 1
+    return float(np.hypot((vx / speed)[groups].mean(1), (vy / speed)[groups].mean(1)).mean())
+
+
+def strays_of(x: Doubles, y: Doubles, asked: Longs, near: Longs) -> float:
+    """Return the share of those asked whose last neighbour is more than STRAY times as far away as it usually is."""
+    farthest = np.hypot(x[near[:, -1]] - x[asked], y[near[:, -1]] - y[asked])
+    return float((farthest > STRAY * np.median(farthest)).mean())
+
+
+def densest_share(x: Doubles, y: Doubles, tile: float, shape: tuple[int, int]) -> float:
+    """Return the share of the birds in the densest twentieth of all tiles."""
+    tiles = (y / tile).astype(np.int64) * shape[1] + (x / tile).astype(np.int64)
+    count = np.sort(np.bincount(tiles, minlength=shape[0] * shape[1]))
+    return float(count[-max(1, round(DENSEST * count.size)):].sum() / len(x))
+
+
+def flocks_of(x: Doubles, y: Doubles, side: float) -> Longs:
+    """Return the number of the flock of each bird: those whose squares touch, also by a corner, have the same."""
+    row, column = ((place / side).astype(np.int64) + 1 for place in (y, x))
+    shape = int(row.max()) + 2, int(column.max()) + 2
+    taken = np.zeros(shape, bool)
+    taken[row, column] = True
+    number = np.where(taken, np.arange(1, taken.size + 1).reshape(shape), 0)
+    while True:
+        wide = np.maximum(np.maximum(number[:-2], number[1:-1]), number[2:])
+        around = np.maximum(np.maximum(wide[:, :-2], wide[:, 1:-1]), wide[:, 2:])
+        spread = np.where(taken[1:-1, 1:-1], around, 0)
+        if np.array_equal(spread, number[1:-1, 1:-1]):
+            return number[row, column]
+        number[1:-1, 1:-1] = spread
+
+
+def birds_of(sim: Simulation) -> Birds:
+    """Return all but predators."""
+    c = sim.agents.by_id()
+    birds = c.kind == PREY if isinstance(c, HuntColumns) else slice(None)
+    return Birds(*(column[birds].astype(np.float64) for column in (c.x, c.y, c.vx, c.vy)))
+
+
+def look(sim: Simulation, birds: Birds, flock: Longs) -> Look:
+    """Return what is measured of these birds, of at least two, in their flocks."""
+    x, y, vx, vy = birds
+    asked = np.unique(np.linspace(0, len(x) - 1, min(ASKED, len(x))).astype(np.int64))
+    near = nearest_of(x, y, asked)
+    members = np.unique(flock, return_counts=True)[1] / len(x)
+    return Look(sim.tick, order_of(vx, vy, np.column_stack((asked, near))),
+                densest_share(x, y, float(sim.terrain.walls.tile), sim.terrain.kinds.shape), strays_of(x, y, asked, near),
+                int((members >= FLOCK).sum()), float(members.max()))
+
+
+# --- from one moment to the next -------------------------------------------------------------------------------------
+
+def splits_and_merges(before: Longs, now: Longs) -> tuple[int, int]:
+    """Return how many flocks came apart and how many came together, from each bird's flock then and now."""
+    pairs, count = np.unique(np.stack((before, now)), axis=1, return_counts=True)
+    left, come = (np.unique(side, return_counts=True)[1] for side in pairs[:, count >= FLOCK * len(before)])
+    return int((left > 1).sum()), int((come > 1).sum())
+
+
+def watch(sim: Simulation, steps: int, tell: Callable[[int], None] = lambda done: None) -> Flight:
+    """Run so many steps, and look each second of the crowd's own time; `tell` is called with the steps that were made."""
+    settings = cast(FlockSettings, sim.config.behaviour_settings)
+    every, looks, splits, merges = max(1, round(LOOK_S / sim.dt)), [], 0, 0
+    before: Longs | None = None
+    for done in range(every, steps + 1, every):
+        sim.step(every)
+        birds = birds_of(sim)
+        flock = flocks_of(birds.x, birds.y, settings.sight or float(sim.terrain.walls.tile))
+        looks.append(look(sim, birds, flock))
+        if before is not None and len(before) == len(flock):
+            split, merged = splits_and_merges(before, flock)
+            splits, merges = splits + split, merges + merged
+        before = flock
+        tell(done)
+    return Flight(looks, splits, merges)

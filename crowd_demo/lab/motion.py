@@ -1,0 +1,164 @@
+"""How believable a crowd of people moves: distances, crowding, turning, progress (`crowd-demo motion`).
+
+Reads positions between steps and changes nothing. All lengths are world units, all times the crowd's own.
+
+    nearest     share of people whose nearest neighbour is nearer than 10.5, 6 and 2 units (bodies are 12 wide)
+    densest     most people in an aligned square of 48 x 48 units; and in one whose people keep half of their speed
+    head-on     pairs walking against each other that come nearer than 4 units, within five seconds
+    changes     how often the drawn direction, one of eight, changes in a second of walking
+    turning     90th percentile of how fast velocities turn, degrees/s
+    stuck       share in that state;  idle: share that wants to walk and moved less than 24 units in 20 seconds
+    speed       mean of those who walk, and as a part of what they prefer (pace)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Bytes, Doubles, Floats
+from crowd_demo.compute.jit import call
+from crowd_demo.config.metres import metres, per_square_metre
+from crowd_demo.measure.experiment import aligned
+from crowd_demo.measure.people import SQUARE, close_pairs, nearest, people, squares, wants_to_walk
+from crowd_demo.render.figures.people import LEAST_SPEED, face_all, facings
+from crowd_demo.sim.behaviours.people_columns import QUEUING, STUCK, WAITING, PeopleColumns
+from crowd_demo.sim.simulation import Simulation
+
+JAM = 0.5  # of the preferred speed: in a square where people are slower on the mean there is a jam
+HEAD_ON = -0.5  # cosine of the angle between two velocities
+NEAR = 4.0
+WATCHED_S, IDLE_S, IDLE = 5.0, 20.0, 24.0
+
+
+def densest(x: Floats, y: Floats, pace: Doubles) -> tuple[int, int]:
+    """Return the most people in a square, and in a square without a jam."""
+    square = squares(x, y)
+    count, total = np.bincount(square), np.bincount(square, weights=pace)
+    return int(count.max()), int(count[total >= JAM * count].max(initial=0))
+
+
+class Directions:
+    """Which of eight directions figures look in, as the window draws them from step to step."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim, self._facings = sim, facings(sim.agents.handles.limit)
+
+    def now(self) -> Bytes:
+        """Return them in id order."""
+        sim, count, time_s = self._sim, self._sim.agents.count, np.float64(self._sim.tick * self._sim.dt)
+        c = cast(PeopleColumns, sim.agents.columns)
+        call(face_all, sim.world.light_workers, c.id, c.vx, c.vy, c.heading_x, c.heading_y, count, time_s, self._facings).run()
+        return self._facings.direction[np.sort(c.id[:count])]
+
+
+def head_on(c: PeopleColumns) -> set[tuple[int, int]]:
+    """Return the pairs that walk against each other within NEAR of each other."""
+    i, j, _ = close_pairs(c.x, c.y, NEAR)
+    dot = c.vx[i] * c.vx[j] + c.vy[i] * c.vy[j]
+    lengths = np.hypot(c.vx[i], c.vy[i]) * np.hypot(c.vx[j], c.vy[j])
+    chosen = (dot < HEAD_ON * lengths) & wants_to_walk(c)[i] & wants_to_walk(c)[j]
+    return set(zip(np.minimum(i, j)[chosen].tolist(), np.maximum(i, j)[chosen].tolist(), strict=True))
+
+
+class OverTime(NamedTuple):
+    """What takes a while to see."""
+
+    head_on: int
+    changes: float
+    turning: float
+    idle: float
+
+
+class Motion(NamedTuple):
+    """All that is measured; `watched` is None when only one step was looked at."""
+
+    below_10_5: float
+    below_6: float
+    below_2: float
+    densest: int
+    densest_moving: int
+    stuck: float
+    waiting: float
+    queuing: float
+    pace: float
+    speed: float  # units/s
+    watched: OverTime | None
+
+    def table(self) -> str:
+        """A line for each figure; those of a while are left out where nobody watched."""
+        f, over_time = self, self.watched
+        rows = [("nearest neighbour below 10.5, 6, 2 units", f"{f.below_10_5:.2%}, {f.below_6:.3%}, {f.below_2:.3%}"),
+                ("most in a square of 48 units; outside of jams", f"{crowding(f.densest)}; {crowding(f.densest_moving)}"),
+                ("stuck; waiting; queuing", f"{f.stuck:.2%}; {f.waiting:.1%}; {f.queuing:.1%}"),
+                ("mean speed of who walks; of what is preferred", f"{metres(f.speed):.2f} m/s; {f.pace:.3f}")]
+        if over_time is not None:
+            rows += [(f"head-on pairs below {NEAR:g} units in {WATCHED_S:g} s", f"{over_time.head_on:,}"),
+                     ("changes of the drawn direction a second", f"{over_time.changes:.2f}"),
+                     ("90th percentile of turning, degrees/s", f"{over_time.turning:.0f}"),
+                     (f"idle: moved less than {IDLE:g} units in {IDLE_S:g} s", f"{over_time.idle:.2%}")]
+        return aligned(rows)
+
+    def record(self) -> dict[str, object]:
+        return {**self._asdict(), "watched": self.watched and self.watched._asdict()}
+
+
+def crowding(people: int) -> str:
+    """So many in a square, and as a density."""
+    return f"{people} ({per_square_metre(people / SQUARE**2):.1f}/m2)"
+
+
+def watch(sim: Simulation) -> tuple[int, float, float]:
+    """Run for WATCHED_S; return (head-on pairs, changes of direction a second, turning in degrees/s)."""
+    pairs: set[tuple[int, int]] = set()
+    steps = round(WATCHED_S / sim.dt)
+    before, directions = people(sim), Directions(sim)
+    looked = directions.now()
+    changes = walked = 0
+    turns = []
+    for _ in range(steps):
+        sim.step()
+        now = people(sim)
+        pairs |= head_on(now)
+        walks = (now.state == 0) & (before.state == 0)
+        looks = directions.now()
+        changes += int((looks != looked)[walks].sum())
+        walked += int(walks.sum())
+        fast = walks & (np.hypot(now.vx, now.vy) > LEAST_SPEED) & (np.hypot(before.vx, before.vy) > LEAST_SPEED)
+        cross, dot = now.vy * before.vx - now.vx * before.vy, now.vx * before.vx + now.vy * before.vy
+        turns.append(np.degrees(np.abs(np.arctan2(cross, dot)))[fast] / sim.dt)
+        before, looked = now, looks
+    turned = np.concatenate(turns) if turns else np.zeros(1)
+    return len(pairs), changes / max(walked * sim.dt, 1e-9), float(np.percentile(turned, 90)) if len(turned) else 0.0
+
+
+def idle_share(sim: Simulation) -> float:
+    """Run for IDLE_S; return the share that wanted to walk throughout, to the same goal, and has hardly moved."""
+    before = people(sim)
+    wants = wants_to_walk(before)
+    for _ in range(8):
+        sim.step(round(IDLE_S / 8 / sim.dt))
+        wants &= wants_to_walk(people(sim))
+    now = people(sim)
+    moved = np.hypot(now.x - before.x, now.y - before.y)
+    return float(np.mean(wants & (moved < IDLE)))
+
+
+def motion_of(sim: Simulation, watched: bool = True) -> Motion:
+    """Return all figures; runs for 25 seconds more, or, unless `watched`, takes those of one step alone.
+
+    Paces are those of the way made in that step: who is pushed back gets nowhere, whatever its velocity says.
+    """
+    before = people(sim)
+    sim.step()
+    c = people(sim)
+    least = nearest(c.x, c.y)
+    speed = np.hypot(c.x - before.x, c.y - before.y) / sim.dt
+    pace, walks = speed / c.speed, wants_to_walk(c)
+    below_10_5, below_6, below_2 = (float(np.mean(least < distance)) for distance in (10.5, 6, 2))
+    most, moving = densest(c.x, c.y, pace)
+    stuck, waiting, queuing = (float(np.mean(c.state == state)) for state in (STUCK, WAITING, QUEUING))
+    mean_pace, mean_speed = (float(values[walks].mean()) if walks.any() else 0.0 for values in (pace, speed))
+    return Motion(below_10_5, below_6, below_2, most, moving, stuck, waiting, queuing, mean_pace, mean_speed,
+                  OverTime(*watch(sim), idle_share(sim)) if watched else None)

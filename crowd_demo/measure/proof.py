@@ -1,0 +1,258 @@
+"""Whether a switch left the crowd, or the picture, as it was: shown beside a running crowd, a part at a time.
+
+    Replicas    two copies take the same steps, with the old values and with the new ones
+    Answers     where a step is too long for that: the pushes on 256 agents, from the same positions (proof_of_answers.py)
+    Pictures    for techniques of drawing: the same view, drawn both ways
+
+Each has `parts`, a generator that does the work and yields after a kernel or so: whoever wants to stop, stops asking for the
+next part. All parts belong to the thread that makes the steps. docs/design/proof.md says what is proved and what is not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Generator, Iterator, Mapping
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowd_demo.compute.arrays import Doubles, Longs, Words
+from crowd_demo.config.optimizations import Optimizations
+from crowd_demo.registry.entries import Value
+from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.pixels import frame_of, plain_surface
+from crowd_demo.render.scene import Scene
+from crowd_demo.sim.simulation import Simulation
+from crowd_demo.sim.snapshot import begun_hash
+from crowd_demo.sim.store.agents import Agents
+from crowd_demo.sim.store.columns import Columns
+
+Kind = Literal["running", "same", "differs", "apart", "sample"]
+Values = Mapping[str, Value]  # of techniques, by path
+Slots = Longs | slice
+TOUCHED = 1 << 16  # numbers that are written in a part
+BANDS = 8
+
+
+class Finding(NamedTuple):
+    """What is known so far.
+
+    running     nothing yet
+    same        not a bit differs
+    differs     it should be the same, and is not
+    apart       it differs, as the technique is approximate or another model
+    sample      the answers of a sample were compared, and are the same or, if the technique is no exact one, not quite
+    """
+
+    kind: Kind
+    text: str
+
+
+class ProofInParts:
+    """`finding` grows while `parts` goes on."""
+
+    def __init__(self, sim: Simulation, old: Values, new: Values, doing: str) -> None:
+        self.finding = Finding("running", doing)
+        self._sim, self._values = sim, (old, new)
+
+    def parts(self) -> Iterator[None]:
+        """Do the work, and yield after each part."""
+        raise NotImplementedError
+
+
+def set_values(options: Optimizations, values: Values) -> None:
+    for path, value in values.items():
+        options.set(path, value)
+
+
+def replicas_of(sim: Simulation, count: int = 1, stepped: bool = False) -> Generator[None, None, list[Simulation]]:
+    """Copy the present crowd; yield after each part. Copies that are `stepped` need both sides of their memory."""
+    replicas = []
+    for _ in range(count):
+        replicas.append(sim.replica())
+        yield from touch(replicas[-1].agents.front)
+        if stepped:
+            yield from touch(replicas[-1].agents.back)
+    state = sim.state()  # of this moment, so no part ends before all have it
+    for replica in replicas:
+        replica.restore(state)
+    yield
+    return replicas
+
+
+def touch(array: NDArray[Any]) -> Iterator[None]:
+    """Write zeros to new memory, a part at a time: the system provides it when it is first written to, which takes long."""
+    numbers = array.reshape(-1)
+    for at in range(0, len(numbers), TOUCHED):
+        numbers[at:at + TOUCHED] = 0
+        yield
+
+
+def short(state_hash: str) -> str:
+    """The first digits of a hash, for people to compare."""
+    return f"{state_hash[:4]}…"
+
+
+# --- steps -----------------------------------------------------------------------------------------------------------
+
+class Replicas(ProofInParts):
+    """Two copies of a crowd take the same steps, one with the old values of techniques and one with the new ones.
+
+    After each step the two are compared bit by bit; `steps` have been compared. The finding also has a hash, which takes
+    longer than a step, so it is brought up to date less often: after 1, 2, 3, ... 8, 10, 12, 15, ... steps. Exact techniques
+    end at the first difference.
+    """
+
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
+        super().__init__(sim, old, new, "two copies of the crowd are being made")
+        self.steps = 0
+        self._exact = exact
+
+    def parts(self) -> Iterator[None]:
+        """Copy the present crowd, and make steps for as long as somebody asks for the next part."""
+        old, new = replicas = yield from replicas_of(self._sim, len(self._values), stepped=True)
+        for replica, values in zip(replicas, self._values, strict=True):
+            set_values(replica.optimizations, values)
+        show_at = 1
+        while True:
+            for replica in replicas:
+                yield from replica.step_in_parts()
+            self.steps += 1
+            found = yield from apart(old, new)
+            differs = self._exact and found.differing > 0
+            if differs or self.steps >= show_at:
+                self.finding = yield from self._finding(old, new, found)
+                show_at = self.steps + max(self.steps // 4, 1)
+            if differs:
+                return
+
+    def _finding(self, old: Simulation, new: Simulation, found: Apart) -> Generator[None, None, Finding]:
+        after_steps = f"after {self.steps:,} step" + "s" * (self.steps != 1)
+        if found.differing and not self._exact:
+            return Finding("apart", f"{after_steps} {found.differing:.1%} of the agents differ, "
+                                    f"by {found.mean:.3g} units on average, {found.largest:.3g} at most")
+        before = yield from hash_of(old)
+        if not found.differing:
+            return Finding("same", f"same crowd: {short(before)} {after_steps}")
+        after = yield from hash_of(new)
+        return Finding("differs", f"THE CROWDS DIFFER at step {self.steps}: {short(before)} and {short(after)}")
+
+
+class Apart(NamedTuple):
+    """Of all agents that one of the crowds has, the share that differs in any bit; distances of those that both have."""
+
+    differing: float
+    mean: float = 0.0  # world units
+    largest: float = 0.0
+
+
+def apart(one: Simulation, other: Simulation) -> Generator[None, None, Apart]:
+    """Compare agent by agent, whatever their order in memory is; a column at a time."""
+    mine, theirs = shared(one.agents, other.agents)
+    differing = np.zeros(len(one.agents.columns.id[mine]), bool)
+    for column, same in zip(one.agents.front, other.agents.front, strict=True):
+        yield
+        differing |= column[mine] != same[theirs]
+    lonely = one.agents.count + other.agents.count - 2 * len(differing)
+    if not (changed := int(differing.sum()) + lonely):
+        return Apart(0.0)
+    share = changed / (len(differing) + lonely)
+    distances = _distances(one.agents.columns, other.agents.columns, mine, theirs)
+    return Apart(share, float(distances.mean()), float(distances.max())) if len(distances) else Apart(share)
+
+
+def shared(one: Agents[Columns], other: Agents[Columns]) -> tuple[Slots, Slots]:
+    """The slots in the one crowd, and in the other, of the agents that both have; of nobody if a broken kernel wrote ids."""
+    mine, theirs = (crowd.columns.id[:crowd.count] for crowd in (one, other))
+    if np.array_equal(mine, theirs):
+        return slice(one.count), slice(one.count)
+    limit = max(one.handles.limit, other.handles.limit)
+    if any(len(ids) and not 0 <= ids.min() <= ids.max() < limit for ids in (mine, theirs)):
+        return slice(0), slice(0)
+    where = np.full(limit, -1, np.int64)
+    where[theirs] = np.arange(other.count)
+    found = where[mine]
+    return np.flatnonzero(found >= 0), found[found >= 0]
+
+
+def _distances(one: Columns, other: Columns, mine: Slots, theirs: Slots) -> Doubles:
+    return np.hypot(one.x[mine].astype(np.float64) - other.x[theirs], one.y[mine].astype(np.float64) - other.y[theirs])
+
+
+def hash_of(sim: Simulation) -> Generator[None, None, str]:
+    """`Simulation.state_hash`, a column at a time."""
+    digest, slots = begun_hash(sim.tick, sim.agents.count), sim.agents.slots()
+    for column in sim.agents.front:
+        yield
+        digest.update(np.ascontiguousarray(column[slots]).data)
+    return digest.hexdigest()
+
+
+# --- pictures --------------------------------------------------------------------------------------------------------
+
+class DrawnView(NamedTuple):
+    """What is drawn, and how."""
+
+    scene: Scene
+    camera: Camera
+    frozen: Rect | None = None
+    alpha: float = 0.0
+
+
+class Pictures(ProofInParts):
+    """The present view, drawn with the old values of techniques and with the new ones; for techniques of drawing.
+
+    A copy of the crowd stands still while it is drawn, a band of the view at a time. Without an order of depth, whoever is
+    drawn last is on top, so the picture depends on the order in which agents are found: it may differ.
+    """
+
+    def __init__(self, sim: Simulation, view: DrawnView, old: Values, new: Values) -> None:
+        super().__init__(sim, old, new, "the view is being drawn both ways")
+        self._view = view
+        self._camera = view.camera.band(0, view.camera.size[1])  # a copy: people move theirs
+
+    def parts(self) -> Iterator[None]:
+        """Copy the present crowd, and draw each band twice."""
+        (replica,) = yield from replicas_of(self._sim)
+        digests = [hashlib.blake2b(digest_size=16) for _ in self._values]
+        pixels = differing = 0
+        ordered = True
+        for camera in bands(self._camera):
+            drawn = []
+            for values, digest in zip(self._values, digests, strict=True):
+                set_values(replica.optimizations, values)
+                drawn.append(self._draw(replica, camera))
+                digest.update(drawn[-1].data)
+                ordered &= replica.optimizations.depth != "off"
+                yield
+            pixels, differing = pixels + drawn[0].size, differing + int((drawn[0] != drawn[1]).sum())
+        self.finding = _pictures_finding(differing / max(pixels, 1), [digest.hexdigest() for digest in digests], ordered)
+
+    def _draw(self, replica: Simulation, camera: Camera) -> Words:
+        """Draw the copy: uint32[height, width], by the program's scene, which meanwhile draws nothing else."""
+        scene, surface = self._view.scene, plain_surface(camera.size)
+        running, scene.sim = scene.sim, replica
+        try:
+            replica.prepare_picture()
+            scene.draw(surface, camera, self._view.frozen, self._view.alpha)
+        finally:
+            scene.sim = running
+        return frame_of(surface) & np.uint32(0xFFFFFF)
+
+
+def bands(camera: Camera) -> Iterator[Camera]:
+    """Cut a view into at most `BANDS` views, one below the other."""
+    ends = np.linspace(0, camera.size[1], min(BANDS, camera.size[1]) + 1).astype(int).tolist()
+    for top, bottom in pairwise(ends):
+        yield camera.band(top, bottom)
+
+
+def _pictures_finding(share: float, hashes: list[str], ordered: bool) -> Finding:
+    """From the share of the pixels that differ; `ordered` says whether both ways had an order of depth."""
+    if not share:
+        return Finding("same", f"same picture: {short(hashes[0])}")
+    if not ordered:
+        return Finding("apart", f"{share:.1%} of the pixels differ: without depth order the last one drawn is on top")
+    return Finding("differs", f"THE PICTURES DIFFER: {short(hashes[0])} and {short(hashes[1])}")

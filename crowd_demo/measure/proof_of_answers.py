@@ -1,0 +1,115 @@
+"""Answers: what *see* writes for a sample of agents, with the old values of techniques and with the new ones.
+
+For crowds whose step is too long to be made beside the frames. A copy of the crowd stands still, and groups of agents that lie
+next to each other in memory are asked. Without an index, a group at a time. With one, four groups at a time, and all agents in
+the rows of cells around them: registers work where a quarter of a row is due (`worth_registers`), and their answers
+are to be compared too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from crowd_demo.compute.arrays import Doubles, Ints, Longs
+from crowd_demo.compute.jit import run
+from crowd_demo.measure.proof import Finding, ProofInParts, Values, replicas_of, set_values
+from crowd_demo.sim.neighbours.brute import ROW, Brute
+from crowd_demo.sim.simulation import Simulation
+
+SAMPLE, GROUP, TOGETHER = 256, 16, 4
+NOBODY: Doubles = np.zeros((2, 0))
+
+
+class Compared(NamedTuple):
+    """Of so many agents, how many got another push; and the mean difference over the mean push."""
+
+    agents: int
+    differing: int
+    error: float
+
+
+class Answers(ProofInParts):
+    """Ends at the first difference if the technique is exact."""
+
+    def __init__(self, sim: Simulation, old: Values, new: Values, exact: bool) -> None:
+        super().__init__(sim, old, new, "a copy of the crowd is being made")
+        self._exact, self._size = exact, 0
+
+    def parts(self) -> Iterator[None]:
+        """Copy the present crowd, and ask all groups with the old values, then with the new ones."""
+        (replica,), (old, new) = (yield from replicas_of(self._sim)), self._values
+        groups, before = sample_groups(replica.agents.count), NOBODY
+        self._size = sum(map(len, groups))
+        self.finding = Finding("running", f"sample of {self._size}: the old answers are being found")
+        for pushes in answers(replica, old, groups):
+            before = np.hstack((before, pushes))
+            yield
+        after = NOBODY
+        for pushes in answers(replica, new, groups):
+            after = np.hstack((after, pushes))
+            if after.size:
+                self.finding = self._finding(compared(before[:, :after.shape[1]], after))
+            if self.finding.kind == "differs":
+                return
+            yield
+
+    def _finding(self, found: Compared) -> Finding:
+        sample = f"sample of {found.agents}" + f", of {self._size}" * (found.agents < self._size)
+        if found.differing and self._exact:
+            return Finding("differs", f"THE ANSWERS DIFFER for {found.differing} agents: {sample}")
+        if self._exact:
+            return Finding("sample", f"same answers: {sample}")
+        if found.differing:
+            share = found.differing / found.agents
+            return Finding("sample", f"{share:.1%} of the pushes differ, by {found.error:.1%}: {sample}")
+        return Finding("sample", f"same answers at one moment, not over time: {sample}")
+
+
+def answers(replica: Simulation, values: Values, groups: list[Longs]) -> Iterator[Doubles]:
+    """Yield the pushes of all groups in turn with those values, float64[2, agents]; and those of nobody in between."""
+    set_values(replica.optimizations, values)
+    for _ in replica.reindex_in_parts():
+        yield NOBODY
+    world, columns, rows = replica.world, replica.agents.columns, cell_rows(replica)
+    brute = isinstance(replica.structure, Brute)
+    for first in range(0, len(groups), 1 if brute else TOGETHER):
+        asked = np.concatenate(groups[first:first + (1 if brute else TOGETHER)])
+        columns.look_at[:] = world.turn.due_below  # later than now
+        columns.look_at[asked if brute else beside(rows, asked)] = 0
+        yield NOBODY
+        run(replica.structure.query(replica.optimizations.simd, world.rules, world.turn))
+        yield NOBODY
+        run(replica.see.calls(world))
+        yield np.stack((columns.push_x[asked], columns.push_y[asked])).astype(np.float64)
+
+
+def compared(before: Doubles, after: Doubles) -> Compared:
+    """Compare float64[2, agents]."""
+    away, length = np.hypot(*(after - before)), float(np.hypot(*before).mean())
+    return Compared(before.shape[1], int((before != after).any(axis=0).sum()), float(away.mean()) / length if length else 0.0)
+
+
+def sample_groups(count: int) -> list[Longs]:
+    """Slots, spread evenly; a group begins where a row of the structure *none* does, if there are enough agents for that."""
+    if count <= SAMPLE:
+        return np.array_split(np.arange(count), -(-count // GROUP)) if count else []
+    apart = count // (SAMPLE // GROUP)
+    starts = np.arange(SAMPLE // GROUP) * apart
+    starts -= starts % ROW if apart >= ROW else 0
+    return [np.arange(start, start + GROUP) for start in starts]
+
+
+def cell_rows(replica: Simulation) -> Ints:
+    """The row of cells in which each agent stands, int32[agents]."""
+    return (replica.agents.columns.y[:replica.agents.count] / np.float32(replica.world.grid.cell)).astype(np.int32)
+
+
+def beside(rows: Ints, slots: Longs) -> Longs:
+    """The slots of all agents in the rows of cells of some, and in those above and below."""
+    near = np.zeros(int(rows.max()) + 3, bool)
+    for step in range(3):
+        near[rows[slots] + step] = True
+    return np.flatnonzero(near[rows + 1])
