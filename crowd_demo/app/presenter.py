@@ -25,9 +25,8 @@ from crowd_demo.render.figures.sprites import load_manifest, state_colours
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.help import Help
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.minimap import MinimapView
-from crowd_demo.render.hud.status import Hovered, Status
-from crowd_demo.render.hud.timeline_bar import label
+from crowd_demo.render.hud.navigation import label
+from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
 
@@ -134,7 +133,7 @@ def status_of(program: Program, hovered: Hovered | None = None) -> Status:
         view=program.dialogs.top.view() if program.dialogs.top else None, hovered=hovered, measured=program.measured,
         tour=program.guide.view(program), card=program.cards.card(), legend_items=program.overlays.legend_items,
         legend=scene.legend() if scene else None, inspection=program.inspector.found,
-        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.small_ground())
+        minimap=MinimapView(program.camera.view_rect(), program.overlays.frozen, scene.ground.small(scene.sim.terrain))
         if scene and program.minimap_shown else None)
 
 

@@ -34,11 +34,10 @@ from crowd_demo.app.program import Program
 from crowd_demo.app.seeing.side_by_side import RIGHT
 from crowd_demo.config.keys import Keys, bindings, key_text
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import Target
+from crowd_demo.render.hud.canvas import Target, scale_for
 from crowd_demo.render.hud.layout import bar_of
+from crowd_demo.render.hud.navigation import tick_at
 from crowd_demo.render.hud.status import Past
-from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline_bar import tick_at
 
 
 class WindowEvents:
@@ -48,7 +47,7 @@ class WindowEvents:
         self.waiting: list[pygame.Event] = []
         self.pressed = False
         self.input = Input(bindings(keys), pygame.display.get_window_size())
-        self.pointer = Pointer(self._target_at, presenter.hud.mapped_at)
+        self.pointer = Pointer(self._target_at, presenter.hud.minimap.world_at)
         self._program, self._presenter = program, presenter
         self._show_keys()
 

@@ -3,9 +3,9 @@
 `off` takes all agents, `agents` tests each of them, `grid` visits only the cells that meet the bounds and tests only
 the agents of the cells on their border. `agents` and `grid` find the same set; `agents` keeps the order of the slots,
 `grid` that of the cells, unless all cells are surely inside: then it takes all agents as they lie in memory, which is
-the quickest order to read them in. Each worker collects into a part of `region` that is large enough for all it may find, and
-then copies what it found to its part of `slots`. O(candidates); the order is the same for any number of workers;
-nothing is allocated.
+the quickest order to read them in. Each worker collects into a part of `region` that is large enough for all it may
+find, and then copies what it found to its part of `slots`. O(candidates); the order is the same for any number of
+workers; nothing is allocated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from crowd_demo.compute.arrays import Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, kernel, run
 from crowd_demo.render.camera import Rect, clamp
-from crowd_demo.render.projection import Bounds, Moving, within
+from crowd_demo.render.formulas import Bounds, Moving, within
 from crowd_demo.sim.neighbours.candidates import Cells
 from crowd_demo.sim.neighbours.grid import Grid
 
@@ -144,7 +144,8 @@ def pack(worker: int, workers: int, found: FoundSlots, slots: Ints) -> None:
 
 
 class Cull:
-    """Owns the buffers. After `run`, `counters` say how many agents were tested, and how many cells were visited to find them.
+    """Owns the buffers. After `run`, `counters` say how many agents were tested, and how many cells were visited to
+    find them.
 
     No cell is visited where all agents are taken.
     """

@@ -14,7 +14,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Float, Int, Ints, Keys, with_room
 from crowd_demo.compute.jit import Call, call, device, kernel
-from crowd_demo.render.projection import Moving, drawn
+from crowd_demo.render.formulas import Moving, drawn
 
 BAND_PX = 32
 MOST_BANDS = 4096
@@ -59,11 +59,6 @@ def key_of(y: Float, number: Int) -> Int:
     bits = np.float32(y + np.float32(0.0)).view(np.uint32)
     bits = np.uint32(~bits) if bits >> np.uint32(31) else np.uint32(bits | np.uint32(0x80000000))
     return np.uint64(np.uint64(bits) << np.uint64(32)) | np.uint64(np.uint32(number))
-
-
-def parts_of_a_band(agents: int, bands: int) -> int:
-    """A power of two, so that an agent's part tells its band."""
-    return 1 << max(0, (min(agents, MOST_PARTS) // bands).bit_length() - 1)
 
 
 @device
@@ -191,7 +186,8 @@ class Depth:
         if len(slots) > len(self.part) or workers > len(self.counts):
             self._reserve(max(with_room(len(slots)), len(self.part)), max(workers, len(self.counts)))
         pile, other = self.piles
-        parts = parts_of_a_band(len(slots), scale.bands)
+        # of a band: a power of two, so that an agent's part tells its band
+        parts = 1 << max(0, (min(len(slots), MOST_PARTS) // scale.bands).bit_length() - 1)
         return (
             call(count_parts, workers, slots, agents, ahead, scale, parts, other.keys, self.part, self.counts),
             call(add_up, workers, scale.bands, parts, self.counts, self.start, self.fullest),

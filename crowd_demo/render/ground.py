@@ -1,22 +1,25 @@
 """The ground: the tiles of the map, drawn anew each frame so that the effect of culling them can be measured.
 
 `off` draws every tile of the map and lets the screen's edge clip it, `agents` tests each one, `grid` visits only the
-range that is in view. Column c covers the pixels from floor((c * tile - left) * zoom) to that of c + 1, so there are
-no gaps and every way draws the same pixels: the kernel (paving.py) copies rows of a tile's picture, pygame blits all of it,
-and the next tile covers the surplus.
+range that is in view. Column c covers the pixels from xs[c] = floor((c * tile - left) * zoom) to xs[c + 1], so there
+are no gaps and every way draws the same pixels: the kernel copies rows of a tile's picture, a whole register at a
+time, pygame blits all of it, and the next tile covers the surplus. Workers share the rows of tiles and the lines
+above and below them, so no two of them write the same line of pixels.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs
-from crowd_demo.compute.jit import Call, call
+from crowd_demo.compute.arrays import Bools, Bytes, Ints, Longs, Marks, Words
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.compute.simd import LANES
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.cull import CellRange
-from crowd_demo.render.paving import OUTSIDE, Area, Paving, Wanted, pave
-from crowd_demo.render.pixels import Frame
+from crowd_demo.render.pixels import HALF_ROW, Frame, copy_half_row, copy_row
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.terrain.tiles import Terrain
 
@@ -24,19 +27,125 @@ RIM, FACE, FOOT = (92, 98, 114), (58, 62, 76), (26, 28, 36)  # of the world: a s
 SLAB = 12.0  # height of its south face, world units
 LARGE_PX = 32  # side of a tile: while one zooms, the pictures of each size are made anew, and large ones take long
 EDGE_PX = 0.01  # the view grows by this much: rounding must not lose the last column
+OUTSIDE = 18, 20, 26
+OUTSIDE_PIXEL = OUTSIDE[0] << 16 | OUTSIDE[1] << 8 | OUTSIDE[2]
 
+
+class Paving(NamedTuple):
+    """What the kernel draws: the picture of each tile, where columns and rows begin, and what tiles have to meet."""
+
+    number: Marks  # [H, W]
+    pictures: Words  # [numbers, side, side]
+    xs: Ints  # [W + 1] pixels
+    ys: Ints  # [H + 1] pixels
+    tests: bool  # is each tile tested, whether it meets the rectangle?
+    rect: Rect
+    tile: float  # side of a tile, world units
+
+
+@device
+def _meets(low: float, high: float, number: int, tile: float) -> bool:
+    return (number + 1) * tile > low and number * tile < high
+
+
+@device
+def _copy_tile(target: Words, width: int, height: int, source: Words, start: int, side: int, x: int, x_end: int, y: int,
+               y_end: int, end: int) -> None:
+    """Copy a tile's picture to [x, x_end) x [y, y_end), as far as that is on the screen.
+
+    Sixteen pixels at a time: up to `end` it may write too much, for the next tiles come later.
+    """
+    first, last = max(x, 0), min(x_end, width)
+    whole = first + max(min((last - first + LANES - 1) // LANES, (end - first) // LANES), 0) * LANES
+    for row in range(max(y, 0), min(y_end, height)):
+        at, there = row * width, start + (row - y) * side - x
+        for column in range(first, whole, LANES):
+            copy_row(target, np.uintp(at + column), source, np.uintp(there + column))
+        for column in range(whole, last):
+            target[np.uintp(at + column)] = source[np.uintp(there + column)]
+
+
+@device
+def _copy_small(target: Words, width: int, height: int, source: Words, paving: Paving, row: int, first: int,
+                last: int) -> None:
+    """Copy the pictures of tiles [first, last) of a row, none of which is wider than a register.
+
+    Eight or sixteen pixels at a time: the next tile covers the surplus, and after the last one there must be room.
+    """
+    side, y = paving.pictures.shape[1], paving.ys[row]
+    top, lines = max(y, 0), max(0, min(paving.ys[row + 1], height) - max(y, 0))
+    narrow = side <= HALF_ROW
+    for column in range(np.uintp(first), np.uintp(last)):
+        at = np.uintp(top * width + paving.xs[column])
+        start = np.uintp((np.int64(paving.number[np.uintp(row), column]) * side + top - y) * side)
+        for _ in range(lines):
+            if narrow:
+                copy_half_row(target, at, source, start)
+            else:
+                copy_row(target, at, source, start)
+            at += np.uintp(width)
+            start += np.uintp(side)
+
+
+@device
+def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
+    """The columns of tiles of which sixteen pixels may be copied: none of them at or beyond the column of pixels `end`."""
+    first, last = tiles.column0, tiles.column1
+    while first < last and paving.xs[first] < 0:
+        first += 1
+    while last > first and paving.xs[last - 1] + LANES > end:
+        last -= 1
+    return first, last
+
+
+@device
+def _copy_tiles(target: Words, width: int, height: int, source: Words, paving: Paving, row: int, first: int,
+                last: int, end: int) -> None:
+    """Copy the pictures of those of tiles [first, last) of a row that are wanted."""
+    side = paving.pictures.shape[1]
+    for column in range(first, last):
+        if not paving.tests or (_meets(paving.rect.left, paving.rect.right, column, paving.tile)
+                                and _meets(paving.rect.top, paving.rect.bottom, row, paving.tile)):
+            _copy_tile(target, width, height, source, np.int64(paving.number[row, column]) * side * side, side,
+                       paving.xs[column], paving.xs[column + 1], paving.ys[row], paving.ys[row + 1], end)
+
+
+@device
+def _fill(target: Words, width: int, left: int, right: int, top: int, bottom: int, step: int) -> None:
+    """Fill [left, right) of every `step`-th line from `top` to `bottom` with the colour of the outside."""
+    for line in range(top, bottom, step):
+        for at in range(np.uintp(line * width + left), np.uintp(line * width + right)):
+            target[at] = np.uint32(OUTSIDE_PIXEL)
+
+
+@kernel
+def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRange, area: CellRange) -> None:
+    """Draw the tiles that are wanted from left to right, for a tile may write too much; `area` is the pixels they cover."""
+    target, source = frame.reshape(-1), paving.pictures.reshape(-1)
+    height, width = frame.shape
+    end = area.column1
+    _fill(target, width, 0, width, worker, area.row0, workers)
+    _fill(target, width, 0, width, area.row1 + worker, height, workers)
+    first = last = tiles.column0
+    if paving.pictures.shape[1] <= LANES and not paving.tests:
+        first, last = _small_tiles(paving, tiles, end)
+    for row in range(tiles.row0 + worker, tiles.row1, workers):
+        top, bottom = max(paving.ys[row], area.row0), min(paving.ys[row + 1], area.row1)
+        _fill(target, width, 0, area.column0, top, bottom, 1)
+        _fill(target, width, area.column1, width, top, bottom, 1)
+        _copy_tiles(target, width, height, source, paving, row, tiles.column0, first, end)
+        _copy_small(target, width, height, source, paving, row, first, last)
+        _copy_tiles(target, width, height, source, paving, row, last, tiles.column1, end)
+
+# --- the layer of tiles -------------------------------------------------------------------------------------------------
 
 class Borders:
     """Where the columns, or the rows, of a map begin and the last one ends, in the world and in pixels. Owns the memory."""
 
     def __init__(self, count: int, tile: float) -> None:
-        self.tile = tile
         self._units = np.arange(count + 1) * tile
         self._scaled, self._pixels = np.empty(count + 1), np.empty(count + 1, np.int32)
         self._widths = np.empty(count, np.int32)
-
-    def __len__(self) -> int:
-        return len(self._widths)
 
     def pixels(self, corner: float, zoom: float) -> Ints:
         """int32[count + 1], overwritten by the next call."""
@@ -67,7 +176,7 @@ class TileLayer:
         self._seen: tuple[Terrain | None, int] = None, -1  # the terrain that was read, and its version then
         self._prepared: tuple[object, ...] = ()  # for what
         self._small: Bytes | None = None
-        self._across = self._down = Borders(0, 0.0)
+        self._grid = 0, 0, 0.0  # columns, rows, side of a tile
         self.counters: dict[str, int] = {}
 
     def prepare(self, how: str, terrain: Terrain, camera: Camera, rect: Rect) -> None:
@@ -79,7 +188,7 @@ class TileLayer:
             self._prepared = wanted
 
     def small(self, terrain: Terrain) -> Bytes:
-        """The ground with a pixel for each tile: uint8[rows, columns, 3]; the same array until the terrain changes."""
+        """The ground with a pixel for each tile, for a map: uint8[rows, columns, 3]; the same array until it changes."""
         self._read(terrain)
         if self._small is None:
             self._small = self._set.mean_colours(self._numbers)
@@ -91,8 +200,8 @@ class TileLayer:
         slack = EDGE_PX / camera.zoom
         rect = Rect(rect.left - slack, rect.top - slack, rect.right + slack, rect.bottom + slack)
         left, top, _, _ = camera.view_rect()
-        if (len(self._across), len(self._down), self._across.tile) != (columns, rows, tile):
-            self._across, self._down = Borders(columns, tile), Borders(rows, tile)
+        if self._grid != (columns, rows, tile):
+            self._grid, self._across, self._down = (columns, rows, tile), Borders(columns, tile), Borders(rows, tile)
         xs, ys = self._across.pixels(left, camera.zoom), self._down.pixels(top, camera.zoom)
         side = max(self._across.widest(), self._down.widest(), 1)
         everywhere = CellRange(0, rows, 0, columns)
@@ -100,10 +209,9 @@ class TileLayer:
                                                                 *self._across.meeting(rect.left, rect.right))
         self._pictures = self._set.at(side)
         self._pictures.ensure(self._needed(side))
-        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys)
+        self._paving = Paving(self._numbers, self._pictures.pixels, xs, ys, how == "agents", rect, tile)
         self._slab_px = max(1, round(SLAB * camera.zoom))
         self._visited = self._drawn if how == "grid" else everywhere
-        self._wanted = Wanted(how == "agents", rect, tile)
         self.counters = {"tiles_visited": self._visited.cells, "tiles_drawn": self._drawn.cells}
 
     def _needed(self, side: int) -> list[int]:
@@ -115,31 +223,32 @@ class TileLayer:
 
     def call(self, workers: int, frame: Frame) -> Call:
         height, width = frame.shape
-        return call(pave, workers, frame, self._paving, self._visited, self._wanted, self._area(width, height))
+        return call(pave, workers, frame, self._paving, self._visited, self._area(width, height))
 
     def draw_fblits(self, surface: pygame.Surface) -> None:
         """Draw by pygame. A picture may be a pixel larger than its tile; the next tile or the clip hides that."""
         surface.fill(OUTSIDE)
         rows, columns = np.mgrid[self._visited.row0:self._visited.row1, self._visited.column0:self._visited.column1]
-        if self._wanted.tests:
-            rect, tile = self._wanted.rect, self._wanted.tile
+        if self._paving.tests:
+            rect, tile = self._paving.rect, self._paving.tile
             meets = _meets_all(rect.left, rect.right, columns, tile) & _meets_all(rect.top, rect.bottom, rows, tile)
             rows, columns = rows[meets], columns[meets]
         rows, columns = rows.ravel(), columns.ravel()
         pictures = self._pictures.surfaces(self._numbers[rows, columns].tolist())
         corners = zip(self._paving.xs[columns].tolist(), self._paving.ys[rows].tolist(), strict=True)
-        left, top, right, bottom = self._area(*surface.get_size())
+        top, bottom, left, right = self._area(*surface.get_size())
         surface.set_clip((left, top, right - left, bottom - top))
         surface.fblits(list(zip(pictures, corners, strict=True)))
         surface.set_clip(None)
 
     def draw_edge(self, surface: pygame.Surface) -> None:
         """Draw the edge of the world around it: a rim of a pixel, and its south face, which grows darker downwards."""
-        world, height = pygame.Rect(*edge_of(self._paving)), self._slab_px
+        xs, ys, height = self._paving.xs, self._paving.ys, self._slab_px
+        world = pygame.Rect(int(xs[0]), int(ys[0]), int(xs[-1] - xs[0]), int(ys[-1] - ys[0]))
         if world.contains(surface.get_rect()):
             return
-        shown = self._area(*surface.get_size())  # of the world: a frozen view has no edge beyond what it shows
-        surface.set_clip((shown.left - 1, shown.top - 1, shown.right - shown.left + 2, shown.bottom - shown.top + 1 + height))
+        top, bottom, left, right = self._area(*surface.get_size())  # a frozen view has no edge beyond what it shows
+        surface.set_clip((left - 1, top - 1, right - left + 2, bottom - top + 1 + height))
         for line in ((world.left - 1, world.top - 1, world.width + 2, 1), (world.left - 1, world.top, 1, world.height),
                      (world.right, world.top, 1, world.height)):
             surface.fill(RIM, line)
@@ -149,12 +258,12 @@ class TileLayer:
             surface.fill(RIM if row == 0 else colour, (world.left - 1, world.bottom + row, world.width + 2, 1))
         surface.set_clip(None)
 
-    def _area(self, width: int, height: int) -> Area:
+    def _area(self, width: int, height: int) -> CellRange:
         """The pixels of the tiles that are drawn, as far as they are on the screen."""
         xs, ys, tiles = self._paving.xs, self._paving.ys, self._drawn
         left, right = max(int(xs[tiles.column0]), 0), min(int(xs[tiles.column1]), width)
         top, bottom = max(int(ys[tiles.row0]), 0), min(int(ys[tiles.row1]), height)
-        return Area(left, top, right, bottom) if left < right and top < bottom else Area(0, 0, 0, 0)
+        return CellRange(top, bottom, left, right) if left < right and top < bottom else CellRange(0, 0, 0, 0)
 
     def _read(self, terrain: Terrain) -> None:
         """Number the tiles if they have changed; then nothing is prepared any more."""
@@ -164,12 +273,6 @@ class TileLayer:
         marks = terrain.marks if self._marks else np.full_like(terrain.marks, -1)
         self._numbers = self._set.numbers(terrain.kinds, marks)
         self._used = np.unique(self._numbers).tolist()
-
-
-def edge_of(paving: Paving) -> tuple[int, int, int, int]:
-    """Left, top, width and height of the world, in pixels."""
-    left, top = int(paving.xs[0]), int(paving.ys[0])
-    return left, top, int(paving.xs[-1]) - left, int(paving.ys[-1]) - top
 
 
 def _meets_all(low: float, high: float, number: Longs, tile: float) -> Bools:

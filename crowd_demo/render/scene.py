@@ -2,8 +2,8 @@
 
 A scene reads the simulation and never writes it; call `Simulation.prepare_picture` before each picture. The present
 options choose the kernels; the picture is the same for every culling, for both depth sorts, for any number of workers
-and for both blitters. `Figures` draw the agents, in their own colours or in those of a colour mode. `sim.profile` gets the
-stages' times and these counters:
+and for both blitters. `Figures` draw the agents, in their own colours or in those of a colour mode. `sim.profile`
+gets the stages' times and these counters:
 
     total     agents in the world          tested, cells_visited         agents and cells that culling looked at
     drawn     handed to the blitter        tiles_visited, tiles_drawn    the same for the ground
@@ -13,6 +13,7 @@ stages' times and these counters:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,10 +33,10 @@ from crowd_demo.render.cull import CellsInView, Cull, bounds_of
 from crowd_demo.render.figures.base import Figures, FrameInput
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import load_manifest
+from crowd_demo.render.formulas import ROUNDING, moving
 from crowd_demo.render.ground import TileLayer
-from crowd_demo.render.lines import Lines
+from crowd_demo.render.marks import LinkLines
 from crowd_demo.render.pixels import Frame, frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import ROUNDING, moving
 from crowd_demo.render.tiles import TileSet
 from crowd_demo.sim.simulation import Simulation
 
@@ -65,10 +66,10 @@ class Scene:
         self.sim = sim
         manifest = load_manifest(folder)
         self._figures: Figures = load(BEHAVIOURS[config.behaviour].figures)(config, folder, manifest)
-        self._ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
+        self.ground = TileLayer(TileSet(folder, manifest["tiles"], config.scene.ground, len(sim.terrain.kinds)),
                                  self._figures.MARKS)
-        self._cull, self._depth, self._lines = Cull(), depth.Depth(), Lines()
-        self._canvas: pygame.Surface | None = None
+        self._cull, self._depth, self._lines = Cull(), depth.Depth(), LinkLines()
+        self._canvas = lru_cache(1)(plain_surface)  # for a display whose pixels the kernels cannot write
         self.used: Used | None = None
         self._number: Bytes = np.zeros(0, np.uint8)  # of the colour of each agent that is drawn
         self.show_colours(config.scene.colours)
@@ -82,28 +83,29 @@ class Scene:
         """What the colours of agents mean, unless they are their own."""
         return self._mode.legend(self.sim) if self._mode else None
 
-    def small_ground(self) -> Bytes:
-        """The ground with a pixel for each tile, for a map: uint8[rows, columns, 3]; another array when it has changed."""
-        return self._ground.small(self.sim.terrain)
-
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0, on_ground: Callable[[pygame.Surface], None] | None = None) -> None:
-        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the view.
+        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the
+        view.
 
         `on_ground` draws on the picture before agents are drawn; what these are drawn with is in `used` then.
         """
-        target = surface if is_plain(surface) else self._plain_canvas(surface.get_size())
+        target = surface if is_plain(surface) else self._canvas(surface.get_size())
         profile = self.sim.profile
         with profile.stage("cull"):
             now = self._frame_input(camera, frozen_rect, alpha)
             slots = self._cull.run(self._cull_calls(now), self.sim.world.light_workers, self.sim.agents.count)
         with profile.stage("depth"):
-            slots = self._ordered(now, slots)
-        bands = self._scale(now) if self._by_bands(now) else None
+            slots, bands = self._ordered(now, slots)
         self.used = Used(now, slots, self._cull.in_view, bands, self._depth.start)
         profile.counters.update(total=self.sim.agents.count, drawn=len(slots), **self._cull.counters)
         with profile.stage("ground"):
-            self._draw_ground(target, now)
+            self.ground.prepare(now.options.cull, self.sim.terrain, now.camera, now.rect)
+            if now.options.blitter == "pygame":
+                self.ground.draw_fblits(target)
+            else:
+                self.ground.call(now.workers, frame_of(target)).run()
+            self.ground.draw_edge(target)
         if self.sim.links.active:
             with profile.stage("lines"):
                 run(self._line_calls(now, frame_of(target)))
@@ -113,7 +115,7 @@ class Scene:
             visible = self._figures.draw(target, now, slots, self._shades(slots))
             if target is not surface:
                 surface.blit(target, (0, 0))
-        profile.counters.update(visible=visible, **self._ground.counters)
+        profile.counters.update(visible=visible, **self.ground.counters)
 
     def calls(self, camera: Camera) -> Iterator[Call]:
         """Every kernel that a frame may run with the present options, at any zoom; for compiling ahead."""
@@ -121,10 +123,11 @@ class Scene:
         no_slots, frame = np.zeros(0, np.int32), np.zeros((1, 1), np.uint32)
         yield from self._cull_calls(now)
         if options.depth == "bands":
-            yield from self._depth_calls(now, no_slots)
+            light_workers = self.sim.world.light_workers
+            yield from self._depth.calls(light_workers, no_slots, now.agents, now.ahead, self._bands(now))
         if options.blitter == "compiled":
-            self._ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
-            yield self._ground.call(now.workers, frame)
+            self.ground.prepare(options.cull, self.sim.terrain, camera, now.rect)
+            yield self.ground.call(now.workers, frame)
         if self.sim.links.active:
             yield from self._line_calls(now, frame)
         if self._mode:
@@ -135,8 +138,7 @@ class Scene:
         """The kernels of all colour modes, for compiling ahead."""
         for entry in COLOURS.values():
             if entry.code:
-                mode: ColourMode = load(entry.code)()
-                yield from mode.calls_ahead(self.sim, self._number)
+                yield from load(entry.code)().calls_ahead(self.sim, self._number)
 
     def _frame_input(self, camera: Camera, frozen_rect: Rect | None, alpha: float) -> FrameInput:
         sim, rect = self.sim, frozen_rect or camera.view_rect()
@@ -158,24 +160,21 @@ class Scene:
             slack = world.max_step + world.top_speed * float(now.ahead) + ROUNDING * max(now.camera.world)
         return self._cull.calls(how, workers, count, now.agents, now.ahead, now.bounds, world.grid, slack)
 
-    def _ordered(self, now: FrameInput, slots: Ints) -> Ints:
-        if self._by_bands(now):
-            run(self._depth_calls(now, slots))
-            return self._depth.ordered(len(slots))
-        if self.sim.optimizations.depth == "off" or not self._figures.ordered(now.camera.zoom):
-            return slots
-        return depth.full(slots, now.agents, now.ahead)
+    def _ordered(self, now: FrameInput, slots: Ints) -> tuple[Ints, depth.Scale | None]:
+        """The slots in the order in which they are drawn; and the bands in which they were sorted, if so."""
+        how = now.options.depth
+        if how == "off" or not self._figures.ordered(now.camera.zoom):
+            return slots, None
+        if how == "full":
+            return depth.full(slots, now.agents, now.ahead), None
+        bands = self._bands(now)
+        run(self._depth.calls(self.sim.world.light_workers, slots, now.agents, now.ahead, bands))
+        return self._depth.ordered(len(slots)), bands
 
-    def _by_bands(self, now: FrameInput) -> bool:
-        return self.sim.optimizations.depth == "bands" and self._figures.ordered(now.camera.zoom)
-
-    def _scale(self, now: FrameInput) -> depth.Scale:
-        everywhere = self.sim.optimizations.cull == "off"
+    def _bands(self, now: FrameInput) -> depth.Scale:
+        everywhere = now.options.cull == "off"
         top, bottom = (0.0, now.camera.world[1]) if everywhere else (float(now.bounds.top), float(now.bounds.bottom))
         return depth.scale(top, bottom, now.camera.zoom)
-
-    def _depth_calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
-        return self._depth.calls(self.sim.world.light_workers, slots, now.agents, now.ahead, self._scale(now))
 
     # --- colours -----------------------------------------------------------------------------------------------------
 
@@ -188,23 +187,6 @@ class Scene:
         run(self._mode.calls(self.sim, slots, self._number))
         return Shades(self._number[:len(slots)], palette_of(tuple(self._mode.colours(self.sim))))
 
-    # --- ground and lines --------------------------------------------------------------------------------------------
-
-    def _draw_ground(self, target: pygame.Surface, now: FrameInput) -> None:
-        options = self.sim.optimizations
-        self._ground.prepare(options.cull, self.sim.terrain, now.camera, now.rect)
-        if options.blitter == "pygame":
-            self._ground.draw_fblits(target)
-        else:
-            self._ground.call(now.workers, frame_of(target)).run()
-        self._ground.draw_edge(target)
-
     def _line_calls(self, now: FrameInput, frame: Frame) -> tuple[Call, ...]:
         """A kernel with either blitter: those differ in how figures and ground are drawn."""
         return self._lines.calls(now.workers, self.sim.links.pairs(), now.agents, now.ahead, now.view, frame)
-
-    def _plain_canvas(self, size: tuple[int, int]) -> pygame.Surface:
-        """The canvas for a display whose pixels the kernels cannot write."""
-        if self._canvas is None or self._canvas.get_size() != size:
-            self._canvas = plain_surface(size)
-        return self._canvas

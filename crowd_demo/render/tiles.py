@@ -1,11 +1,12 @@
 """Pictures of tiles: every kind with its variants and its shadows, at the size that the zoom asks for.
 
-A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0), west
-(bit 1) or north-west (bit 2); a wall shows its front (shade 1) where open ground lies south of it. A wall tile that stands
-alone is a tree. Shadows go on from tile to tile: they end where walls do, and go round their corners. They are part of the
-pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all variants of a kind have the same
-edges, so an enlarged picture is interpolated across them as if it were its own neighbour, and tiles join.
-A sky has instead of open ground a picture for each row of tiles, and so a colour that changes from top to bottom.
+A tile's picture is numbered (kind, shade, variant). Open ground is shaded where a wall stands to its north (bit 0),
+west (bit 1) or north-west (bit 2); a wall shows its front (shade 1) where open ground lies south of it. A wall tile
+that stands alone is a tree. Shadows go on from tile to tile: they end where walls do, and go round their corners.
+They are part of the pictures, so they cost nothing a frame. A variant is a hash of the tile's row and column; all
+variants of a kind have the same edges, so an enlarged picture is interpolated across them as if it were its own
+neighbour, and tiles join. A sky has instead of open ground a picture for each row of tiles, and so a colour that
+changes from top to bottom.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ Pictures = Callable[[Iterable[int], int], Iterator[tuple[int, Picture]]]  # from
 class TileSet:
     """The pictures at full size, from `tiles.png`.
 
-    Open floor looks like `ground`: a kind or a sky of the manifest, or stone at night. `rows` are the map's rows of tiles.
+    Open floor looks like `ground`: a kind or a sky of the manifest, or stone at night. `rows` are the map's rows of
+    tiles.
     """
 
     def __init__(self, folder: Path, manifest: TilesSheet, ground: str, rows: int = 1) -> None:
@@ -168,7 +170,8 @@ def _surface(pixels: Words) -> pygame.Surface:
 
 
 def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) -> Picture:
-    """The picture at another size: its mean where that is tiny, an area filter to shrink it, interpolation to enlarge it.
+    """The picture at another size: its mean where that is tiny, an area filter to shrink it, interpolation to enlarge
+    it.
 
     Its left edge goes on from the right one, and its upper one from the lower one if `top_joins`.
     """

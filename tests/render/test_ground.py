@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowd_demo.render import ground as grounds
-from crowd_demo.render import paving, tiles
+from crowd_demo.render import tiles
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures.sprites import load_manifest, load_surface
 from crowd_demo.render.pixels import frame_of, plain_surface
@@ -58,7 +58,7 @@ def test_every_way_paves_what_the_reference_paves(tile_set, camera, how, blitter
     ground, frame = grounds.TileLayer(tile_set, marks=True), np.zeros(SIZE[::-1], np.uint32)
     paved = picture(ground, how, blitter, camera)
     left, top, _, _ = camera.view_rect()
-    red, green, blue = paving.OUTSIDE
+    red, green, blue = grounds.OUTSIDE
     drawn = paving_of(ground)
     reference.ground(frame, drawn.number, drawn.pictures, TILE, left, top, camera.zoom, red << 16 | green << 8 | blue)
     reference.edge(frame, COLUMNS * TILE, ROWS * TILE, left, top, camera.zoom, grounds.SLAB,

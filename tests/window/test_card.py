@@ -8,7 +8,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.render.hud.theme import DARK, GOOD
+from crowd_demo.render.hud.canvas import DARK, GOOD
 
 SIZE = 1280, 720
 

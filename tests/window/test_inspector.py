@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pygame
 
-from crowd_demo.render.hud.theme import DARK, PANEL
+from crowd_demo.render.hud.canvas import DARK, PANEL
 from crowd_demo.render.inks import WHITE
 
 

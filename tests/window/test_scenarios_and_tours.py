@@ -10,7 +10,7 @@ import numpy as np
 import pygame
 import pytest
 
-from crowd_demo.render.hud.theme import DARK, TOUCHED
+from crowd_demo.render.hud.canvas import DARK, TOUCHED
 
 BIRDS = """# My birds.
 agents: 400

@@ -9,7 +9,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.registry.colours import COLOURS
-from crowd_demo.render.hud.theme import DARK, PANEL
+from crowd_demo.render.hud.canvas import DARK, PANEL
 
 REST_S = 0.6  # a glide of the zoom is over, and the HUD was drawn again
 

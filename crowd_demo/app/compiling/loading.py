@@ -27,8 +27,7 @@ from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import with_values
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.registry.entries import Value
-from crowd_demo.render.hud.canvas import Canvas, Pen
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, HUGE, NORMAL, scale_for
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, NORMAL, Canvas, Pen, scale_for
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.ahead import Ahead

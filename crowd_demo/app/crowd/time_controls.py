@@ -16,8 +16,8 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Time
+from crowd_demo.render.hud.navigation import why_not
 from crowd_demo.render.hud.status import Clock, Past, speed_text
-from crowd_demo.render.hud.timeline_bar import why_not
 
 SPEEDS = tuple(2.0**power for power in range(-3, 7))  # 1/8 to 64
 UNSEEN_STEPS = 1000  # at most so many a frame, before the tick at which a replay is to begin

@@ -25,8 +25,7 @@ from crowd_demo.measure.experiment import Experiment, InSlices, Progress
 from crowd_demo.measure.largest import Largest
 from crowd_demo.measure.three_crowds import Pair
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import Target
-from crowd_demo.render.hud.theme import BAD, DIM, GOOD, TEXT, WARM, Colour
+from crowd_demo.render.hud.canvas import BAD, DIM, GOOD, TEXT, WARM, Colour, Target
 from crowd_demo.render.hud.views import Cell, TableView
 
 Kind = TypeVar("Kind", bound=Experiment)

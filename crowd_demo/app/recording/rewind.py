@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from crowd_demo.render.hud.navigation import REFRESH_HZ
 from crowd_demo.render.hud.status import Past
-from crowd_demo.render.hud.timeline_bar import REFRESH_HZ
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.timeline import REACH_S, Timeline
 

@@ -17,9 +17,8 @@ from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.canvas import THEMES, Pen
 from crowd_demo.render.hud.status import Inspection, LegendItem, MemoryStrip, PanelSettings
-from crowd_demo.render.hud.theme import THEMES
 from crowd_demo.render.overlays.agents import draw_agent, draw_box
 from crowd_demo.render.overlays.base import OverlayView, draw_overlays, on_ground
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch

@@ -24,9 +24,8 @@ from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.kinds import EXACT, kind_of
 from crowd_demo.registry.techniques import BY_PATH, hud_word
 from crowd_demo.render.camera import Camera, clamp
-from crowd_demo.render.hud.canvas import Pen, Target
+from crowd_demo.render.hud.canvas import THEMES, Pen, Target, scale_for
 from crowd_demo.render.hud.status import PanelSettings, time_text
-from crowd_demo.render.hud.theme import THEMES, scale_for
 from crowd_demo.render.overlays.sketch import plate
 from crowd_demo.render.pixels import plain_surface
 from crowd_demo.render.scene import Scene

@@ -1,1 +1,1 @@
-"""Colour modes: what the colours of agents tell, one file each; base.py says what a mode gives."""
+"""Colour modes: what the colours of agents mean; base.py says what a mode gives."""

@@ -1,6 +1,8 @@
-"""Colour modes: a mode numbers the colours of agents, for sprites, crates and light alike, and explains them in a legend.
+"""Colour modes: a mode numbers the colours of agents, for sprites, crates and light alike, and explains them in a
+legend.
 
-A mode reads the simulation and never writes it. Its kernels take columns, not a behaviour's record, so each is compiled once.
+A mode reads the simulation and never writes it. Its kernels take columns, not a behaviour's record, so each is
+compiled once.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Bytes, Ints, Words
 from crowd_demo.compute.jit import Call
+from crowd_demo.render.formulas import Mode, numbering
 from crowd_demo.render.inks import RGB, packed
-from crowd_demo.render.numbering import Mode, numbering
 from crowd_demo.sim.simulation import Simulation
 
 CATEGORIES: tuple[RGB, ...] = (  # told apart by colour-blind people too: Okabe and Ito 2008, without black
@@ -50,7 +52,7 @@ class ColourMode(Protocol):
         return self.COLOURS
 
     def mode(self, sim: Simulation) -> Mode:
-        """Return the record by whose type agents are numbered (`numbering.number_of`), unless `calls` does without."""
+        """Return the record by whose type agents are numbered (`number_of`), unless `calls` does without."""
         return None
 
     def calls(self, sim: Simulation, slots: Ints, number: Bytes) -> tuple[Call, ...]:

@@ -1,12 +1,12 @@
 """Colours by density: how many agents there are in the 3 x 3 squares around each one.
 
-For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by people a square metre. Other agents are
-compared with the mean of their world, on a logarithmic scale. The squares are the picture's own, so the colours depend on
-neither the neighbour structure nor culling.
+For people these are Fruin's levels of service of walkways, A (free) to F (jammed), by people a square metre. Other
+agents are compared with the mean of their world, on a logarithmic scale. The squares are the picture's own, so the
+colours depend on neither the neighbour structure nor culling.
 
-Agents are counted in three kernels, each worker's share on a layer of its own, only in squares that drawn agents lie in or
-beside; then each drawn agent reads the shade of its square. Where few are drawn, only the agents in the cells around them are
-looked at, if culling goes by cells. O(agents looked at + squares that are shown).
+Agents are counted in three kernels, each worker's share on a layer of its own, only in squares that drawn agents lie
+in or beside; then each drawn agent reads the shade of its square. Where few are drawn, only the agents in the cells
+around them are looked at, if culling goes by cells. O(agents looked at + squares that are shown).
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from crowd_demo.compute.simd_memory import load, store, take
 from crowd_demo.config.metres import per_square_metre
 from crowd_demo.render.colours.base import LEVELS, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.cull import CellRange, Cull, FoundSlots
+from crowd_demo.render.formulas import ROUNDING, Bounds, moving, number_of, numbering, registers, sixteen
 from crowd_demo.render.inks import RGB
-from crowd_demo.render.numbering import number_of, numbering, registers, sixteen
-from crowd_demo.render.projection import ROUNDING, Bounds, moving
 from crowd_demo.sim.simulation import Simulation
 
 SQUARE = 32.0  # world units, for people: nine of them are 13.6 square metres
@@ -198,17 +197,16 @@ class DensityColours(ColourMode):
             return ()
         squares, are_few = self._fit(sim), len(slots) * SHARE <= sim.agents.count
         window = self._window_of(sim, squares, slots) if are_few else CellRange(0, squares.rows, 0, squares.columns)
-        count = self._count_near if are_few and _has_cells(sim) else self._count_all
-        return (*count(sim, squares, window), *self._shading(sim, squares, window, slots, number))
+        return (*self._count(sim, squares, window, are_few and _has_cells(sim)),
+                *self._shading(sim, squares, window, slots, number))
 
     def calls_ahead(self, sim: Simulation, number: Bytes) -> tuple[Call, ...]:
         squares, window, none = self._fit(sim), CellRange(0, 0, 0, 0), np.zeros(0, np.int32)
-        return (self._find_ends(sim, squares, none), *(self._count_near(sim, squares, window) if _has_cells(sim) else ()),
-                *self._count_all(sim, squares, window), *self._shading(sim, squares, window, none, number))
+        return (self._find_ends(sim, squares, none), *(self._count(sim, squares, window, True) if _has_cells(sim) else ()),
+                *self._count(sim, squares, window, False), *self._shading(sim, squares, window, none, number))
 
     def _find_ends(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> Call:
-        columns = sim.agents.columns
-        return call(find_ends, sim.world.workers, columns.x, columns.y, slots, squares.ends)
+        return call(find_ends, sim.world.workers, sim.agents.columns.x, sim.agents.columns.y, slots, squares.ends)
 
     def _window_of(self, sim: Simulation, squares: CountedSquares, slots: Ints) -> CellRange:
         """The squares that those slots lie in."""
@@ -218,17 +216,15 @@ class DensityColours(ColourMode):
                            for end, count, beyond in ((least[0], squares.rows, 0), (most[1], squares.rows, 1),
                                                       (least[2], squares.columns, 0), (most[3], squares.columns, 1))))
 
-    def _count_near(self, sim: Simulation, squares: CountedSquares, window: CellRange) -> tuple[Call, ...]:
-        """Count the agents in the cells around the window."""
+    def _count(self, sim: Simulation, squares: CountedSquares, window: CellRange, near: bool) -> tuple[Call, ...]:
+        """Count the agents of the window and the squares around it: all of them, or those in the cells near it."""
         world, columns = sim.world, sim.agents.columns
+        if not near:
+            return (call(count_squares, world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
         slack = world.max_step + ROUNDING * max(float(sim.terrain.walls.width), float(sim.terrain.walls.height))
         visit, _ = self._cull.calls("grid", world.workers, sim.agents.count, moving(columns), np.float32(0),
-                                    near(window, squares, side_of(sim)), world.grid, slack)
+                                    around(window, squares, side_of(sim)), world.grid, slack)
         return visit, call(count_found, world.workers, columns.x, columns.y, self._cull.found, squares, window)
-
-    def _count_all(self, sim: Simulation, squares: CountedSquares, window: CellRange) -> tuple[Call, ...]:
-        columns = sim.agents.columns
-        return (call(count_squares, sim.world.workers, columns.x, columns.y, sim.agents.count, squares, window),)
 
     def _shading(self, sim: Simulation, squares: CountedSquares, window: CellRange, slots: Ints,
                  number: Bytes) -> tuple[Call, ...]:
@@ -257,7 +253,7 @@ def squares_for(workers: int, side: float, width: float, height: float) -> Count
                           np.zeros((workers, 4, LANES), np.float32))
 
 
-def near(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
+def around(window: CellRange, squares: CountedSquares, side: float) -> Bounds:
     """Where agents are that may count: in the window and a square around it, or beyond the world beside it."""
     top, bottom = (FAR if end in (0, squares.rows) else 0.0 for end in (window.row0, window.row1))
     left, right = (FAR if end in (0, squares.columns) else 0.0 for end in (window.column0, window.column1))

@@ -1,5 +1,5 @@
-"""Colours of how the program works on agents: when they look at their neighbours, where they lie in memory and in the grid,
-and which thread moves them.
+"""Colours of how the program works on agents: when they look at their neighbours, where they lie in memory and in the
+grid, and which thread moves them.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from crowd_demo.compute.jit import Call, device
 from crowd_demo.compute.simd import LANES, bits, quotient, select, splat, to_int
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.render.colours.base import CATEGORIES, FALLING, LEVELS, RAINBOW, ColourMode, Legend, ramp
+from crowd_demo.render.formulas import number_of, numbering
 from crowd_demo.render.inks import RGB
-from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.behaviours.steering import Move
+from crowd_demo.sim.neighbours.grid import Floor
 from crowd_demo.sim.neighbours.schedule import LONGEST
 from crowd_demo.sim.simulation import Simulation
 from crowd_demo.sim.stage import unchecked
@@ -121,9 +122,7 @@ class CellMode(NamedTuple):
 
     x: Floats
     y: Floats
-    inv_cell: np.float32
-    columns: int
-    rows: int
+    floor: Floor
 
 
 @device
@@ -134,16 +133,15 @@ def _cell(position: Register, inv_cell: np.float32, count: int) -> Register:
 
 @implements(number_of, CellMode)
 def number_cells(mode: CellMode, slots: Int, register: Register) -> Register:
-    column = _cell(take(mode.x, slots), mode.inv_cell, mode.columns)
-    return bits(column + _cell(take(mode.y, slots), mode.inv_cell, mode.rows), 0, 1)
+    column = _cell(take(mode.x, slots), mode.floor.inv_cell, mode.floor.columns)
+    return bits(column + _cell(take(mode.y, slots), mode.floor.inv_cell, mode.floor.rows), 0, 1)
 
 
 class CellColours(ColourMode):
     COLOURS = BOARD
 
     def mode(self, sim: Simulation) -> CellMode:
-        columns, floor = sim.agents.columns, sim.world.grid.floor
-        return CellMode(columns.x, columns.y, floor.inv_cell, floor.columns, floor.rows)
+        return CellMode(sim.agents.columns.x, sim.agents.columns.y, sim.world.grid.floor)
 
     def legend(self, sim: Simulation) -> Legend:
         structure = sim.situation.structure
@@ -153,8 +151,8 @@ class CellColours(ColourMode):
 
 # --- the thread in whose share an agent is moved ------------------------------------------------------------------------
 
-# The stage *move* gives each thread a run of slots; with lanes a share is whole registers of sixteen. The other stages share
-# out pieces of space, as workers become free.
+# The stage *move* gives each thread a run of slots; with lanes a share is whole registers of sixteen. The other
+# stages share out pieces of space, as workers become free.
 
 class Movers(NamedTuple):
     """Worker w has the units [units * w // shares, units * (w + 1) // shares), of `unit` slots each."""

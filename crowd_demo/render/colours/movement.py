@@ -15,8 +15,8 @@ from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.resources import assets_folder
 from crowd_demo.render.colours.base import CATEGORIES, LEVELS, RISING, ColourMode, Legend, ramp
 from crowd_demo.render.figures.sprites import load_manifest, state_colours
+from crowd_demo.render.formulas import number_of, numbering
 from crowd_demo.render.inks import RGB
-from crowd_demo.render.numbering import number_of, numbering
 from crowd_demo.sim.measures import speed_text
 from crowd_demo.sim.simulation import Simulation
 

@@ -1,1 +1,1 @@
-"""What stands for agents in the picture: one file for each kind, one interface (base.py)."""
+"""What stands for agents in the picture, behind one interface (base.py)."""

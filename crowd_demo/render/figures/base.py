@@ -19,8 +19,8 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.render.camera import Camera, Rect, View
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import Manifest
+from crowd_demo.render.formulas import Bounds, Moving
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Bounds, Moving
 from crowd_demo.sim.store.columns import Columns
 from crowd_demo.sim.store.handles import Handles
 
@@ -73,7 +73,8 @@ class Figures(Protocol):
         """Does the order in which they are drawn change the picture?"""
 
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
-        """Draw all of `slots`, in that order, with the blitter of the input's options; return how many touch the screen.
+        """Draw all of `slots`, in that order, with the blitter of the input's options; return how many touch the
+        screen.
 
         They have the colours of `shades`, or their own.
         """

@@ -1,9 +1,10 @@
-"""Birds, which beat their wings for a while and then glide with spread wings; and predators among them, larger and red.
+"""Birds, which beat their wings for a while and then glide with spread wings; and predators among them, larger and
+red.
 
-Sprites are numbered (look, flap, heading). Predators, which are those with the lowest ids, are always visible: where their
-sprites would be smaller than a quarter of those on the sheet, each is drawn once more in that size, over all others, with a
-dark and a light outline, so it stands out from any ground, in its own colour and in any other. They lie in the order of their
-ids, so neither memory nor culling matters. O(drawn), one comparison each.
+Sprites are numbered (look, flap, heading). Predators, which are those with the lowest ids, are always visible: where
+their sprites would be smaller than a quarter of those on the sheet, each is drawn once more in that size, over all
+others, with a dark and a light outline, so it stands out from any ground, in its own colour and in any other. They
+lie in the order of their ids, so neither memory nor culling matters. O(drawn), one comparison each.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
-from crowd_demo.render import numbering
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.base import MARGIN_PX, FrameInput
@@ -29,10 +29,9 @@ from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Poses, Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Atlas, Manifest, Sheet, load_sheet
+from crowd_demo.render.formulas import Mode, Moving, hash_id, look_of_id, number_of
 from crowd_demo.render.inks import BLACK, WHITE, ink
-from crowd_demo.render.numbering import Mode
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Moving, hash_id, look_of_id
 
 UNITS, SHEET_PX = 14.0, 34.0  # span of a bird in the world and on the sheet
 HEADINGS, FLAPS = 32, 4
@@ -66,7 +65,7 @@ def sprite_of(mode: BirdMode, agents: Moving, slot: Int) -> int:
     return (look * FLAPS + flap) * HEADINGS + heading
 
 
-@implements(numbering.number_of, BirdMode)
+@implements(number_of, BirdMode)
 def number_looks(mode: BirdMode, slots: Int, register: Register) -> Register:
     identity = take(mode.id, slots)
     return select(identity < mode.predators, splat(np.int32(mode.looks), register), look_of_id(identity, mode.looks))

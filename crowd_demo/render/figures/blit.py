@@ -17,6 +17,7 @@ from crowd_demo.compute.arrays import Int, Ints, Words
 from crowd_demo.compute.jit import call, device, kernel
 from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import Atlas, Pixels
+from crowd_demo.render.formulas import SLICES_PER_WORKER, first_at
 from crowd_demo.render.pixels import (
     HALF_ROW,
     NO_TINT,
@@ -30,7 +31,6 @@ from crowd_demo.render.pixels import (
     over_row_tinted,
     tinted_pixel,
 )
-from crowd_demo.render.projection import SLICES_PER_WORKER, first_at
 
 ODD, EVEN = 0xFF00FF, 0x00FF00  # channels
 

@@ -1,12 +1,12 @@
 """Crates: squares with a dark edge, a bevel and planks, as many rectangles of plain colour as there is room for.
 
-A crate keeps its size in pixels while it moves, so it does not flicker; it has at least one pixel. Eight tones of wood
-and paint and four arrangements of planks are chosen by a hash of the id.
+A crate keeps its size in pixels while it moves, so it does not flicker; it has at least one pixel. Eight tones of
+wood and paint and four arrangements of planks are chosen by a hash of the id.
 
-A table says which rectangles a square of some side consists of; its row is made when the side is first needed. A kernel or
-pygame's `fill` paints these rectangles, in the order of the list of squares that `place_crates` makes. The screen is cut into
-slices; when the list is ordered by `middle`, a slice finds its part of it by bisection. O(visible), and the pixels of the
-rectangles in view.
+A table says which rectangles a square of some side consists of; its row is made when the side is first needed. A
+kernel or pygame's `fill` paints these rectangles, in the order of the list of squares that `place_crates` makes. The
+screen is cut into slices; when the list is ordered by `middle`, a slice finds its part of it by bisection.
+O(visible), and the pixels of the rectangles in view.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from crowd_demo.render.camera import Rect, View
 from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprites import Manifest
+from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, drawn, first_at, hash_id, pixel
 from crowd_demo.render.inks import RGB, channels_of, packed
 from crowd_demo.render.pixels import Frame, frame_of
-from crowd_demo.render.projection import SLICES_PER_WORKER, Moving, drawn, first_at, hash_id, pixel
 from crowd_demo.sim.behaviours.crates import CrateColumns
 
 Part = tuple[int, int, int, int, int]  # left, top, right and bottom from the corner of the square, and which ink
@@ -68,7 +68,7 @@ def design(side: int, style: int) -> list[Part]:
     if side >= PLANKS_PX:
         frame = max(2 * line + 1, round(side * 0.17))
         turned = _planks(side, frame, line) + (_board(side, frame, line) if style & 2 and side >= BOARD_PX else [])
-        parts += [_upright(part) for part in turned] if style & 1 else turned
+        parts += [(top, left, bottom, right, ink) for left, top, right, bottom, ink in turned] if style & 1 else turned
     return parts + (_nails(side, line) if side >= NAILS_PX else [])
 
 
@@ -99,11 +99,6 @@ def _nails(side: int, line: int) -> list[Part]:
     near = round(side * 0.085) - width // 2 + line // 2
     far = side - near - width
     return [(x, y, x + width, y + width, GAP) for x in (near, far) for y in (near, far)]
-
-
-def _upright(part: Part) -> Part:
-    left, top, right, bottom, ink = part
-    return top, left, bottom, right, ink
 
 
 # --- squares that consist of parts --------------------------------------------------------------------------------------

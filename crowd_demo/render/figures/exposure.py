@@ -1,8 +1,8 @@
 """From light to pixels: the layers of light are added up, blurred over 3 x 3 pixels and laid over the picture.
 
-A word of a layer holds four sums of 16 bits. Where no pixel of three rows has the light of more than sixteen agents, the nine
-weighted words of a pixel are added up as they are, for no sum reaches into the next one. Other rows are split into four
-parts of 32 bits first, which takes half as long again. Both give the same numbers.
+A word of a layer holds four sums of 16 bits. Where no pixel of three rows has the light of more than sixteen agents,
+the nine weighted words of a pixel are added up as they are, for no sum reaches into the next one. Other rows are
+split into four parts of 32 bits first, which takes half as long again. Both give the same numbers.
 """
 
 from __future__ import annotations

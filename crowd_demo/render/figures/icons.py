@@ -1,8 +1,9 @@
-"""Icons above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of them.
+"""Icons above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of
+them.
 
-A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so neither slots
-nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does not matter either. Icons
-lie over all people, in the order of the spots. O(drawn + spots).
+A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so neither
+slots nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does not
+matter either. Icons lie over all people, in the order of the spots. O(drawn + spots).
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from crowd_demo.compute.arrays import Float, Floats, Int, Ints, Longs
 from crowd_demo.compute.jit import Call, call, device, run
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.render.camera import View
+from crowd_demo.render.cull import CellRange
 from crowd_demo.render.figures.base import FrameInput, ReusedColumns
 from crowd_demo.render.figures.blit import DrawList, draw_list
 from crowd_demo.render.figures.sprites import Manifest, Sprites, load_sheet
-from crowd_demo.render.projection import Bounds, Moving, drawn, pixel
+from crowd_demo.render.formulas import Bounds, Moving, drawn, pixel
 from crowd_demo.sim.behaviours.people_rules import STUCK, WAITING, WALKING, PeopleColumns
 
 SPOT = 48.0  # world units, twice the height of a person
@@ -37,15 +39,6 @@ class Fading(NamedTuple):
     wait_fade: np.float32
     stuck: np.float32
     stuck_fade: np.float32
-
-
-class Spots(NamedTuple):
-    """The spots that have icons: so many columns and rows, from that column and row of the world on."""
-
-    column: int
-    row: int
-    columns: int
-    rows: int
 
 
 class SpotIcons(NamedTuple):
@@ -65,19 +58,20 @@ def strength(state: Int, timer: Float, fading: Fading) -> int:
 
 
 @device
-def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: Spots,
+def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead: np.float32, fading: Fading, spots: CellRange,
                  chosen: SpotIcons) -> None:
     """Choose for each spot the strongest icon of the agents in it."""
-    for spot in range(spots.columns * spots.rows):
+    rows, columns = spots.row1 - spots.row0, spots.column1 - spots.column0
+    for spot in range(rows * columns):
         chosen.key[spot] = NOBODY
     for slot in slots:
         power = strength(state[slot], timer[slot], fading) if state[slot] != WALKING else 0
         if power > 0:
             x, y = drawn(agents.x[slot], agents.vx[slot], ahead), drawn(agents.y[slot], agents.vy[slot], ahead)
-            column = int(np.floor(x / np.float32(SPOT))) - spots.column
-            row = int(np.floor(y / np.float32(SPOT))) - spots.row
-            if 0 <= column < spots.columns and 0 <= row < spots.rows:
-                spot, key = row * spots.columns + column, (STRONGEST - power) << 32 | agents.id[slot]
+            column = int(np.floor(x / np.float32(SPOT))) - spots.column0
+            row = int(np.floor(y / np.float32(SPOT))) - spots.row0
+            if 0 <= column < columns and 0 <= row < rows:
+                spot, key = row * columns + column, (STRONGEST - power) << 32 | agents.id[slot]
                 if key < chosen.key[spot]:
                     chosen.key[spot], chosen.slot[spot] = key, slot
 
@@ -111,18 +105,13 @@ class Icons:
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints) -> None:
         """Draw the icons of those of `slots` that have one, with the blitter of the input's options."""
         run(self.calls(now, slots))
-        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), self.draws, now)
-
-    @property
-    def draws(self) -> DrawList:
-        """The list that `calls` have made."""
-        return self._draws.first(int(self._listed[0]))
+        draws = self._draws.first(int(self._listed[0]))
+        draw_list(target, self._sprites.at(now.camera.zoom * self._units_a_pixel), draws, now)
 
     def calls(self, now: FrameInput, slots: Ints) -> tuple[Call, ...]:
         """Find the icons of those of `slots` that have one."""
         columns, agents, spots = cast(PeopleColumns, now.columns), now.agents, spots_in(now.bounds)
-        count = spots.columns * spots.rows
-        chosen, draws = self._chosen.first(count), self._draws.first(count)
+        chosen, draws = self._chosen.first(spots.cells), self._draws.first(spots.cells)
         anchor = self._sprites.at(now.camera.zoom * self._units_a_pixel).anchor
         return (
             call(choose_icons, slots, agents, columns.state, columns.timer, now.ahead, self._fading, spots, chosen),
@@ -135,8 +124,8 @@ def fading(settings: PeopleSettings) -> Fading:
     return Fading(*map(np.float32, (wait, max(min(FADE_S, wait / 2), 1e-3), stuck, max(stuck / 2, 1e-3))))
 
 
-def spots_in(bounds: Bounds) -> Spots:
+def spots_in(bounds: Bounds) -> CellRange:
     """The spots that lie within the bounds wholly."""
     left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
     first_column, first_row = math.ceil(left), math.ceil(top)
-    return Spots(first_column, first_row, max(math.floor(right) - first_column, 0), max(math.floor(bottom) - first_row, 0))
+    return CellRange(first_row, max(math.floor(bottom), first_row), first_column, max(math.floor(right), first_column))

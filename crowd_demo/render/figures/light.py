@@ -1,15 +1,15 @@
 """Light: agents too small for a sprite, as light that adds up (docs/design/light.md).
 
-An agent puts one unit of light of its colour into the pixel where it is; the picture of that light is blurred over 3 x 3
-pixels, so that a cloud is smooth. How much of a pixel n figures cover, each of which covers `area` pixels somewhere, is the
-tone curve:
+An agent puts one unit of light of its colour into the pixel where it is; the picture of that light is blurred over 3
+x 3 pixels, so that a cloud is smooth. How much of a pixel n figures cover, each of which covers `area` pixels
+somewhere, is the tone curve:
 
     covered = 1 - (1 + n * area / 16) ** -16                 nearly 1 - exp(-n * area): figures also lie on each other
     pixel   = ground * (1 - covered) + (mean colour of the light) * covered
 
-So a figure is as bright as its sprite, and a crowd as bright from afar as from near. Sums have 16 bits and saturate: a pixel
-of more than 257 agents burns out. Such sums do not depend on the order, so light needs no depth sort. Each worker adds up
-its share of the agents on a layer of its own, which is a pixel larger than the picture on each side.
+So a figure is as bright as its sprite, and a crowd as bright from afar as from near. Sums have 16 bits and saturate:
+a pixel of more than 257 agents burns out. Such sums do not depend on the order, so light needs no depth sort. Each
+worker adds up its share of the agents on a layer of its own, which is a pixel larger than the picture on each side.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from crowd_demo.compute.simd import LANES, count_set, lane_numbers, select, spla
 from crowd_demo.compute.simd_memory import store, take
 from crowd_demo.render.camera import View
 from crowd_demo.render.figures.exposure import AMOUNT, BLUR, FULL, LEAST, PARTS, UNIT, empty_shared_rows, expose, rows_for
+from crowd_demo.render.formulas import Moving, is_run, pixel, registers, sixteen
 from crowd_demo.render.inks import channels_of, packed
-from crowd_demo.render.numbering import is_run, registers, sixteen
 from crowd_demo.render.pixels import Frame, add_saturated
-from crowd_demo.render.projection import Moving, pixel
 
 BATCH = 512  # agents
 
@@ -43,18 +42,15 @@ class Shades(NamedTuple):
 NO_SHADES = Shades(np.zeros(0, np.uint8), np.zeros(1, np.uint32))
 
 
-def dimmed(palette: Words, light: int) -> Words:
-    """The colours with `light`/255 of their light."""
-    return packed(channels_of(palette) * np.uint32(light) // np.uint32(255))
-
-
-def light_of(palette: Words) -> Keys:
-    """What an agent of each colour adds to a pixel, uint64; not to be written into."""
-    return _light_of(palette.tobytes())
+@lru_cache(16)
+def dimmed(palette: bytes, light: int) -> Words:
+    """The colours (the bytes of uint32, 0xRRGGBB) with `light`/255 of their light; not to be written into."""
+    return packed(channels_of(np.frombuffer(palette, np.uint32)) * np.uint32(light) // np.uint32(255))
 
 
 @lru_cache(16)  # each frame asks for it, mostly with the same colours
-def _light_of(palette: bytes) -> Keys:
+def light_of(palette: bytes) -> Keys:
+    """What an agent of each colour (the bytes of uint32, 0xRRGGBB) adds to a pixel, uint64; not to be written into."""
     red, green, blue = channels_of(np.frombuffer(palette, np.uint32)).astype(np.uint64).T
     return blue | green << np.uint64(16) | red << np.uint64(32) | np.uint64(UNIT << 48)
 
@@ -128,12 +124,7 @@ class Light:
     def __init__(self) -> None:
         self._layers: Keys = np.zeros((0, 1, 1), np.uint64)
         self._rows = rows_for(0, 1)
-        self._reserve(1)
-
-    def _reserve(self, workers: int) -> None:
-        self._batch: Ints = np.zeros((workers, BATCH), np.int32)
-        self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
-        self._on_screen: Longs = np.zeros(workers, np.int64)
+        self._on_screen: Longs = np.zeros(0, np.int64)
 
     @property
     def on_screen(self) -> int:
@@ -143,8 +134,9 @@ class Light:
               frame: Frame) -> tuple[Call, ...]:
         """Kernels that draw the slots, each a figure of `area_px` pixels."""
         self._fit(workers, frame)
-        return (call(add_light, workers, slots, agents, ahead, view, shades.number, light_of(shades.palette), self._layers,
-                     self._batch, self._reached, self._on_screen),
+        light = light_of(shades.palette.tobytes())
+        return (call(add_light, workers, slots, agents, ahead, view, shades.number, light, self._layers, self._batch,
+                     self._reached, self._on_screen),
                 call(expose, workers, frame.view(np.int32), self._layers, self._reached, self._rows, area_of_one(area_px)),
                 call(empty_shared_rows, workers, frame.shape[0], self._layers))
 
@@ -155,7 +147,9 @@ class Light:
             self._layers = np.zeros((workers, height, width), np.uint64)
             self._rows = rows_for(workers, width)
         if len(self._on_screen) != workers:
-            self._reserve(workers)
+            self._on_screen = np.zeros(workers, np.int64)
+            self._batch: Ints = np.zeros((workers, BATCH), np.int32)
+            self._reached: Ints = np.zeros((workers, 2), np.int32)  # the least and the greatest place
 
 
 # --- the same in NumPy -----------------------------------------------------------------------------------------------
@@ -167,7 +161,7 @@ def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shade
             for position, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
     near = (x >= -1) & (x <= view.width) & (y >= -1) & (y <= view.height)
     sums = np.zeros((frame.shape[0] + 2, frame.shape[1] + 2, PARTS), np.int32)
-    parts = light_of(shades.palette).view(np.uint16).reshape(-1, PARTS)
+    parts = light_of(shades.palette.tobytes()).view(np.uint16).reshape(-1, PARTS)
     np.add.at(sums, (y[near] + 1, x[near] + 1), parts[shades.number[near]])
     sums = np.minimum(sums, int(FULL))
     along = sums[:, :-2] + 2 * sums[:, 1:-1] + sums[:, 2:]

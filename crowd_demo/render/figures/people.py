@@ -1,9 +1,10 @@
 """People: sprites by look, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
 
-People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly, like the
-mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border to the next one,
-so nobody twitches. For that the renderer remembers how everybody looked in the last picture, by id; the simulation does not
-know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still, go back or jump.
+People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly,
+like the mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border
+to the next one, so nobody twitches. For that the renderer remembers how everybody looked in the last picture, by id;
+the simulation does not know of it. Who was in no picture for `LATE_S` is drawn as it looks now. Time may stand still,
+go back or jump.
 
 Destinations are marked, and so are people who wait or are stuck (icons.py).
 """
@@ -25,15 +26,14 @@ from crowd_demo.compute.jit import Call, device, kernel
 from crowd_demo.compute.simd import select, splat
 from crowd_demo.compute.simd_memory import take
 from crowd_demo.config.model import Config
-from crowd_demo.render import numbering
 from crowd_demo.render.figures import sprited
 from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.icons import Icons
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
+from crowd_demo.render.formulas import Bounds, Moving, drawn, hash_id, look_of_id, number_of, within
 from crowd_demo.render.pixels import Frame
-from crowd_demo.render.projection import Bounds, Moving, drawn, hash_id, look_of_id, within
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.handles import Handles
 
@@ -79,13 +79,6 @@ def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Floa
         return heading_x, heading_y
     speed = np.sqrt(vx * vx + vy * vy)
     return vx / speed, vy / speed
-
-
-@device
-def face_now(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> int:
-    """The direction of somebody of whom nothing is remembered."""
-    x, y = _aim(vx, vy, heading_x, heading_y)
-    return sector(x, y, DIRECTION_SLOPES)
 
 
 @device
@@ -163,7 +156,8 @@ def _direction(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     vx, vy, heading_x, heading_y = agents.vx[slot], agents.vy[slot], mode.heading_x[slot], mode.heading_y[slot]
     if within(slot, agents, mode.ahead, mode.bounds):
         return face(mode.facings, np.uintp(agents.id[slot]), vx, vy, heading_x, heading_y, mode.time_s)
-    return face_now(vx, vy, heading_x, heading_y)
+    x, y = _aim(vx, vy, heading_x, heading_y)
+    return sector(x, y, DIRECTION_SLOPES)
 
 
 @device
@@ -182,7 +176,7 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     return (int(seed) % mode.looks * DIRECTIONS + direction) * POSES + posed
 
 
-@implements(numbering.number_of, PeopleMode)
+@implements(number_of, PeopleMode)
 def number_looks(mode: PeopleMode, slots: Int, register: Register) -> Register:
     return look_of_id(take(mode.id, slots), mode.looks) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
 

@@ -1,9 +1,10 @@
 """Figures that are sprites, or light where a sprite would be smaller than four pixels; in between the two cross-fade.
 
-A behaviour gives its sheet, and a record (mode) by whose type the kernels choose the functions that choose an agent's sprite
-and number its look. Differences between agents come from a hash of the id, so reordering cannot change a picture. In light an
-agent has the mean colour of the sprites of its look and their mean area, so nothing jumps. In a colour mode sprites are grey
-and multiplied by the agent's shade, and light has that colour. Light needs no order. O(visible).
+A behaviour gives its sheet, and a record (mode) by whose type the kernels choose the functions that choose an agent's
+sprite and number its look. Differences between agents come from a hash of the id, so reordering cannot change a
+picture. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps. In a
+colour mode sprites are grey and multiplied by the agent's shade, and light has that colour. Light needs no order.
+O(visible).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pygame
@@ -25,23 +25,13 @@ from crowd_demo.render.figures.base import MARGIN_PX, FrameInput, ReusedColumns
 from crowd_demo.render.figures.blit import DrawList, draw_list, draw_sprites, fade, fade_plain
 from crowd_demo.render.figures.light import NO_SHADES, Light, Shades, dimmed, draw_plain
 from crowd_demo.render.figures.sprites import Atlas, Means, Sheet, Sprites, next_missing
-from crowd_demo.render.numbering import Mode, numbering
+from crowd_demo.render.formulas import Mode, Moving, numbering, pixel
 from crowd_demo.render.pixels import NO_TINT, Frame, frame_of
-from crowd_demo.render.projection import Moving, pixel
 
 SHARP_PX = 4.2  # a larger agent is a sprite alone; down from there, over two notches of the wheel, it becomes light
 FADE = 1.15**2
 LEAST_PX = SHARP_PX / FADE  # a smaller agent is light alone
 MOST_EXPOSURE = 4.0
-
-
-class SpriteCell(NamedTuple):
-    """A cell of the sheet, in pixels of the screen; its anchor is drawn at the agent's position."""
-
-    anchor_x: int
-    anchor_y: int
-    width: int
-    height: int
 
 
 @generic
@@ -73,17 +63,21 @@ def sector(vx: Float, vy: Float, slopes: Floats) -> int:
 
 
 @kernel
-def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, mode: Mode, cell: SpriteCell,
-         number: Bytes, tints: Words, draws: DrawList, on_screen: Longs) -> None:
-    """Fill this worker's share of the draw list, and count the sprites that touch the screen: on_screen int64[workers]."""
+def pose(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, mode: Mode,
+         anchor: tuple[int, int], size: tuple[int, int], number: Bytes, tints: Words, draws: DrawList,
+         on_screen: Longs) -> None:
+    """Fill this worker's share of the draw list, and count the sprites that touch the screen: on_screen int64[workers].
+
+    `size` is that of a sprite's cell in pixels; its pixel `anchor` is drawn at the agent's position.
+    """
     listed, seen, tinted = slots.shape[0], 0, number.shape[0] > 0
     for k in range(listed * worker // workers, listed * (worker + 1) // workers):
         slot = np.uintp(slots[k])
-        left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - cell.anchor_x
-        top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - cell.anchor_y
+        left = int(pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)) - anchor[0]
+        top = int(pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)) - anchor[1]
         draws.sprite[k], draws.left[k], draws.top[k] = sprite_of(mode, agents, slot), left, top
         draws.tint[k] = tints[np.uintp(number[k])] if tinted else np.uint32(NO_TINT)
-        shown: Mask = left < view.width and left + cell.width > 0 and top < view.height and top + cell.height > 0
+        shown: Mask = left < view.width and left + size[0] > 0 and top < view.height and top + size[1] > 0
         seen += shown
     on_screen[worker] = seen
 
@@ -104,7 +98,7 @@ class Poses:
         if len(self._on_screen) != now.workers:
             self._on_screen = np.zeros(now.workers, np.int64)
         number, palette = shades or NO_SHADES
-        return call(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, SpriteCell(*atlas.anchor, *atlas.size),
+        return call(pose, now.workers, slots, now.agents, now.ahead, now.view, mode, atlas.anchor, atlas.size,
                     number, palette | np.uint32(0xFF000000), self.draws(len(slots)), self._on_screen)
 
 
@@ -123,7 +117,7 @@ class Sprited(ABC):
 
     @abstractmethod
     def mode(self, now: FrameInput) -> Mode:
-        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their looks (`numbering.number_of`)."""
+        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their looks (`number_of`)."""
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
@@ -179,7 +173,7 @@ class Sprited(ABC):
 
     def _draw_light(self, frame: Frame, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
         if shades:  # the mean colours of grey sprites that are multiplied by them
-            light = shades._replace(palette=dimmed(shades.palette, self._mean_grey))
+            light = shades._replace(palette=dimmed(shades.palette.tobytes(), self._mean_grey))
         else:
             self._number_call(now, slots).run()
             light = Shades(self._number[:len(slots)], self._means.colours)

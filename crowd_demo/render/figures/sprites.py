@@ -87,15 +87,11 @@ class Sheet(NamedTuple):
         light = (red * 77 + green * 150 + blue * 29).astype(np.float32) / 256
         light *= GREY * alpha.sum() / max(float(light.sum()), 1.0)
         level = np.minimum(light, alpha).astype(np.uint32)
-        surface = argb(self.surface.get_size())
-        frame_of(surface)[:] = alpha << np.uint32(24) | level * np.uint32(0x10101)
-        return self._replace(surface=surface)
+        return self._replace(surface=surface_of(alpha << np.uint32(24) | level * np.uint32(0x10101)))
 
     def white(self) -> Sheet:
         """The shapes of its sprites, in white."""
-        surface = argb(self.surface.get_size())
-        frame_of(surface)[:] = (frame_of(self.surface) >> np.uint32(24)) * np.uint32(0x01010101)
-        return self._replace(surface=surface)
+        return self._replace(surface=surface_of((frame_of(self.surface) >> np.uint32(24)) * np.uint32(0x01010101)))
 
     def shrunk(self, by: int) -> Sheet:
         """The same sheet, so many times smaller; all of its lengths can be divided by that, so no cell mixes with the next."""
@@ -169,6 +165,14 @@ def argb(size: tuple[int, int]) -> pygame.Surface:
     return pygame.Surface(size, pygame.SRCALPHA, 32, (*MASKS, ALPHA))
 
 
+def surface_of(pixels: Words) -> pygame.Surface:
+    """A surface of 0xAARRGGBB with these pixels."""
+    surface = argb(pixels.shape[::-1])
+    if pixels.size:
+        frame_of(surface)[:] = pixels
+    return surface
+
+
 class Atlas:
     """All sprites of a sheet at one scale; `ensure` makes each when it is first needed."""
 
@@ -185,17 +189,17 @@ class Atlas:
 
     def ensure(self, sprites: Ints) -> None:
         """Make those of the given sprites that do not exist yet."""
-        at = next_missing(sprites, self.ready, 0)
-        while at < len(sprites):
+        at = 0
+        while (at := next_missing(sprites, self.ready, at)) < len(sprites):
             self._make(int(sprites[at]))
-            at = next_missing(sprites, self.ready, at)
 
     def surfaces(self, sprites: Ints, tints: Words) -> list[pygame.Surface]:
         """The pygame surface of each of the given sprites, which exist, in its tint and cropped as the pixels are."""
         wanted = sprites.astype(np.int64) << 32 | tints
         for key in np.unique(wanted).tolist():
             if key not in self._surfaces:
-                self._surfaces[key] = self._surface(*divmod(key, 1 << 32))
+                number, tint = divmod(key, 1 << 32)
+                self._surfaces[key] = surface_of(tinted(self.pixels(number), tint))
         found = list(map(self._surfaces.__getitem__, wanted.tolist()))
         if len(self._surfaces) > MOST_SURFACES:
             self._surfaces.clear()
@@ -213,14 +217,6 @@ class Atlas:
         """uint32[height, width] of a sprite that exists, without what is empty around it."""
         first, (width, height) = self.view.first[number], self.view.box[number, 2:].tolist()
         return self.view.pixels[first:first + height * _padded(width)].reshape(height, _padded(width))[:, :width]
-
-    def _surface(self, number: int, tint: int) -> pygame.Surface:
-        pixels = self.pixels(number)
-        height, width = pixels.shape
-        surface = argb((width, height))
-        if width:
-            frame_of(surface)[:] = tinted(pixels, tint)
-        return surface
 
 
 def _padded(width: int) -> int:

@@ -1,11 +1,15 @@
-"""What the HUD is drawn with: a `Pen` that writes, in pixels, and a `Canvas` that is drawn on in units, sharp at every scale.
+"""What the HUD is drawn with: two themes of colours, a `Pen` that writes, in pixels, and a `Canvas` that is drawn on
+in units.
 
-A canvas is a sheet of its own, which is rendered now and then, kept (`Renderings`), and blitted in every frame. While it is
-drawn, its parts are registered as targets: what a click there, or a cursor that rests there, is about.
+A unit is a pixel times the scale, which grows with the root of the window's height: text can be read from the back of
+a room at 1280 x 720, and fills no larger screen.
 
-The font is the system's monospaced one if it is at a usual path, else the one that comes with pygame; asking the system
-for its list of fonts can take seconds. All digits get the same width, so numbers do not jitter. Rendered text is kept:
-drawing the same text again costs one blit.
+A canvas is a sheet of its own, which is rendered now and then, kept (`Renderings`), and blitted in every frame. While
+it is drawn, its parts are registered as targets: what a click there, or a cursor that rests there, is about.
+
+The font is the system's monospaced one if it is at a usual path, else the one that comes with pygame; asking the
+system for its list of fonts can take seconds. All digits get the same width, so numbers do not jitter. Rendered text
+is kept: drawing the same text again costs one blit.
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
@@ -23,8 +27,40 @@ import pygame
 
 from crowd_demo.config.keys import key_text
 from crowd_demo.registry.texts import printable
-from crowd_demo.render.hud.theme import DARK, EDGE, KEY, NORMAL, PANEL, RGBA, SMALL, TEXT, Colour, Theme
 
+T = TypeVar("T")
+Point = tuple[float, float]
+Box = tuple[float, float, float, float]  # left, top, width, height
+RGBA = tuple[int, int, int] | tuple[int, int, int, int]  # opaque without the fourth
+Colour = str | RGBA  # a name of the theme, or the colour itself
+Theme = Mapping[str, RGBA]
+
+PANEL, SHEET, EDGE, KEY, TOUCHED, SHADE = "panel", "sheet", "edge", "key", "touched", "shade"
+TEXT, DIM, FAINT, INACTIVE, GROUND = "text", "dim", "faint", "inactive", "ground"
+ACCENT, MUTED, WARM, GOOD, BAD = "accent", "muted", "warm", "good", "bad"
+
+DARK: Theme = {
+    PANEL: (13, 17, 24, 216), SHEET: (13, 17, 24, 242), EDGE: (58, 66, 78), KEY: (52, 60, 72), TOUCHED: (38, 56, 76),
+    SHADE: (6, 8, 12, 150), TEXT: (230, 235, 241), DIM: (164, 174, 186), FAINT: (134, 144, 158), INACTIVE: (92, 100, 112),
+    GROUND: (28, 34, 44), ACCENT: (96, 190, 240), MUTED: (62, 120, 156), WARM: (240, 178, 62), GOOD: (92, 204, 160),
+    BAD: (255, 104, 84),
+}
+LIGHT: Theme = {
+    PANEL: (250, 251, 252, 228), SHEET: (250, 251, 252, 246), EDGE: (186, 194, 204), KEY: (218, 223, 229),
+    TOUCHED: (206, 226, 244), SHADE: (230, 234, 240, 140), TEXT: (20, 26, 34), DIM: (58, 68, 80), FAINT: (86, 96, 110),
+    INACTIVE: (142, 150, 160), GROUND: (226, 231, 237), ACCENT: (0, 94, 162), MUTED: (92, 150, 190), WARM: (156, 86, 0),
+    GOOD: (0, 112, 80), BAD: (190, 30, 20),
+}
+THEMES: Mapping[str, Theme] = {"dark": DARK, "light": LIGHT}
+
+SMALL, NORMAL, LARGE, HUGE = 10, 12, 14, 26
+PAD = 12
+USUAL_SCALE, USUAL_HEIGHT = 1.15, 720  # pixels a unit, in a window of that height
+LEAST_SCALE, MOST_SCALE = 0.7, 6.0
+BOTH_PANELS = 566  # units that the two panels take side by side
+
+CORNER = 8.0  # radius of a panel's corners, units
+LEAST_PX = 6  # of text, however small the scale is
 KEPT = 2048  # rendered texts, about 2 KB each
 MEASURED = 16_384  # texts, about 200 bytes each: the help screen measures some 500 words at each size that it tries
 FACES = (
@@ -34,6 +70,12 @@ FACES = (
 )
 
 
+def scale_for(size: tuple[int, int], factor: float = 1.0) -> float:
+    """Pixels a unit in a window of that size; `factor` is the user's, as far as both panels have room side by side."""
+    wanted = USUAL_SCALE * math.sqrt(size[1] / USUAL_HEIGHT) * factor
+    return max(min(wanted, size[0] / BOTH_PANELS, MOST_SCALE), LEAST_SCALE)
+
+
 class Pen:
     """Writes in one font at any size, in the colours of a theme. Call `pygame.font.init` before."""
 
@@ -41,52 +83,46 @@ class Pen:
         self.face = face or next((path for path in FACES if Path(path).is_file()), pygame.font.get_default_font())
         self.theme = theme
         self._font = lru_cache(None)(partial(pygame.font.Font, self.face))
-        self._rendered = lru_cache(KEPT)(self._render)
-        self._measured = lru_cache(MEASURED)(self._measure)
+        self._image = lru_cache(KEPT)(text_image)
+        self._measured = lru_cache(MEASURED)(text_width)
 
     def colour(self, colour: Colour) -> RGBA:
         """The colour that a name stands for in the present theme."""
         return self.theme[colour] if isinstance(colour, str) else colour
 
-    def image(self, text: str, size: int = NORMAL, colour: Colour = TEXT) -> pygame.Surface:
-        """The text on a transparent surface, which must not be changed."""
-        return self._rendered(printable(text), size, self.colour(colour))
-
     def width(self, text: str, size: int = NORMAL) -> int:
         """Pixels that the text takes."""
-        return self._measured(printable(text), size)
+        return self._measured(self._font(size), printable(text))
 
     def left(self, on: pygame.Surface, text: str, x: int, middle: int, size: int = NORMAL, colour: Colour = TEXT) -> int:
         """Write from x on, with the middle of the line at `middle`; return where the text ends."""
-        image = self.image(text, size, colour)
+        image = self._image(self._font(size), printable(text), self.colour(colour))
         on.blit(image, (x, middle - image.get_height() // 2))
         return x + image.get_width()
 
-    def _measure(self, text: str, size: int) -> int:
-        font, parts = self._font(size), re.split(r"\d", text)
-        return (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
 
-    def _render(self, text: str, size: int, colour: RGBA) -> pygame.Surface:
-        """Draw digits one by one in boxes of equal width: kerning would make "11" narrower than "00"."""
-        font, digit = self._font(size), self._font(size).size("0")[0]
-        # size() can be a pixel higher than get_height(), which would cut the tails of letters
-        image = pygame.Surface((max(self.width(text, size), 1), font.size(text)[1]), pygame.SRCALPHA)
-        x = 0
-        for words in re.findall(r"\d|\D+", text):
-            if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
-                continue
-            part = font.render(words, True, colour)
-            width = digit if words.isdigit() else part.get_width()
-            image.blit(part, (x + (width - part.get_width()) // 2, 0))
-            x += width
-        return image
+def text_width(font: pygame.font.Font, text: str) -> int:
+    parts = re.split(r"\d", text)
+    return (len(parts) - 1) * font.size("0")[0] + sum(font.size(part)[0] for part in parts if part)
 
 
-T = TypeVar("T")
-Point = tuple[float, float]
-Box = tuple[float, float, float, float]  # left, top, width, height
-LEAST_PX = 6  # of text, however small the scale is
-CORNER = 8.0  # radius of a panel's corners
+def text_image(font: pygame.font.Font, text: str, colour: RGBA) -> pygame.Surface:
+    """The text on a transparent surface, which must not be changed.
+
+    Digits are drawn one by one in boxes of equal width: kerning would make "11" narrower than "00".
+    """
+    digit = font.size("0")[0]
+    # size() can be a pixel higher than get_height(), which would cut the tails of letters
+    image = pygame.Surface((max(text_width(font, text), 1), font.size(text)[1]), pygame.SRCALPHA)
+    x = 0
+    for words in re.findall(r"\d|\D+", text):
+        if not font.size(words)[0]:  # such as a variation selector alone, which pygame refuses to draw
+            continue
+        part = font.render(words, True, colour)
+        width = digit if words.isdigit() else part.get_width()
+        image.blit(part, (x + (width - part.get_width()) // 2, 0))
+        x += width
+    return image
 
 
 class Target(NamedTuple):

@@ -10,8 +10,7 @@ import math
 from typing import Literal, NamedTuple
 
 from crowd_demo.registry.kinds import Kind
-from crowd_demo.render.hud.canvas import Canvas, Pen
-from crowd_demo.render.hud.theme import (
+from crowd_demo.render.hud.canvas import (
     ACCENT,
     BAD,
     DIM,
@@ -26,7 +25,9 @@ from crowd_demo.render.hud.theme import (
     SMALL,
     TEXT,
     WARM,
+    Canvas,
     Colour,
+    Pen,
 )
 
 Outcome = Literal["faster", "slower", "no difference", "unknown"]
@@ -106,13 +107,8 @@ def outcome_text(span: Span) -> str:
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
-        return "no difference here" if is_narrow(span) else "unclear"
+        return "no difference here" if span.low > 1 / NARROW and span.high < NARROW else "unclear"
     return "too few to tell"
-
-
-def is_narrow(span: Span) -> bool:
-    """Is a difference worth telling ruled out?"""
-    return span.low > 1 / NARROW and span.high < NARROW
 
 
 def ms_text(ms: float) -> str:

@@ -1,7 +1,7 @@
 """The left panel's sections on time: frames a second, the graph of the last frames, and what each stage costs.
 
-The graph has one column a frame, the stages stacked, and a line at 16.7 ms. NumPy colours all columns at once: about 0.3 ms
-for 240 x 64 pixels.
+The graph has one column a frame, the stages stacked, and a line at 16.7 ms. NumPy colours all columns at once: about
+0.3 ms for 240 x 64 pixels.
 """
 
 from __future__ import annotations
@@ -15,24 +15,10 @@ import pygame
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
 from crowd_demo.registry.stages import PARTS, in_order, stages_of
-from crowd_demo.render.hud.canvas import Box, Canvas
+from crowd_demo.render.hud.canvas import DIM, FAINT, GROUND, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Box, Canvas, Colour
 from crowd_demo.render.hud.layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, Tick, real_speed_text, short_ms, speed_text, time_text
-from crowd_demo.render.hud.theme import (
-    DIM,
-    FAINT,
-    GROUND,
-    HUGE,
-    LARGE,
-    NORMAL,
-    PAD,
-    REST,
-    SMALL,
-    TEXT,
-    WARM,
-    Colour,
-    stage_colour,
-)
+from crowd_demo.render.inks import RGB
 
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
@@ -40,6 +26,24 @@ GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
 APART = 6.0  # units between two rates at least
+# The same in every configuration and different for all eyes. The parts of a frame are three families of hues: *step*
+# is blue, *draw* is yellow to brown, *present* is pink; to eyes without red or green these are blue, yellow and grey.
+# Within a family lightness tells stages apart. The hues are Okabe and Ito's; a search placed the rest as far from
+# each other, and from the grounds of both themes, as it could. The distances are in
+# tests/render/hud/test_stage_colours.py.
+REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
+PLUGIN_STAGE: RGB = (0, 72, 246)
+STAGE_COLOURS: dict[str, RGB] = {
+    "life": (90, 96, 138), "compact": (24, 66, 174), "exits": (24, 12, 100), "index": (86, 180, 233),
+    "reorder": (24, 102, 252), "query": (66, 174, 192), "see": (0, 114, 178), "links": (54, 126, 252),
+    "sight": (90, 234, 252), "paths": (6, 60, 198),
+    "admit": (120, 120, 144), "move": (48, 72, 138), "hunt": (70, 100, 200), "contact": (20, 40, 250), "pins": (72, 168, 252),
+    "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
+    "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
+    "events": (185, 125, 155), "meters": (120, 80, 75), "proof": (205, 170, 195), "hud": (195, 80, 115),
+    "flip": (250, 175, 180), "other": REST,
+}
+
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 SETTLED = 60  # frames after which the scale is fixed
@@ -58,9 +62,8 @@ def frame_sections(profile: Profile, status: Status, graph: Graph) -> list[Panel
 def draw_header(on: Canvas, top: float, profile: Profile, status: Status) -> None:
     frames = profile.frame_ms(RECENT)
     mean = float(frames[-SMOOTHED:].mean()) if len(frames) else 0.0
-    p50, p95, p99 = percentiles(frames, 50, 95, 99)
     _draw_rates(on, top + 19, mean, status)
-    for number, (name, ms) in enumerate((("p50", p50), ("p95", p95), ("p99", p99))):
+    for number, (name, ms) in enumerate(zip(("p50", "p95", "p99"), percentiles(frames, 50, 95, 99), strict=True)):
         at = PAD + number * INNER / 3
         end = on.left(name, at, top + 36, SMALL, FAINT)
         on.left(f"{ms:.1f}", end + 5, top + 36, SMALL, DIM)
@@ -121,12 +124,6 @@ def scale_ms(frames: Floats) -> float:
     return next((float(scale) for scale in SCALES_MS if scale >= tall * 1.1), float(SCALES_MS[-1]))
 
 
-def fits_still(frames: Floats, full_ms: float) -> bool:
-    """Are not all but a few frames above the full height, or far below it?"""
-    low, = percentiles(frames, 5)
-    return low <= full_ms <= 2 * scale_ms(frames)
-
-
 class Bars:
     """The picture of the last frames, newest at the right; part by part, the step lowest. Owns its memory."""
 
@@ -157,7 +154,8 @@ class Bars:
 
 
 class Graph:
-    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be seen.
+    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be
+    seen.
 
     When next to nothing that it shows fits any longer, it is fitted again.
     """
@@ -171,8 +169,8 @@ class Graph:
              compiling: bool = False) -> None:
         """Draw the frames with a line at the budget, and a mark where a technique was switched.
 
-        Where `fits` is another number than before, the scale is fitted to the present frames. While something is compiling,
-        frames are slower than those that follow, and the scale is not fixed.
+        Where `fits` is another number than before, the scale is fitted to the present frames. While something is
+        compiling, frames are slower than those that follow, and the scale is not fixed.
         """
         if fits != self._fits:
             self._fits, self._full_ms = fits, None
@@ -181,8 +179,8 @@ class Graph:
         left, top, width, height = box
         rect = on.pixels(box)
         frames = profile.frame_ms(rect.width)
-        if self._full_ms and not fits_still(frames, self._full_ms):
-            self._full_ms = scale_ms(frames)
+        if self._full_ms and not percentiles(frames, 5)[0] <= self._full_ms <= 2 * scale_ms(frames):
+            self._full_ms = scale_ms(frames)  # all but a few frames were above the full height, or far below it
         full_ms = self._full_ms or scale_ms(frames[-SETTLED:])
         if self._full_ms is None and profile.frames - self._compiled_at >= min(SETTLED, rect.width):
             self._full_ms = full_ms
@@ -222,6 +220,10 @@ class Graph:
 
 
 # --- stages ----------------------------------------------------------------------------------------------------------
+
+def stage_colour(stage: str) -> RGB:
+    return STAGE_COLOURS.get(stage, PLUGIN_STAGE)
+
 
 def mean_ms(stage: str, profile: Profile) -> float:
     recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)

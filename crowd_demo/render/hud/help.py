@@ -19,8 +19,23 @@ from crowd_demo.config.keys import ACTIONS, by_heading
 from crowd_demo.registry.actions import TOLD_BY_OTHERS
 from crowd_demo.registry.kinds import in_a_line, usual_kind
 from crowd_demo.registry.techniques import BY_PATH
-from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, LARGE, NORMAL, PAD, SHADE, SHEET, SMALL, TEXT, WARM
+from crowd_demo.render.hud.canvas import (
+    ACCENT,
+    DIM,
+    EDGE,
+    FAINT,
+    LARGE,
+    LEAST_PX,
+    NORMAL,
+    PAD,
+    SHADE,
+    SHEET,
+    SMALL,
+    TEXT,
+    WARM,
+    Canvas,
+    Pen,
+)
 
 Keys = Mapping[str, Sequence[str]]  # of each action, as they are shown
 

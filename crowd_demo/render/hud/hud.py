@@ -1,8 +1,8 @@
 """The HUD: two panels over the picture, the timeline at the lower edge, what is open, and a tooltip.
 
-The left panel shows what a frame costs and what the crowd does (frame_sections.py, crowd_sections.py); the right one shows
-the techniques and their keys (switchboard.py). A panel is rendered to a canvas of its own `REFRESH_HZ` times a second, the
-two by turns, so most frames cost two blits. `target_at` says what the cursor is on.
+The left panel shows what a frame costs and what the crowd does (frame_sections.py, sections.py); the right one
+shows the techniques and their keys (sections.py). A panel is rendered to a canvas of its own `REFRESH_HZ` times a
+second, the two by turns, so most frames cost two blits. `target_at` says what the cursor is on.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 import pygame
 
 from crowd_demo.config.keys import key_text
-from crowd_demo.render.hud.canvas import Canvas, Pen, Region, Renderings, Target
+from crowd_demo.render.hud.canvas import SHADE, THEMES, Canvas, Colour, Pen, Region, Renderings, Target, scale_for
 from crowd_demo.render.hud.card import Card, draw_card
-from crowd_demo.render.hud.crowd_sections import crowd_sections
 from crowd_demo.render.hud.frame_sections import Graph, frame_sections
 from crowd_demo.render.hud.layout import (
     LEFT_WIDTH,
@@ -31,12 +30,10 @@ from crowd_demo.render.hud.layout import (
     timeline_px,
 )
 from crowd_demo.render.hud.legends import draw_colour_legend, draw_legend
-from crowd_demo.render.hud.minimap import Minimap, MinimapView
+from crowd_demo.render.hud.navigation import Minimap, TimelineBar
 from crowd_demo.render.hud.panels import draw_compact, draw_inspection, draw_notice, draw_tip, draw_tour, tip_of
-from crowd_demo.render.hud.status import Inspection, Status
-from crowd_demo.render.hud.switchboard import Keys, switchboard_sections
-from crowd_demo.render.hud.theme import SHADE, THEMES, Colour, scale_for
-from crowd_demo.render.hud.timeline_bar import TimelineBar
+from crowd_demo.render.hud.sections import Keys, crowd_sections, switchboard_sections
+from crowd_demo.render.hud.status import Inspection, MinimapView, Status
 from crowd_demo.render.hud.views import TableView, View, draw_view, place_of
 from crowd_demo.sim.simulation import Simulation
 
@@ -67,7 +64,7 @@ class Hud:
         self._renderings = Renderings()  # of what is rendered again only if it has to look different
         self._on, self._size, self._margin = pygame.Surface((1, 1)), (1, 1), 0  # this frame's
         self._taken_px = 0  # at the lower edge, by timeline, tour and legends
-        self._minimap, self._minimap_at = Minimap(), (0, 0)
+        self.minimap = Minimap()
         self._placed: list[PlacedCanvas] = []
         self._timeline: pygame.Rect | None = None  # where it is
         self._free = pygame.Rect(0, 0, 0, 0)  # between the panels, above legends and timeline
@@ -119,10 +116,6 @@ class Hud:
         """What is at a pixel, as it was drawn last; None where the picture is."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
-
-    def mapped_at(self, x: float, y: float) -> tuple[float, float]:
-        """Where in the world the minimap has a pixel, as it was drawn last; beside it, where it would go on."""
-        return self._minimap.world_at(x - self._minimap_at[0], y - self._minimap_at[1])
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
         """Where a rectangle of the picture can be seen: there, or as near as the HUD, as it was drawn last, leaves room."""
@@ -216,7 +209,7 @@ class Hud:
 
     def _draw_minimap(self, sim: Simulation, shown: MinimapView, now_s: float) -> None:
         """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
-        canvas, margin, (width, height) = self._minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin, self._size
+        canvas, margin, (width, height) = self.minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin, self._size
         bottom = self._timeline.top if self._timeline else height
         rect = canvas.surface.get_rect(bottomright=(width - margin, bottom - margin))
         for placed in self._placed:
@@ -224,7 +217,7 @@ class Hud:
                 rect.right = placed.rect.left - margin
             elif rect.colliderect(placed.rect):
                 rect.bottom = placed.rect.top - margin
-        self._minimap_at = rect.topleft
+        self.minimap.at = rect.topleft
         self._place(canvas, rect.topleft)
 
     def _draw_card(self, card: Card, legends: Sequence[PlacedCanvas], lasting_px: int) -> None:

@@ -1,9 +1,10 @@
-"""Where things lie: the sections of a panel, the panels in the window, and what all of them leave free of the picture.
+"""Where things lie: the sections of a panel, the panels in the window, and what all of them leave free of the
+picture.
 
-A panel is a column of sections. Those that a small window has no room for are folded to a line, the least important first. A
-click on the mark at a section's left folds it or unfolds it; the user's wishes come before ranks. The techniques that are on
-decide which sections there are, not the readings: a value that was not read yet is shown as a dash, and the panel keeps its
-height.
+A panel is a column of sections. Those that a small window has no room for are folded to a line, the least important
+first. A click on the mark at a section's left folds it or unfolds it; the user's wishes come before ranks. The
+techniques that are on decide which sections there are, not the readings: a value that was not read yet is shown as a
+dash, and the panel keeps its height.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from typing import NamedTuple
 import pygame
 
 from crowd_demo.render.camera import Docked
-from crowd_demo.render.hud.canvas import Canvas, Pen, Target
+from crowd_demo.render.hud.canvas import FAINT, PAD, SMALL, Canvas, Pen, Target, scale_for
 from crowd_demo.render.hud.status import PanelSettings
-from crowd_demo.render.hud.theme import FAINT, PAD, SMALL, scale_for
 
 LEFT_WIDTH, RIGHT_WIDTH = 272.0, 262.0  # units, of the panels
 INNER = LEFT_WIDTH - 2 * PAD
@@ -41,7 +41,8 @@ class PanelSection(NamedTuple):
 
 
 def folded_sections(sections: Sequence[PanelSection], room: float, folded: Set[str], opened: Sequence[str]) -> set[str]:
-    """Names of the sections to fold: those the user has folded, and as many as do not fit, but first those not `opened`.
+    """Names of the sections to fold: those the user has folded, and as many as do not fit, but first those not
+    `opened`.
 
     What a larger one that is folded later leaves room for stays unfolded.
     """

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from crowd_demo.render.colours.base import Legend
-from crowd_demo.render.hud.canvas import Canvas, Pen
+from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, FAINT, NORMAL, PAD, SMALL, TEXT, Canvas, Colour, Pen
 from crowd_demo.render.hud.status import Key, LegendItem
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, FAINT, NORMAL, PAD, SMALL, TEXT, Colour
 from crowd_demo.render.inks import RGB
 
 LINE = 16.0

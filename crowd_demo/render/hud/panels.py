@@ -8,10 +8,7 @@ from typing import NamedTuple
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import text_of
 from crowd_demo.registry.techniques import BY_PATH, exactness, hud_word
-from crowd_demo.render.hud.canvas import Canvas, Pen, Target
-from crowd_demo.render.hud.frame_sections import SMOOTHED
-from crowd_demo.render.hud.status import Inspection, MemoryStrip, Status, TourView
-from crowd_demo.render.hud.theme import (
+from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
     EDGE,
@@ -26,8 +23,13 @@ from crowd_demo.render.hud.theme import (
     SMALL,
     TEXT,
     WARM,
+    Canvas,
     Colour,
+    Pen,
+    Target,
 )
+from crowd_demo.render.hud.frame_sections import SMOOTHED
+from crowd_demo.render.hud.status import Inspection, MemoryStrip, Status, TourView
 from crowd_demo.render.inks import GREEN, GREY, ORANGE
 from crowd_demo.sim.inactive import inactive
 from crowd_demo.sim.simulation import Simulation
@@ -53,8 +55,7 @@ def draw_compact(sim: Simulation, status: Status, pen: Pen, scale: float) -> Can
     on.left("FPS", end + 6, 27, NORMAL, DIM)
     on.target((PAD, 6, end + 30, 30), "fact", "FPS")
     on.right("paused" if status.paused else f"{mean:.2f} ms", on.size[0] - PAD, 25, LARGE, WARM if status.paused else DIM)
-    technique = BY_PATH[status.touched] if status.touched else None
-    if technique:
+    if technique := BY_PATH.get(status.touched):
         value = hud_word(status.pending.get(technique.path, sim.optimizations.get(technique.path)))
         end = on.left(technique.label.strip(), PAD, 48, NORMAL)
         on.left(value + " …" * (technique.path in status.pending), end + 8, 48, NORMAL, ACCENT)

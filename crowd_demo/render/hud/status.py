@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from crowd_demo.compute.arrays import Floats
+from crowd_demo.compute.arrays import Bytes, Floats
 from crowd_demo.registry.entries import Value
+from crowd_demo.render.camera import Rect
 from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.card import Card
-from crowd_demo.render.hud.minimap import MinimapView
 from crowd_demo.render.hud.views import View
 from crowd_demo.render.inks import RGB
 from crowd_demo.sim.metrics.readings import Readings
@@ -81,6 +81,14 @@ class TourView(NamedTuple):
     question: str = ""
     is_answer: bool = False
     doing: str = ""
+
+
+class MinimapView(NamedTuple):
+    """What the camera shows of the world, what culling keeps where that is frozen, and the ground of all of it."""
+
+    view: Rect
+    frozen: Rect | None
+    ground: Bytes  # [rows, columns, 3], of all tiles; another array when it changes
 
 
 class Key(NamedTuple):

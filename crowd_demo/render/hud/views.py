@@ -14,8 +14,7 @@ import pygame
 
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.images import png_size, unpacked
-from crowd_demo.render.hud.canvas import Canvas, Pen
-from crowd_demo.render.hud.theme import (
+from crowd_demo.render.hud.canvas import (
     ACCENT,
     DIM,
     EDGE,
@@ -29,7 +28,9 @@ from crowd_demo.render.hud.theme import (
     SMALL,
     TEXT,
     TOUCHED,
+    Canvas,
     Colour,
+    Pen,
 )
 
 ROW, PICTURE_ROW, PICTURE = 19, 62, (96, 54)  # heights of rows, size of their pictures

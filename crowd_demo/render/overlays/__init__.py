@@ -1,1 +1,1 @@
-"""What is drawn over the picture, one file each; base.py says what an overlay gets."""
+"""What is drawn over the picture; base.py says what an overlay gets."""

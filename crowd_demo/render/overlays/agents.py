@@ -1,5 +1,5 @@
-"""Agents: their velocity and size, whom they yield to, their goals, whose turn it was, the springs between them; and the agent
-that is inspected, or the rectangle whose agents are counted.
+"""Agents: their velocity and size, whom they yield to, their goals, whose turn it was, the springs between them; and
+the agent that is inspected, or the rectangle whose agents are counted.
 """
 
 from __future__ import annotations

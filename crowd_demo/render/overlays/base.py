@@ -1,15 +1,16 @@
-"""Overlays: what is drawn over the finished picture, or on the ground under the agents. An overlay never writes the crowd.
+"""Overlays: what is drawn over the finished picture, or on the ground under the agents. An overlay never writes the
+crowd.
 
-An overlay is a function in a file of this folder and an entry in the registry. It draws on a `Sketch` what it finds in the
-arrays that the last step and this frame have really used; nothing is worked out anew, so what it shows is what the program
-does. A kernel finds the agents in view, for overlays look at all of them in each picture. O(listed).
+An overlay is a function in a file of this folder and an entry in the registry. It draws on a `Sketch` what it finds
+in the arrays that the last step and this frame have really used; nothing is worked out anew, so what it shows is what
+the program does. A kernel finds the agents in view, for overlays look at all of them in each picture. O(listed).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import pygame
@@ -19,11 +20,11 @@ from crowd_demo.compute.jit import Call, call, kernel
 from crowd_demo.registry.entries import load
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
+from crowd_demo.render.formulas import Moving, drawn, hash_id
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.hud.status import LegendItem
 from crowd_demo.render.overlays.sketch import Moved, Scales, Sketch
 from crowd_demo.render.pixels import frame_of, is_plain, plain_surface
-from crowd_demo.render.projection import Moving, drawn, hash_id
 from crowd_demo.render.scene import Used
 from crowd_demo.sim.neighbours.structure import Structure
 from crowd_demo.sim.simulation import Simulation
@@ -141,13 +142,6 @@ class OverlayView(NamedTuple):
 Looking = OverlayView  # of plugins, until 0.3
 
 
-class Draw(Protocol):
-    """The function of an overlay."""
-
-    def __call__(self, sketch: Sketch, view: OverlayView) -> None:
-        """Draw on the sketch, and explain what that shows."""
-
-
 def on_ground(shown: Collection[str]) -> set[str]:
     """Those of them that agents are drawn over."""
     return {name for name in shown if OVERLAYS[name].on_ground}
@@ -167,8 +161,7 @@ def draw_overlays(on: pygame.Surface, shown: Collection[str], view: OverlayView,
             if why := entry.inactive(situation):
                 sketch.explain(why)
             else:
-                draw: Draw = load(entry.draw)
-                draw(sketch, view)
+                load(entry.draw)(sketch, view)
     more(sketch)
     target = on if is_plain(on) else plain_surface(on.get_size())
     if target is not on:

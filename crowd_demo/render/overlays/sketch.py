@@ -1,8 +1,8 @@
 """A sketch: what overlays draw with. It collects areas and lines in world units, and words.
 
-An overlay calls `areas`, `lines` and their like with whole arrays and says in the legend, by `explain`, what they mean. Once
-all overlays have drawn, one kernel blends everything over the picture (marks.py), and texts are written at the end. So an
-overlay is plain NumPy, and has no kernels to compile.
+An overlay calls `areas`, `lines` and their like with whole arrays and says in the legend, by `explain`, what they
+mean. Once all overlays have drawn, one kernel blends everything over the picture (marks.py), and texts are written at
+the end. So an overlay is plain NumPy, and has no kernels to compile.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from numpy.typing import ArrayLike
 from crowd_demo.compute.arrays import Doubles, Longs
 from crowd_demo.compute.jit import Call, call
 from crowd_demo.render.camera import Camera, Rect
-from crowd_demo.render.hud.canvas import Canvas, Pen
+from crowd_demo.render.hud.canvas import SMALL, TEXT, Canvas, Pen, scale_for
 from crowd_demo.render.hud.status import Key, LegendItem
-from crowd_demo.render.hud.theme import SMALL, TEXT, scale_for
 from crowd_demo.render.inks import RGB, SCALE, scale_inks
-from crowd_demo.render.overlays.marks import FilledAreas, Strokes, draw_marks
+from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.pixels import Frame
 
 FEWEST_CORNERS, MOST_CORNERS = 4, 12  # corners of a circle: between them no side is more than half a pixel inside of it
@@ -154,7 +153,8 @@ class Heat(NamedTuple):
 
 
 class Scales:
-    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for long.
+    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for
+    long.
 
     So colours do not flicker.
     """

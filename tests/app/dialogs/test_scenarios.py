@@ -12,8 +12,7 @@ from driven import Driven
 
 from crowd_demo.app.dialogs.menus import FileMenu, scenarios_menu, tours_menu
 from crowd_demo.config.resources import data_folder, list_configs, list_tours
-from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.theme import PAD
+from crowd_demo.render.hud.canvas import PAD, Pen
 from crowd_demo.render.hud.views import HEAD, PICTURE, PICTURE_ROW, ListView, Row, draw_view
 
 pytestmark = pytest.mark.quick

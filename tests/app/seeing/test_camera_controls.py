@@ -107,7 +107,7 @@ def test_a_press_on_the_minimap_looks_there_and_a_drag_goes_along(driven: Driven
     corner = x + 20, y + 20
     driven.post(pygame.MOUSEBUTTONDOWN, pos=corner, button=1)
     first = camera.x, camera.y
-    assert first == hud.mapped_at(*corner) and first != (100, 100) and camera.zoom == 3.0
+    assert first == hud.minimap.world_at(*corner) and first != (100, 100) and camera.zoom == 3.0
     driven.post(pygame.MOUSEMOTION, pos=(x + 30, y + 25), rel=(10, 5), buttons=(1, 0, 0))
     moved = camera.x - first[0], camera.y - first[1]
     assert moved[0] > 0 and moved[0] == pytest.approx(2 * moved[1])

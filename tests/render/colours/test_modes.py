@@ -13,7 +13,7 @@ from crowd_demo.registry.entries import load
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.colours import density, machine, movement
 from crowd_demo.render.colours.base import RAINBOW, RISING, palette_of, ramp
-from crowd_demo.render.numbering import numbering
+from crowd_demo.render.formulas import numbering
 from crowd_demo.render.pixels import frame_of, plain_surface
 from crowd_demo.render.scene import Scene
 

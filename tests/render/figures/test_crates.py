@@ -18,8 +18,8 @@ from crowd_demo.render.cull import bounds_of
 from crowd_demo.render.figures import crates
 from crowd_demo.render.figures.base import FrameInput
 from crowd_demo.render.figures.sprites import load_manifest
+from crowd_demo.render.formulas import Moving
 from crowd_demo.render.pixels import frame_of, plain_surface
-from crowd_demo.render.projection import Moving
 
 SIZE = 80, 50
 AHEAD = np.float32(1 / 120)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crowd_demo.config.behaviours import PeopleSettings
 from crowd_demo.render.figures.icons import FADE_S, SPOT, STRONGEST, SpotIcons, choose_icons, fading, spots_in, strength
-from crowd_demo.render.projection import Bounds, moving
+from crowd_demo.render.formulas import Bounds, moving
 
 pytestmark = pytest.mark.quick
 SETTINGS = PeopleSettings(wait_s=10, stuck_s=2)
@@ -26,7 +26,7 @@ def chosen(agents, slots, power, bounds):
     timer = ((np.asarray(power) + 0.5) / STRONGEST * FADE_S).astype(np.float32)
     timer[np.asarray(power) == STRONGEST] = 1
     spots = spots_in(bounds)
-    count = spots.columns * spots.rows
+    count = spots.cells
     found = SpotIcons(np.empty(count, np.int64), np.empty(count, np.int32))
     choose_icons(slots, agents, np.ones(len(timer), np.int32), timer, np.float32(0), fading(SETTINGS), spots, found)
     return found.slot[found.key < 1 << 62].tolist()

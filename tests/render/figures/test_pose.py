@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.figures import birds, people, sprited
 from crowd_demo.render.figures.light import Shades
+from crowd_demo.render.formulas import Bounds
 from crowd_demo.render.pixels import NO_TINT
-from crowd_demo.render.projection import Bounds
 
 SPEEDS = st.integers(-12800, 12800).map(lambda speed: speed / 64)
 ATLAS: Any = SimpleNamespace(anchor=(12, 28), size=(24, 32))

@@ -9,8 +9,8 @@ import pytest
 from hud_spy import Spy
 
 from crowd_demo.registry.kinds import APPROXIMATE, EXACT, MODEL, Kind
+from crowd_demo.render.hud.canvas import BAD, GOOD, Colour, scale_for
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span, draw_card, interval_text, ms_text, outcome_text
-from crowd_demo.render.hud.theme import BAD, GOOD, Colour, scale_for
 
 pytestmark = pytest.mark.quick
 FASTER = Span("see", 3.1, 1.0, 3.1, 2.9, 3.3, "faster")

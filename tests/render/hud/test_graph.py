@@ -8,10 +8,9 @@ import pytest
 from hud_spy import Spy, measured
 
 from crowd_demo.profile import Profile
-from crowd_demo.render.hud.canvas import Canvas
-from crowd_demo.render.hud.frame_sections import BUDGET_MS, Bars, Graph, scale_ms
+from crowd_demo.render.hud.canvas import DARK, GROUND, Canvas
+from crowd_demo.render.hud.frame_sections import BUDGET_MS, REST, STAGE_COLOURS, Bars, Graph, scale_ms
 from crowd_demo.render.hud.status import Tick
-from crowd_demo.render.hud.theme import DARK, GROUND, REST, STAGE_COLOURS
 
 pytestmark = pytest.mark.quick
 

@@ -13,7 +13,7 @@ from crowd_demo.config.keys import ACTIONS, key_text
 from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
 from crowd_demo.registry.overlays import OVERLAYS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, grouped
-from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen
+from crowd_demo.render.hud.canvas import LEAST_PX, Canvas, Pen, scale_for
 from crowd_demo.render.hud.help import (
     ABOUT,
     BEFORE_HEADING,
@@ -25,7 +25,6 @@ from crowd_demo.render.hud.help import (
     height_of,
     help_groups,
 )
-from crowd_demo.render.hud.theme import scale_for
 
 pytestmark = pytest.mark.quick
 

@@ -15,7 +15,7 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.readouts import READOUTS
 from crowd_demo.registry.stages import PARTS
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES, hud_word
-from crowd_demo.render.hud.canvas import Canvas, Pen, Target
+from crowd_demo.render.hud.canvas import DARK, LIGHT, THEMES, WARM, Canvas, Pen, Target, scale_for
 from crowd_demo.render.hud.hud import Hud
 from crowd_demo.render.hud.layout import ON_PANEL
 from crowd_demo.render.hud.panels import tip_of
@@ -29,7 +29,6 @@ from crowd_demo.render.hud.status import (
     speed_text,
     time_text,
 )
-from crowd_demo.render.hud.theme import DARK, LIGHT, THEMES, WARM, scale_for
 
 pytestmark = pytest.mark.quick
 BUNDLED = "freesansbold.ttf"
@@ -249,14 +248,15 @@ def test_a_tooltip_says_what_a_technique_is_and_what_it_gave() -> None:
 @pytest.mark.parametrize("face", [None, BUNDLED])
 def test_numbers_of_equal_length_are_equally_wide(face: str | None) -> None:
     pen = Pen(face)
-    widths = {pen.image(number).get_width() for number in ("111.11", "888.88", "404.04")}
+    surface = picture()
+    widths = {pen.left(surface, number, 0, 20) for number in ("111.11", "888.88", "404.04")}
     assert widths == {pen.width("000.00")}
 
 
 @pytest.mark.parametrize("text", ["a\0b", "a\udcffb", "\u202e", "\x1b[1m", "\u0301", "\ufe0f", ""])
 def test_any_text_can_be_written(text: str) -> None:
     """Fonts refuse some characters, which files' names and comments may have."""
-    assert Pen().width(text) <= Pen().image(text).get_width()
+    assert Pen().width(text) <= Pen().left(picture(), text, 0, 20)
 
 
 def test_text_that_is_too_long_is_cut_with_an_ellipsis() -> None:

@@ -6,7 +6,8 @@ from crowds import FLOCK, simulation
 
 from crowd_demo.render.camera import Rect
 from crowd_demo.render.hud.canvas import Pen
-from crowd_demo.render.hud.minimap import DARK, LIGHT, Minimap, MinimapView, picture_of
+from crowd_demo.render.hud.navigation import DARK, LIGHT, Minimap, picture_of
+from crowd_demo.render.hud.status import MinimapView
 
 SAND = np.full((3, 4, 3), (188, 178, 158), np.uint8)
 

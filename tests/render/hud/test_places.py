@@ -17,8 +17,7 @@ from crowd_demo.render.colours.base import Legend
 from crowd_demo.render.hud.canvas import Box
 from crowd_demo.render.hud.card import Card, Count, ProofLine, Span
 from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.minimap import MinimapView
-from crowd_demo.render.hud.status import Inspection, Key, LegendItem, PanelSettings, Status
+from crowd_demo.render.hud.status import Inspection, Key, LegendItem, MinimapView, PanelSettings, Status
 
 pytestmark = pytest.mark.quick
 GROUND = np.full((3, 4, 3), 100, np.uint8)

@@ -11,8 +11,11 @@ from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, mea
 from crowd_demo.config.loader import load_config
 from crowd_demo.profile import Profile
 from crowd_demo.registry.stages import PARTS
-from crowd_demo.render.hud.canvas import Canvas, Pen, Target
-from crowd_demo.render.hud.crowd_sections import (
+from crowd_demo.render.hud.canvas import DARK, TEXT, WARM, Canvas, Pen, Target
+from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
+from crowd_demo.render.hud.hud import Hud
+from crowd_demo.render.hud.layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
+from crowd_demo.render.hud.sections import (
     DIAL_RADIUS,
     crowd_sections,
     draw_bars,
@@ -22,11 +25,7 @@ from crowd_demo.render.hud.crowd_sections import (
     sorting_facts,
     work_facts,
 )
-from crowd_demo.render.hud.frame_sections import HEADER_HEIGHT, RECENT, draw_header, present_stages
-from crowd_demo.render.hud.hud import Hud
-from crowd_demo.render.hud.layout import FOLDED, LEFT_WIDTH, PanelSection, folded_sections
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
-from crowd_demo.render.hud.theme import DARK, TEXT, WARM
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality

@@ -6,11 +6,10 @@ import numpy as np
 import pygame
 import pytest
 
-from crowd_demo.render.hud.canvas import Pen
+from crowd_demo.render.hud.canvas import Pen, scale_for
 from crowd_demo.render.hud.layout import bar_of, timeline_px
+from crowd_demo.render.hud.navigation import TimelineBar, Times, column_of, label, render, tick_at
 from crowd_demo.render.hud.status import Past
-from crowd_demo.render.hud.theme import scale_for
-from crowd_demo.render.hud.timeline_bar import TimelineBar, Times, column_of, label, render, tick_at
 
 pytestmark = pytest.mark.quick
 SPAN = 3600

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowd_demo.render.overlays.heat_maps import LEAST_PX, on_free_tiles, side_of
+from crowd_demo.render.overlays.fields import LEAST_PX, on_free_tiles, side_of
 
 pytestmark = pytest.mark.quick
 TILE = 41.5

@@ -8,8 +8,8 @@ import pytest
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.inks import ORANGE
 from crowd_demo.render.overlays.base import OverlayView
-from crowd_demo.render.overlays.picture import draw_frustum
 from crowd_demo.render.overlays.sketch import Scales, Sketch
+from crowd_demo.render.overlays.space import draw_frustum
 
 pytestmark = pytest.mark.quick
 BACKGROUND = 0xB0AA9E

@@ -7,8 +7,8 @@ import pytest
 
 from crowd_demo.compute.hashing import scramble
 from crowd_demo.render.camera import Rect
+from crowd_demo.render.formulas import Moving
 from crowd_demo.render.overlays.base import finding
-from crowd_demo.render.projection import Moving
 
 pytestmark = pytest.mark.quick
 

@@ -12,7 +12,7 @@ from eyes import EYES, distance, lab
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import Pen
 from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_colour, scale_inks
-from crowd_demo.render.overlays.marks import FilledAreas, Strokes, draw_marks
+from crowd_demo.render.marks import FilledAreas, Strokes, draw_marks
 from crowd_demo.render.overlays.sketch import Sketch
 from crowd_demo.render.pixels import frame_of, plain_surface
 

@@ -15,10 +15,9 @@ from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.colours.movement import WHEEL
 from crowd_demo.render.inks import ORANGE, WHITE, ink
 from crowd_demo.render.overlays.agents import BODIES, RANGES, draw_bodies, draw_turns
-from crowd_demo.render.overlays.heat_maps import draw_candidates
+from crowd_demo.render.overlays.fields import draw_candidates, draw_flow, draw_streams, inks_of
 from crowd_demo.render.overlays.sketch import GroundSquares, Sketch, squares_in
-from crowd_demo.render.overlays.structure import draw_curve
-from crowd_demo.render.overlays.ways import draw_flow, draw_streams, inks_of
+from crowd_demo.render.overlays.space import draw_curve
 from crowd_demo.sim.measures import square_text
 from crowd_demo.sim.simulation import Simulation
 
@@ -58,7 +57,7 @@ def test_squares_are_told_in_metres_for_people(side: float, behaviour: str, text
 @pytest.mark.parametrize("structure", ["linked", "buckets", "sorted"])
 def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.heat_maps.draw_heat",
+    monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(np.stack((heat.left, heat.top, heat.amounts))))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours=structure, optimizations__cell_size=20)
     sim.step(3)
@@ -76,7 +75,7 @@ def test_candidates_are_those_in_the_cells_around(structure: str, monkeypatch: p
 
 def test_candidates_of_a_tree_are_the_runs_of_its_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     amounts: list[np.ndarray] = []
-    monkeypatch.setattr("crowd_demo.render.overlays.heat_maps.draw_heat",
+    monkeypatch.setattr("crowd_demo.render.overlays.fields.draw_heat",
                         lambda sketch, heat, what, scales: amounts.append(heat.amounts))
     sim = simulation(**CROWDS["crowd"], optimizations__neighbours="kd_tree", optimizations__leaf_size=8,
                      optimizations__simd=False, optimizations__stagger__avoidance=1)
@@ -158,9 +157,9 @@ def test_an_arrow_of_a_stream_goes_where_those_on_its_square_go_all_in_all(monke
         sides.append(side)
         return squares_in(view, side)
 
-    monkeypatch.setattr("crowd_demo.render.overlays.ways.squares_in", noted)
+    monkeypatch.setattr("crowd_demo.render.overlays.fields.squares_in", noted)
     for most, every in ((40_000, 1), (1000, 4)):
-        monkeypatch.setattr("crowd_demo.render.overlays.ways.MOST", most)
+        monkeypatch.setattr("crowd_demo.render.overlays.fields.MOST", most)
         spy = spied(sim, draw_streams, 0.2)
         x0, y0, x1, y1, _ = (np.asarray(part) for part in spy.joined[0])
         side = sides[-1]

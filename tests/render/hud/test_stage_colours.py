@@ -9,7 +9,8 @@ import pytest
 from eyes import EYES, distance, lab
 
 from crowd_demo.registry.stages import PARTS, STAGES, in_order, stages_of
-from crowd_demo.render.hud.theme import GROUND, PLUGIN_STAGE, STAGE_COLOURS, THEMES, stage_colour
+from crowd_demo.render.hud.canvas import GROUND, THEMES
+from crowd_demo.render.hud.frame_sections import PLUGIN_STAGE, STAGE_COLOURS, stage_colour
 
 pytestmark = pytest.mark.quick
 

@@ -1,7 +1,12 @@
-"""The timeline: a bar at the lower edge that shows how far back one can go, and how long the frames took then.
+"""Where the view is in the world, and when in time: the minimap and the timeline. A press or a drag there goes
+elsewhere.
 
-The bar spans the last minute. What can be returned to is lighter; a line marks the present tick. A press or a drag on it goes
-there. The bar is rendered a few times a second, and only the line moves in between.
+The minimap is the whole world, small, with its crowd, the view, and the frozen frustum. The ground has the mean
+colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
+
+The timeline is a bar at the lower edge that shows how far back one can go, and how long the frames took then. It
+spans the last minute. What can be returned to is lighter; a line marks the present tick. The bar is rendered a few
+times a second, and only the line moves in between.
 """
 
 from __future__ import annotations
@@ -9,15 +14,95 @@ from __future__ import annotations
 import numpy as np
 import pygame
 
-from crowd_demo.compute.arrays import Floats
-from crowd_demo.render.hud.canvas import Canvas, Pen, Renderings
+from crowd_demo.compute.arrays import Bytes, Floats
+from crowd_demo.render.hud.canvas import (
+    ACCENT,
+    DIM,
+    EDGE,
+    GROUND,
+    INACTIVE,
+    KEY,
+    MUTED,
+    SMALL,
+    TEXT,
+    WARM,
+    Canvas,
+    Colour,
+    Pen,
+    Renderings,
+)
 from crowd_demo.render.hud.frame_sections import BUDGET_MS, scale_ms
 from crowd_demo.render.hud.layout import BAR_TEXT, bar_of
-from crowd_demo.render.hud.status import Past
-from crowd_demo.render.hud.theme import ACCENT, DIM, EDGE, GROUND, INACTIVE, KEY, MUTED, SMALL, TEXT, WARM, Colour
+from crowd_demo.render.hud.status import MinimapView, Past
+from crowd_demo.sim.simulation import Simulation
 
 REFRESH_HZ = 4.0
+WIDEST, HIGHEST, AROUND = 130.0, 110.0, 6.0  # units, of the minimap
+SAMPLE = 8192  # agents at most
+DARK, LIGHT = (30, 34, 60), (250, 240, 210)  # the crowd on a light ground, and on a dark one
+DARK_BELOW = 110.0  # mean of the ground's channels
+STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 
+
+# --- the minimap -----------------------------------------------------------------------------------------------------
+
+class Minimap:
+    """Draws it; keeps the picture of ground and crowd."""
+
+    def __init__(self) -> None:
+        self._rendered = Renderings()
+        self.at = 0, 0  # pixel of the window where its upper left corner is
+        self._px_per_unit = 1.0  # pixels a world unit, as drawn last
+        self._edge_px = 0
+
+    def draw(self, sim: Simulation, shown: MinimapView, pen: Pen, scale: float, now_s: float) -> Canvas:
+        """A panel with the world as large as fits."""
+        width, height = float(sim.terrain.walls.width), float(sim.terrain.walls.height)
+        per_unit = min(WIDEST / width, HIGHEST / height)  # panel units a world unit
+        box = width * per_unit, height * per_unit
+        canvas = Canvas((box[0] + 2 * AROUND, box[1] + 2 * AROUND), pen, scale)
+        inner = canvas.pixels((AROUND, AROUND, *box))
+        self._px_per_unit, self._edge_px = per_unit * scale, inner.left
+        picture = self._rendered.get("world", (inner.size, id(shown.ground)), lambda: pygame.surfarray.make_surface(
+            picture_of(sim, shown.ground, inner.size)), now_s, 1 / REFRESH_HZ)
+        canvas.surface.blit(picture, inner)
+        canvas.surface.set_clip(inner)
+        for rect, colour in ((shown.frozen, WARM), (shown.view, TEXT)):
+            if rect:
+                left, top = AROUND + rect.left * per_unit, AROUND + rect.top * per_unit
+                size = (rect.right - rect.left) * per_unit, (rect.bottom - rect.top) * per_unit
+                seen = canvas.pixels((left, top, *size)).clip(inner)
+                pygame.draw.rect(canvas.surface, (0, 0, 0), seen.inflate(2, 2), 3)
+                pygame.draw.rect(canvas.surface, pen.colour(colour), seen, 1)
+        canvas.surface.set_clip(None)
+        canvas.target((0, 0, *canvas.size), "minimap")
+        return canvas
+
+    def world_at(self, x: float, y: float) -> tuple[float, float]:
+        """The point of the world at a pixel of the window, as drawn last; beside the minimap, where it would go on."""
+        left, top = self.at
+        return (x - left - self._edge_px) / self._px_per_unit, (y - top - self._edge_px) / self._px_per_unit
+
+
+
+def picture_of(sim: Simulation, tiles: Bytes, size: tuple[int, int]) -> Bytes:
+    """Ground and crowd of the whole world in so many pixels: uint8[width, height, 3]."""
+    width, height = size
+    rows, columns = (np.arange(pixels) * tiles_along // pixels
+                     for pixels, tiles_along in zip((height, width), tiles.shape[:2], strict=True))
+    ground = tiles[rows][:, columns].swapaxes(0, 1).astype(np.float32)
+    crowd = np.array(LIGHT if ground.mean() < DARK_BELOW else DARK, np.float32)
+    columns_of, count = sim.agents.columns, sim.agents.count
+    every = max(1, -(-count // SAMPLE))
+    places = (np.clip(place[:count:every] / float(side) * pixels, 0, pixels - 1).astype(np.int64) for place, side, pixels in (
+        (columns_of.x, sim.terrain.walls.width, width), (columns_of.y, sim.terrain.walls.height, height)))
+    counts = np.zeros(size, np.float32)
+    np.add.at(counts, tuple(places), 1)
+    share = STRONGEST * (1 - np.exp(-counts / max(3 * float(counts.mean()), 0.1)))[..., None]
+    return (ground + (crowd - ground) * share).astype(np.uint8)
+
+
+# --- the timeline -------------------------------------------------------------------------------------------------------
 
 def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
     """The tick that is shown at a pixel's column, or the nearest that can be returned to."""

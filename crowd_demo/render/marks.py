@@ -1,8 +1,11 @@
-"""The marks of overlays: translucent areas and lines, blended over the finished picture by one kernel.
+"""Lines and areas on a picture: the links between agents, and the marks of overlays, each blended over it by a
+kernel.
 
-Marks are in world units. The kernel finds their pixels and clips lines to the screen, in float64. The screen is cut into
-slices; a worker draws what lies in its slices, in the order of the lists, so the picture does not depend on the number of
-workers. A mark outside of a slice costs two comparisons. O(marks * slices + pixels).
+Links are thin and half transparent, above the ground and below the agents: `place_ends` finds the pixels of both
+ends, where their agents are drawn. Marks are in world units; their kernel finds their pixels and clips lines to the
+screen, in float64. The screen is cut into slices; a worker draws what lies in its slices, in the order of the lists,
+so the picture does not depend on the number of workers. What lies outside of a slice costs two comparisons. O(marks *
+slices + pixels).
 """
 
 from __future__ import annotations
@@ -13,13 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Int, Ints, Words
-from crowd_demo.compute.jit import device, kernel
-from crowd_demo.render.camera import Rect
+from crowd_demo.compute.jit import Call, call, device, kernel
+from crowd_demo.render.camera import Rect, View
+from crowd_demo.render.formulas import SLICES_PER_WORKER, Moving, pixel
 from crowd_demo.render.pixels import Frame, over_pixel
-from crowd_demo.render.projection import SLICES_PER_WORKER
 
 EDGE_PX = 4.0  # lines are clipped so far outside of the screen
 FAR_PX = 1e6  # what is farther away, or nowhere, is not drawn
+LINK = np.uint32(0x807F7F7F)  # half transparent white, premultiplied
+LONGEST_PX = 8192  # a longer link is left out: it would be slow, and its agents are surely not tied on purpose
+FAR = np.float32(1 << 20)  # pixels; coordinates of links are clamped to this, so that they fit an int32
 
 
 class FilledAreas(NamedTuple):
@@ -154,3 +160,48 @@ def draw_marks(worker: int, workers: int, areas: FilledAreas, strokes: Strokes, 
         top, bottom = height * part // slices, height * (part + 1) // slices
         _fill(frame, top, bottom, areas, view, zoom)
         _stroke(frame, top, bottom, strokes, view, zoom)
+
+
+# --- links --------------------------------------------------------------------------------------------------------------
+
+@device
+def _end(slot: Int, agents: Moving, ahead: np.float32, view: View) -> tuple[int, int]:
+    x = pixel(agents.x[slot], agents.vx[slot], ahead, view.left, view.zoom)
+    y = pixel(agents.y[slot], agents.vy[slot], ahead, view.top, view.zoom)
+    return int(min(max(x, -FAR), FAR)), int(min(max(y, -FAR), FAR))
+
+
+@kernel
+def place_ends(worker: int, workers: int, a: Ints, b: Ints, agents: Moving, ahead: np.float32, view: View, ends: Ints) -> None:
+    """Write the pixels of both ends of each link: ends int32[4, links], x and y of one end, then of the other."""
+    links = a.shape[0]
+    for k in range(links * worker // workers, links * (worker + 1) // workers):
+        ends[0, k], ends[1, k] = _end(np.uintp(a[k]), agents, ahead, view)
+        ends[2, k], ends[3, k] = _end(np.uintp(b[k]), agents, ahead, view)
+
+
+@kernel
+def draw_links(worker: int, workers: int, ends: Ints, links: int, frame: Frame) -> None:
+    """Draw the part of every link that lies in this worker's slice of the screen."""
+    top, bottom = frame.shape[0] * worker // workers, frame.shape[0] * (worker + 1) // workers
+    for k in range(links):
+        x0, y0, x1, y1 = np.int64(ends[0, k]), np.int64(ends[1, k]), np.int64(ends[2, k]), np.int64(ends[3, k])
+        if (min(y0, y1) < bottom and max(y0, y1) >= top and min(x0, x1) < frame.shape[1] and max(x0, x1) >= 0
+                and max(abs(x1 - x0), abs(y1 - y0)) <= LONGEST_PX):
+            _draw(frame, top, bottom, x0, y0, x1, y1, LINK, 1, 0)
+
+
+class LinkLines:
+    """Owns the memory of the ends, which grows by half when there are more links than before."""
+
+    def __init__(self) -> None:
+        self._ends: Ints = np.zeros((4, 0), np.int32)
+
+    def calls(self, workers: int, pairs: tuple[Ints, Ints], agents: Moving, ahead: np.float32, view: View,
+              frame: Frame) -> tuple[Call, ...]:
+        """Kernels that draw a line between the slots of each pair, int32[m] each."""
+        a, b = (np.ascontiguousarray(slots, np.int32) for slots in pairs)
+        if len(a) > self._ends.shape[1]:
+            self._ends = np.zeros((4, len(a) + len(a) // 2), np.int32)
+        return (call(place_ends, workers, a, b, agents, ahead, view, self._ends),
+                call(draw_links, workers, self._ends, len(a), frame))

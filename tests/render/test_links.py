@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from render_crowds import crowd, seeds, workers
 
 from crowd_demo.render.camera import Camera
-from crowd_demo.render.lines import COLOUR, Lines
+from crowd_demo.render.marks import LinkLines
 
 AHEAD = np.float32(0.01)
 SIZE = 160, 120
@@ -18,9 +18,9 @@ SIZE = 160, 120
 
 def drawn(links: Any, agents: Any, camera: Camera, threads: int) -> Any:
     frame = np.full(SIZE[::-1], 0x406080, np.uint32)
-    for call in Lines().calls(threads, (links[:, 0], links[:, 1]), agents, AHEAD, camera.view(), frame):
+    for call in LinkLines().calls(threads, (links[:, 0], links[:, 1]), agents, AHEAD, camera.view(), frame):
         call.run()
-    return frame
+    return frame & 0xFFFFFF
 
 
 def plain(links: Any, agents: Any, camera: Camera) -> Any:
@@ -35,8 +35,7 @@ def plain(links: Any, agents: Any, camera: Camera) -> Any:
             place = np.array([int(y[a]), int(x[a])]) + [rounded(step * (d * 65536 // max(length, 1))) for d in (dy, dx)]
             if 0 <= place[0] < SIZE[1] and 0 <= place[1] < SIZE[0]:
                 under = int(frame[tuple(place)])
-                frame[tuple(place)] = sum(((under >> shift & 255) // 2 + colour // 2) << shift
-                                          for shift, colour in zip((16, 8, 0), COLOUR, strict=True))
+                frame[tuple(place)] = sum(((under >> shift & 255) // 2 + 255 // 2) << shift for shift in (16, 8, 0))
     return frame
 
 

@@ -1,5 +1,6 @@
-"""The present neighbour structure: its cells or boxes, in which the last step has looked for neighbours; and the order of the
-cells, along which agents lie in memory.
+"""How techniques divide space: the cells or boxes of the present neighbour structure, the order of the cells along
+which agents lie in memory, what culling takes, tests and leaves out, the frozen frustum, and the bands of the depth
+order.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Longs
+from crowd_demo.render.hud.canvas import WARM
 from crowd_demo.render.hud.status import Key
-from crowd_demo.render.inks import BLACK, SCALE, SHADOW, WHITE, ink, scale_inks
+from crowd_demo.render.inks import BLACK, ORANGE, SCALE, SHADOW, SKY, WHITE, ink, scale_inks
 from crowd_demo.render.overlays.base import NOT_BUILT, OverlayView
 from crowd_demo.render.overlays.sketch import Sketch, cells_between, cells_in
 from crowd_demo.sim.neighbours.sorted import Sorted
@@ -21,6 +23,7 @@ from crowd_demo.sim.neighbours.z_grid import ZGrid
 LEAST_PX = 9.0  # side of a cell that can be read; of smaller ones only some lines are drawn
 PALE, STRONG = ink(BLACK, 120), ink(BLACK, 215)
 UPPER = 3  # levels between the boxes and the larger ones that are drawn thick
+TINTS = np.array([ink(SKY, 70), ink(ORANGE, 70)], np.uint32)  # of every other band
 ENDS = Key(SCALE[0], "start of memory"), Key(SCALE[-1], "its end")
 
 
@@ -95,7 +98,11 @@ def draw_curve(sketch: Sketch, view: OverlayView) -> None:
         case None:
             sketch.explain(NOT_BUILT)
         case TreeStructure():
-            _draw_leaves(sketch, structure)
+            boxes = structure.box[1 << structure.depth:2 << structure.depth].astype(np.float64)
+            boxes = boxes[np.isfinite(boxes[:, 0])]  # a leaf of nobody has no box
+            x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
+            _join(sketch, np.arange(len(boxes)), x, y, len(boxes) - 1)
+            sketch.explain("from leaf to leaf of the tree", *ENDS)
         case ZGrid():
             columns, rows = structure.floor.columns, structure.floor.rows
             _draw_along(sketch, _z_cells(columns, rows), columns, rows, structure.cell, "Morton's curve")
@@ -106,16 +113,6 @@ def draw_curve(sketch: Sketch, view: OverlayView) -> None:
             _draw_rows(sketch, structure.domain.grid.cell, structure.domain.grid.columns, structure.domain.grid.rows)
 
 
-def _curve_text(text: str, level: int) -> str:
-    return text if level == 0 else f"{text}, from square to square of {1 << level} x {1 << level} cells"
-
-
-def _squares_near(sketch: Sketch, side: float, columns: int, rows: int) -> tuple[Longs, Longs]:
-    """Column and row of each square on the screen, or just outside of it."""
-    row, column = np.meshgrid(*cells_in(sketch.rect, side, columns, rows, 1), indexing="ij")
-    return column.ravel(), row.ravel()
-
-
 def _join(sketch: Sketch, rank: Longs, x: NDArray[np.floating], y: NDArray[np.floating], last: int) -> None:
     """Draw from each square to the next one on the curve, where both are known; `rank` is their number along the curve."""
     order = np.argsort(rank)
@@ -123,15 +120,6 @@ def _join(sketch: Sketch, rank: Longs, x: NDArray[np.floating], y: NDArray[np.fl
     follows = np.flatnonzero(np.diff(rank) == 1)
     sketch.lines(x[follows], y[follows], x[follows + 1], y[follows + 1], scale_inks(rank[follows] / max(last, 1), 255, 255),
                  width=2, shadow=SHADOW)
-
-
-def _draw_leaves(sketch: Sketch, tree: TreeStructure) -> None:
-    """From leaf to leaf of a tree, whose order is that of memory."""
-    boxes = tree.box[1 << tree.depth:2 << tree.depth].astype(np.float64)
-    boxes = boxes[np.isfinite(boxes[:, 0])]  # a leaf of nobody has no box
-    x, y = (boxes[:, 0] + boxes[:, 2]) / 2, (boxes[:, 1] + boxes[:, 3]) / 2
-    _join(sketch, np.arange(len(boxes)), x, y, len(boxes) - 1)
-    sketch.explain("from leaf to leaf of the tree", *ENDS)
 
 
 @lru_cache(maxsize=1)
@@ -146,9 +134,11 @@ def _z_cells(columns: int, rows: int) -> Ints:
 def _draw_along(sketch: Sketch, cells: Ints, columns: int, rows: int, cell: float, name: str) -> None:
     level = sketch.doublings(cell, LEAST_PX)
     ranks, side = _ranks(cells, columns, rows, level), cell * (1 << level)
-    column, row = _squares_near(sketch, side, ranks.shape[1], ranks.shape[0])
+    near = cells_in(sketch.rect, side, ranks.shape[1], ranks.shape[0], 1)
+    row, column = (each.ravel() for each in np.meshgrid(*near, indexing="ij"))
     _join(sketch, ranks[row, column].astype(np.int64), (column + 0.5) * side, (row + 0.5) * side, ranks.size - 1)
-    sketch.explain(_curve_text(name, level), *ENDS)
+    text = name if level == 0 else f"{name}, from square to square of {1 << level} x {1 << level} cells"
+    sketch.explain(text, *ENDS)
 
 
 def _ranks(cells: Ints, columns: int, rows: int, level: int) -> Ints:
@@ -177,3 +167,60 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
     sketch.lines(cell / 2, y, (columns - 0.5) * cell, y, inks, width=2, shadow=SHADOW)
     sketch.lines((columns - 0.5) * cell, y, cell / 2, y + step, inks, dash=6)
     sketch.explain("row by row" if level == 0 else f"row by row, one row in {1 << level}", *ENDS)
+
+
+# --- how the picture is made --------------------------------------------------------------------------------------------
+
+def draw_culling(sketch: Sketch, view: OverlayView) -> None:
+    """Fill them; all of it is in view only from outside, while the frustum is frozen."""
+    used, counters, count = view.used, view.sim.profile.counters, view.sim.agents.count
+    if used.cells is None:
+        sketch.boxes(used.now.bounds.left, used.now.bounds.top, used.now.bounds.right, used.now.bounds.bottom,
+                     ink(BLACK), width=2)
+        sketch.explain(f"all {count:,} agents were tested, {counters['drawn']:,.0f} kept", Key(BLACK, "bounds of the test"))
+        return
+    cells, inner_cells, grid = used.cells.all, used.cells.inner, view.sim.world.grid
+    side = grid.cell
+    left, top, right, bottom = (number * side for number in (cells.column0, cells.row0, cells.column1, cells.row1))
+    inner = [number * side for number in (inner_cells.column0, inner_cells.row0, inner_cells.column1, inner_cells.row1)]
+    wide, high = grid.columns * side, grid.rows * side
+    sketch.areas([0, 0, 0, right], [0, bottom, top, top], [wide, wide, left, wide], [top, high, bottom, bottom],
+                 ink(BLACK, 110))
+    sketch.areas([left, left, left, inner[2]], [top, inner[3], inner[1], inner[1]], [right, right, inner[0], right],
+                 [inner[1], bottom, inner[3], inner[3]], ink(ORANGE, 110))
+    sketch.areas(inner[0], inner[1], inner[2], inner[3], ink(SKY, 60))
+    if side * sketch.zoom >= LEAST_PX:
+        x, y = np.arange(cells.column0, cells.column1 + 1) * side, np.arange(cells.row0, cells.row1 + 1) * side
+        sketch.lines(x, top, x, bottom, ink(BLACK, 90))
+        sketch.lines(left, y, right, y, ink(BLACK, 90))
+    hint = "" if view.frozen else "; freeze the view and zoom out to see it from outside"
+    sketch.explain(f"{counters['tested']:,.0f} of {count:,} agents tested{hint}", Key(SKY, "taken without a test"),
+                   Key(ORANGE, "tested"), Key(BLACK, "left out"))
+
+
+def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
+    """Draw the outline of that rectangle, with its name above it."""
+    frozen = view.frozen
+    if frozen:
+        sketch.boxes(*frozen, ink(BLACK), width=6)
+        sketch.boxes(*frozen, ink(ORANGE), width=2)
+        sketch.label("frozen frustum", (frozen.left + frozen.right) / 2, frozen.top - 16 / sketch.zoom, WARM)
+        sketch.explain("drawn is what touches it: whole tiles, and agents that reach into it", Key(ORANGE, "the frozen view"))
+
+
+def draw_bands(sketch: Sketch, view: OverlayView) -> None:
+    """Tint every other band, as this picture was sorted."""
+    scale = view.used.bands
+    if scale is None:
+        sketch.explain("agents as light need no order: nothing is sorted at this zoom")
+        return
+    top, per_unit = float(scale.top), float(scale.per_unit)
+    rect, band = sketch.rect, np.arange(scale.bands)
+    upper, lower = top + band / per_unit, top + (band + 1) / per_unit
+    shown = (lower > rect.top) & (upper < rect.bottom)
+    band, upper, lower = band[shown], upper[shown], lower[shown]
+    left, right = max(rect.left, 0.0), min(rect.right, float(view.sim.terrain.walls.width))
+    sketch.areas(left, upper, right, lower, TINTS[band & 1])
+    sketch.lines(left, upper, right, upper, ink(BLACK, 150))
+    agents = np.diff(view.used.band_starts[:scale.bands + 1])
+    sketch.explain(f"{scale.bands} bands of {1 / per_unit:.3g} units, with {agents.min()} to {agents.max()} agents")

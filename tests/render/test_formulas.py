@@ -15,8 +15,7 @@ from crowd_demo.compute.hashing import scramble
 from crowd_demo.compute.jit import call, kernel
 from crowd_demo.compute.simd import LANES, quotient
 from crowd_demo.compute.simd_memory import load, store, take
-from crowd_demo.render.numbering import number_of, numbering
-from crowd_demo.render.projection import look_of_id
+from crowd_demo.render.formulas import look_of_id, number_of, numbering
 
 
 class Looks(NamedTuple):
