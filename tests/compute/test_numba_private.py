@@ -46,8 +46,8 @@ def sum_of(numbers):
 def add(worker, workers, numbers, sums):
     sums[worker] = sum_of(numbers[worker])
 
-numbers, sums = (np.arange(6).reshape(3, 2), np.ones(2)), np.zeros(3, np.int64)
-one = call(add, 3, numbers[0], sums)
+sums = np.zeros(3, np.int64)
+one = call(add, 3, np.arange(6).reshape(3, 2), sums)
 kept = jit.is_on_disk(one)
 jit.compile_calls([one])
 one.run()

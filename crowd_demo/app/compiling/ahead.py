@@ -13,7 +13,7 @@ from itertools import chain
 
 import numpy as np
 
-from crowd_demo.compute.jit import Call, compile_calls
+from crowd_demo.compute.jit import Call, compile_calls, is_compiled
 from crowd_demo.config.model import Config, Life, WorldSettings
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.config.resources import assets_folder
@@ -60,7 +60,7 @@ class Ahead:
         """The same for all colour modes."""
         with self._lock:
             calls = self._scene.colour_calls() if self._scene else ()
-            return [call for call in calls if call.signature() not in call.compiled.overloads]
+            return [call for call in calls if not is_compiled(call)]
 
     def _calls(self) -> Iterator[Call]:
         yield from self._sim.agents.closing(1)  # births, deaths and a new number of agents come between steps
