@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-COMPILED = {"device", "kernel", "generic", "implements", "overload", "intrinsic", "_intrinsic", "register_model",
+COMPILED = {"device", "formula", "kernel", "generic", "implements", "overload", "intrinsic", "_intrinsic", "register_model",
             "lower_builtin", "infer_global"}
 PACKAGE = Path(__file__).parents[1] / "crowd_demo"
 

@@ -118,10 +118,11 @@ def with_number_rule(function: Callable[P, R]) -> Callable[P, R]:
     if code.co_freevars or not (named or any(map(_is_number, code.co_consts))):
         return function
     try:
-        tree: Any = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     except OSError:  # typed into a prompt
         return function
     definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
     definition.decorator_list = []
     definition.body = [_Marking(named).visit(statement) for statement in definition.body]
     ast.increment_lineno(ast.fix_missing_locations(tree), code.co_firstlineno - 1)

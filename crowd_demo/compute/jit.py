@@ -20,7 +20,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from types import ModuleType
+from typing import Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
 
 from crowd_demo.compute import cache, numba_plain
 from crowd_demo.compute.workers import max_threads, threading_layer
@@ -35,7 +36,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def _compiler() -> Any:
+def _compiler() -> ModuleType:
     """The module that compiles."""
     if not os.environ.get("CROWD_DEMO_PLAIN_NUMBA"):
         try:

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from reprlib import repr as short
 from traceback import walk_tb
-from typing import Any, NamedTuple, TypeVar, get_type_hints
+from typing import NamedTuple, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -40,7 +40,7 @@ GROUP = "crowd_demo"
 RECORDS = {"techniques": Technique, "behaviours": BehaviourEntry, "overlays": OverlayEntry, "colours": ColourEntry,
            "stages": StageEntry, "measures": MeasureEntry}
 
-Entry = TypeVar("Entry", bound=tuple[Any, ...] | Technique)
+Entry = TypeVar("Entry", bound=tuple[object, ...] | Technique)
 
 
 class Installed(NamedTuple):
@@ -113,7 +113,7 @@ def say(text: str) -> None:
         print(printable(f"crowd-demo: {text}"), file=sys.stderr)
 
 
-def check(entry: tuple[Any, ...] | Technique) -> None:
+def check(entry: tuple[object, ...] | Technique) -> None:
     """Raise TypeError or ValueError for an entry that would only fail later, and then without the plugin's name."""
     for field, hint in get_type_hints(type(entry), include_extras=True).items():
         if isinstance(hint, InitVar):
@@ -133,11 +133,11 @@ def check(entry: tuple[Any, ...] | Technique) -> None:
 
 
 @cache
-def _adapter(hint: Any) -> TypeAdapter[object]:
+def _adapter(hint: type) -> TypeAdapter[object]:
     return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False))
 
 
-def _called(entry: tuple[Any, ...] | Technique) -> str:
+def _called(entry: tuple[object, ...] | Technique) -> str:
     return f"{type(entry).__name__} {short(entry.path if isinstance(entry, Technique) else entry[0])}"
 
 
