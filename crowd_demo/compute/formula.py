@@ -98,8 +98,10 @@ for _extreme, _sign in ((min, "<"), (max, ">")):
 
     @lower_builtin(_extreme, types.Number, types.Number)
     def _chosen(context, builder, sig, args, sign=_sign):
-        first, second = args
-        compare = builder.fcmp_ordered if isinstance(sig.return_type, types.Float) else builder.icmp_signed
+        kind = sig.return_type
+        first, second = (context.cast(builder, value, own, kind) for value, own in zip(args, sig.args, strict=True))
+        whole = builder.icmp_signed if getattr(kind, "signed", True) else builder.icmp_unsigned
+        compare = builder.fcmp_ordered if isinstance(kind, types.Float) else whole
         return builder.select(compare(sign, second, first), second, first)
 
 
