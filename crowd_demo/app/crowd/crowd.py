@@ -154,7 +154,7 @@ class Crowd:
 
     def _replay_step(self, player: Player) -> bool:
         part, left = player.part, self.sim.tick
-        sim = player.step(self.sim)
+        sim = player.step()
         if player.part is part:
             self.rewind.timeline.stepped()
         else:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -28,15 +29,14 @@ from crowd_demo.app.recording.format import (
     Act,
     Begin,
     End,
-    Header,
-    Part,
     Reached,
-    RecordingError,
+    RecordingHeader,
     Script,
     WentBack,
     sealed_line,
     snapshot_line,
 )
+from crowd_demo.app.recording.saves import naming
 from crowd_demo.registry.texts import printable
 from crowd_demo.sim.actions import Action, as_data
 from crowd_demo.sim.save_format import SaveError, check, encoded
@@ -74,7 +74,7 @@ class Recording:
         self._last: Future[None] | None = None  # that was left to `_writing`
         self._end: Future[None] | None = None
         self._file: int | None = os.open(path, FLAGS, 0o666)
-        self._write(Header(magic=MAGIC, format=FORMAT, program=__version__))
+        self._write(RecordingHeader(magic=MAGIC, format=FORMAT, program=__version__))
         self.begin(sim)
 
     # --- what happens ------------------------------------------------------------------------------------------------
@@ -120,11 +120,6 @@ class Recording:
     def is_written(self) -> bool:
         """Has it ended, and is all of it in the file?"""
         return self._end is not None and self._end.done()
-
-    def close(self, sim: Simulation, crash: str = "") -> None:
-        """End the recording, and wait until it is written."""
-        self.end(sim, crash)
-        self.wait()
 
     def wait(self) -> None:
         """Wait until all is written of a recording that has ended."""
@@ -191,76 +186,62 @@ class Player:
 
     def __init__(self, script: Script, start_at: int = 0) -> None:
         self.script, self.start_at = script, start_at
+        self.part = script.parts[0]  # the present one
         self.done = False
         self.compared = 0  # hashes that were the same
         self.parted: tuple[int, str, str] | None = None  # tick, the recorded hash, the present one
         self.begun = False  # whether `start_at` was reached
-        self._number = 0  # of the part
-        self._next = 0  # of its actions
-
-    @property
-    def part(self) -> Part:
-        return self.script.parts[self._number]
 
     def start(self, sim: Simulation) -> Simulation:
-        """Return the simulation to begin with: this one, if its configuration is the recorded one. Raises RecordingError."""
-        return self._follow(self._begin(sim))
+        """Return the simulation to begin with: this one, if its configuration is the recorded one. Raises SaveError."""
+        self._run = self._play(sim)
+        return self.step()
 
-    def _begin(self, sim: Simulation) -> Simulation:
+    def step(self) -> Simulation:
+        """Make a step, unless the replay is done; return the simulation to go on with: another one after a restart."""
+        return next(self._run)
+
+    def _play(self, sim: Simulation) -> Iterator[Simulation]:
+        """Yield the simulation after each step and what was done at its tick; the last one again and again."""
+        for part in self.script.parts:
+            self.part = part
+            sim, actions = self._begun(sim), deque(self.part.actions)
+            self._act(sim, actions)
+            while not self.parted and sim.tick < self._end(sim):
+                yield sim
+                sim.step()
+                self._compare(sim, self.part.hashes.get(sim.tick, ""))
+                self._act(sim, actions)
+            if self.parted:
+                break
+        else:
+            self._compare(sim, self.part.last_hash)
+        self.done = True
+        while True:
+            yield sim
+
+    def _begun(self, sim: Simulation) -> Simulation:
         """Return a simulation at the beginning of the present part."""
-        start = self.part.start
-        try:
-            if isinstance(start, Snapshot):
-                sim = sim if sim.config is start.config else Simulation(start.config)
-                check(start, sim)
-                sim.restore(start)
-            elif sim.config is not start or sim.tick:
-                sim = Simulation(start)
+        config, snapshot = self.part.config, self.part.snapshot
+        if sim.config is not config or (sim.tick and not snapshot):
+            sim = Simulation(config)
+        with naming(self.script.path):
+            if snapshot:
+                check(snapshot, sim)
+                sim.restore(snapshot)
             if self.part.map_digest not in (None, sim.terrain.map_digest):
                 raise SaveError(f"the map {sim.config.map} has changed since")
-        except SaveError as error:
-            raise self._error(str(error)) from None
-        self._next = 0
         return sim
 
-    def step(self, sim: Simulation) -> Simulation:
-        """Make a step; return the simulation to go on with: another one after a restart."""
-        if self.done:
-            return sim
-        if sim.tick < self._end(sim):
-            sim.step()
-            self._compare(sim, self.part.hashes.get(sim.tick, ""))
-        return self._follow(sim)
-
-    def _follow(self, sim: Simulation) -> Simulation:
-        """Do what was done at this tick; begin the next part if this was the last tick of one."""
-        while True:
-            self.begun = self.begun or sim.tick >= self.start_at
-            self._act(sim)
-            if self.done or sim.tick < self._end(sim):
-                return sim
-            if self._is_last:
-                self._compare(sim, self.part.last_hash)
-                self.done = True
-                return sim
-            self._number += 1
-            sim = self._begin(sim)
-
-    def _act(self, sim: Simulation) -> None:
-        while self._next < len(self.part.actions) and self.part.actions[self._next][0] <= sim.tick:
-            try:
-                sim.apply(self.part.actions[self._next][1])
-            except ValueError as error:
-                raise self._error(f"tick {sim.tick}: {error}") from None
-            self._next += 1
-
-    @property
-    def _is_last(self) -> bool:
-        return self._number == len(self.script.parts) - 1
+    def _act(self, sim: Simulation, actions: deque[tuple[int, Action]]) -> None:
+        self.begun = self.begun or sim.tick >= self.start_at
+        while actions and actions[0][0] <= sim.tick:
+            with naming(f"{self.script.path}: tick {sim.tick}"):
+                sim.apply(actions.popleft()[1])
 
     def _end(self, sim: Simulation) -> int:
         """The tick at which the present part is over."""
-        if not self._is_last or (self.script.ended and not self.script.crash):
+        if self.part is not self.script.parts[-1] or (self.script.ended and not self.script.crash):
             return self.part.end
         return self.part.end + (1 if self.script.crash else hash_interval(sim))
 
@@ -272,7 +253,7 @@ class Player:
         if present == recorded:
             self.compared += 1
         else:
-            self.parted, self.done = (sim.tick, recorded, present), True
+            self.parted = sim.tick, recorded, present
 
     def verdict(self, tick: int) -> str:
         """Say in one line how it went, up to the tick reached."""
@@ -290,6 +271,3 @@ class Player:
         """For `--report`."""
         return {"recording": str(self.script.path), "complete": self.done and not self.parted, "hashes": self.compared,
                 "parted_at": self.parted[0] if self.parted else None}
-
-    def _error(self, text: str) -> RecordingError:
-        return RecordingError(printable(f"{self.script.path}: {text}"))
