@@ -26,7 +26,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
@@ -52,7 +52,7 @@ def opened(config_name: str, overrides: Sequence[str], headless: bool = True) ->
     config = load_config(config_name, list(overrides))
     open_window(config.window, headless=True)
     worker = Worker()
-    loaded = worker.submit(lambda: load(config, True, Progress())).result()
+    loaded = worker.submit(lambda: load(config, True, LoadingProgress())).result()
     program = Program(config, loaded, config_name=config_name)
     return Loop(config, RunOptions(headless=headless, frames=sys.maxsize), program, worker)
 

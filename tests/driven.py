@@ -8,7 +8,7 @@ from typing import Any
 
 import pygame
 
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.input.commands import PointerCommand
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
@@ -35,7 +35,7 @@ class Driven:
         self.config = load_config(config, ["agents=200", "map=null", "window.width=640", "window.height=360", *settings])
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, Progress(), quick)).result()
+        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress(), quick)).result()
         self.program = Program(self.config, loaded)
         self.program.techniques.follow(loaded.follow)
         self.loop = Loop(self.config, RunOptions(headless=True), self.program, worker)

@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 import pygame
 
-from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, load, print_progress, show_progress
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.input.keyboard import shown_keys
 from crowd_demo.app.options import RunOptions
@@ -29,7 +29,7 @@ from crowd_demo.app.process.quitting import (
     signals_to,
 )
 from crowd_demo.app.process.streams import STDOUT, OutputError
-from crowd_demo.app.process.system import free_cycles, seconds_since_start
+from crowd_demo.app.process.system import eager_threads, free_cycles, seconds_since_start
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
@@ -203,7 +203,7 @@ class Session:
 
     def _load(self) -> Loaded | None:
         """Load; None if somebody wants to quit meanwhile."""
-        progress = Progress()
+        progress = LoadingProgress()
         job = self.worker.submit(lambda: self._loaded(progress))
         with eager_threads():
             if self.options.headless:
@@ -213,7 +213,7 @@ class Session:
                 show_progress(job, progress, events.quits, self.quitting, shown_keys(self.config.keys, events.keyboard))
         return None if self.quitting.asked else job.result()
 
-    def _loaded(self, progress: Progress) -> Loaded:
+    def _loaded(self, progress: LoadingProgress) -> Loaded:
         """Load, and put the crowd into the state in which the run begins."""
         loaded = load(self.config, self.options.render, progress, self.options.is_only_looked_at)
         if self.options.load:

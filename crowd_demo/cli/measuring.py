@@ -8,9 +8,8 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, wait
+from concurrent.futures import wait
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted, interruptible
 from crowd_demo.app.process.streams import STDOUT, ProgressLine
-from crowd_demo.app.process.worker import carry_out
+from crowd_demo.app.process.worker import in_thread
 from crowd_demo.cli.arguments import (
     Command,
     Parser,
@@ -91,8 +90,7 @@ class InTerminal(Generic[Kind]):
 
     def watch(self) -> int:
         """Run it to its end or to a signal; return the exit code. Raises what it raises."""
-        future: Future[None] = Future()
-        threading.Thread(target=carry_out, args=(self._run, future), daemon=True).start()
+        future = in_thread(self._run, self._name)
         try:
             with ProgressLine(self._name) as line:
                 while not wait((future,), timeout=LOOK_EVERY_S).done:
@@ -113,9 +111,9 @@ class InTerminal(Generic[Kind]):
 
 def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> Compile:
     """Compile what the configuration needs, for pictures too; return what compiles for other techniques."""
-    from crowd_demo.app.compiling.loading import Progress
+    from crowd_demo.app.compiling.loading import LoadingProgress
 
-    running.doing = progress = Progress()
+    running.doing = progress = LoadingProgress()
     progress.say("importing the compiler")
     from crowd_demo.app.compiling.ahead import Ahead, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers

@@ -89,8 +89,4 @@ def compile_missing(ahead: Ahead, options: Optimizations) -> Iterator[str]:
     """Compile what these options need, kernel by kernel; yield a line before each."""
     for call in ahead.missing(options):
         yield f"compiling {kernel_name(call)}"
-        compile_one(call)
-
-
-def compile_one(call: Call) -> None:
-    compile_calls((call,))
+        compile_calls((call,))

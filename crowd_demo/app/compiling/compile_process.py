@@ -16,10 +16,10 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from crowd_demo.app.process.child import lines_of, standard_lines
 from crowd_demo.app.process.system import importing
@@ -32,41 +32,37 @@ if TYPE_CHECKING:
     from crowd_demo.compute.jit import Call
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
-AS_TOLD, ALL_CHOICES = "t", "a"  # what to compile, one letter
-MOST_KERNELS = {AS_TOLD: 8, ALL_CHOICES: 3}  # that a process compiles before another one takes its place
-WATCH_MS = 30  # how soon the first process notices, while it gets ready, that nobody wants it any more
-DONE, MORE = "done", "more"
-
-Tell = Callable[[str], None]
+ALL_CHOICES = "all choices"  # in place of a kernel: the next one that any single other choice needs, or a colour mode
+ALL_DONE = "all done"  # the answer to that once there is none
+WATCH_MS = 30  # how soon the first process notices, while it gets ready, that the program has ended
 
 
-def main(work: str) -> None:
-    """Compile what standard input says; or, if the work is FORKS, make copies that do."""
-    if sys.platform == "linux" and work == FORKS:
+def main(forks: str = "") -> None:
+    """Compile what standard input says; or, with FORKS, make copies that do."""
+    if sys.platform == "linux" and forks == FORKS:
         fork_when_told(socket.socket(fileno=0))
     lines, answers = standard_lines()
-    ahead = ahead_of(lines.get())
-    COMPILE[work](ahead, lines, lambda line: print(line, file=answers, flush=True))
+    compile_as_told(ahead_of(lines.get()), lines, answers)
 
 
 def fork_when_told(orders: socket.socket) -> None:
-    """Read a configuration; then each letter comes with a socket to a process that compiles that."""
-    if sys.platform != "linux":
-        raise NotImplementedError
-    signal.signal(signal.SIGCHLD, lambda *_: count_the_ended())
+    """Read a configuration; then make a copy for each socket that comes, which compiles what that says."""
+    assert sys.platform == "linux"
+    signal.signal(signal.SIGCHLD, lambda *_: reap_copies())
     with orders.makefile("rb", buffering=0) as stream:
         config = stream.readline().decode()
     with ending_with(orders):
         ahead = ahead_of(config)
     gc.freeze()  # or a copy that looks for garbage would write to all it shares
     while True:
-        letter, sockets, _, _ = socket.recv_fds(orders, 1, 1)
-        if not letter:
+        order, sockets, _, _ = socket.recv_fds(orders, 1, 1)
+        if not order:
             os._exit(0)
         if os.fork() == 0:
             orders.close()
+            program = socket.socket(fileno=sockets[0])
             try:
-                compile_for(ahead, letter.decode(), socket.socket(fileno=sockets[0]))
+                compile_as_told(ahead, lines_of(program.makefile(encoding="utf-8")), program.makefile("w", encoding="utf-8"))
             finally:
                 os._exit(0)
         os.close(sockets[0])
@@ -74,15 +70,13 @@ def fork_when_told(orders: socket.socket) -> None:
 
 @contextmanager
 def ending_with(orders: socket.socket) -> Iterator[None]:
-    """Exit in the middle of it when the other end is closed. Its thread has ended afterwards, before copies are made."""
-    if sys.platform != "linux":
-        raise NotImplementedError
-    done = threading.Event()
+    """Exit as soon as the other end is closed. The thread that watches has ended afterwards, before copies are made."""
+    assert sys.platform == "linux"
+    ready, poll = threading.Event(), select.poll()
+    poll.register(orders, select.POLLRDHUP)
 
     def watch() -> None:
-        poll = select.poll()
-        poll.register(orders, select.POLLRDHUP)
-        while not done.is_set():
+        while not ready.is_set():
             if poll.poll(WATCH_MS):
                 os._exit(0)
 
@@ -91,22 +85,16 @@ def ending_with(orders: socket.socket) -> Iterator[None]:
     try:
         yield
     finally:
-        done.set()
+        ready.set()
         thread.join()
 
 
-def count_the_ended() -> None:
-    """Take leave of copies that have ended, so that their CPU time counts as this process's."""
-    if sys.platform != "linux":
-        raise NotImplementedError
+def reap_copies() -> None:
+    """Reap copies that have ended, so that their CPU time is counted as this process's."""
+    assert sys.platform == "linux"
     with suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-
-
-def compile_for(ahead: Ahead, letter: str, program: socket.socket) -> None:
-    answers = program.makefile("w", encoding="utf-8")
-    COMPILE[letter](ahead, lines_of(program.makefile(encoding="utf-8")), lambda line: print(line, file=answers, flush=True))
 
 
 def ahead_of(config: str) -> Ahead:
@@ -119,47 +107,34 @@ def ahead_of(config: str) -> Ahead:
     return Ahead(Config.model_validate_json(config))
 
 
-def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
-    """Compile each kernel of which the key comes, with the options that need it; say so when it is in the cache."""
-    from crowd_demo.app.compiling.ahead import compile_one, key_of
+def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], answers: TextIO) -> None:
+    """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
-    found: object = None
-    calls: dict[str, Call] = {}
+    For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.
+    """
+    from crowd_demo.app.compiling.ahead import key_of
+    from crowd_demo.compute.jit import compile_calls, is_on_disk
+
+    known: object = None
     while True:
-        kernel, options = json.loads(lines.get())
-        if options != found:
-            found = options
-            missing = ahead.missing(Optimizations.model_validate_json(json.dumps(options)))
-            calls = {key_of(call): call for call in missing}
-        if kernel in calls:  # else it has been compiled already
-            compile_one(calls[kernel])
-        tell(kernel)
-
-
-def compile_all_choices(ahead: Ahead, lines: SimpleQueue[str], tell: Tell) -> None:
-    """Compile the next kernels that any single other choice needs, and those of all colour modes, when a core is free."""
-    from crowd_demo.app.compiling.ahead import compile_one
-    from crowd_demo.compute.jit import is_on_disk
-
-    be_idle()
-    compiled = 0
-    for call in missing_anywhere(ahead, Optimizations.model_validate_json(lines.get())):
-        if not is_on_disk(call):
-            if compiled == MOST_KERNELS[ALL_CHOICES]:
-                tell(MORE)
-                return
-            compile_one(call)
-            compiled += 1
-            if not is_on_disk(call):  # it cannot be written
-                break
-    tell(DONE)
-
-
-Work = Callable[["Ahead", SimpleQueue[str], Tell], None]
-COMPILE: dict[str, Work] = {AS_TOLD: compile_as_told, ALL_CHOICES: compile_all_choices}
+        wanted, options = json.loads(lines.get())
+        if options != known:
+            known, asked = options, Optimizations.model_validate_json(json.dumps(options))
+            calls = {key_of(call): call for call in ahead.missing(asked)}
+            others = (call for call in missing_anywhere(ahead, asked) if not is_on_disk(call))
+        if wanted == ALL_CHOICES:
+            be_idle()
+            call = next(others, None)
+        else:
+            call = calls.get(wanted)  # None if it has been compiled already
+        if call:
+            compile_calls((call,))
+        is_over = wanted == ALL_CHOICES and not (call and is_on_disk(call))
+        print(ALL_DONE if is_over else wanted, file=answers, flush=True)
 
 
 def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Call]:
+    """Yield the calls of each single other choice and of all colour modes whose kernels are not compiled yet."""
     for other in all_choices(options):
         yield from ahead.missing(other)
     yield from ahead.missing_colours()

@@ -19,10 +19,10 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import NamedTuple, Self
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_one, kernel_name, key_of
+from crowd_demo.app.compiling.ahead import Ahead, kernel_name, key_of
 from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
 from crowd_demo.compute import cache
-from crowd_demo.compute.jit import CACHE_LASTS, Call, is_on_disk
+from crowd_demo.compute.jit import CACHE_LASTS, Call, compile_calls, is_on_disk
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Value
@@ -84,14 +84,13 @@ class Compilers:
     def work(self, tell: Tell, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wishes.get(owner)) and wish.calls:
-            with self._taken(owner, here) as call:
+            with self._taken(owner, here) as calls:
                 done = wish.total - len(wish.calls)  # what a helper has compiled is done when it is loaded, too
-                tell(kernel_name(call) if call else self._elsewhere(wish), done, wish.total)
-                if call:
-                    compile_one(call)
+                tell(self._under_way(wish), done, wish.total)
+                compile_calls(calls)
 
-    def _elsewhere(self, wish: Wish) -> str:
-        """A kernel that a helper is compiling."""
+    def _under_way(self, wish: Wish) -> str:
+        """The name of a kernel that is being compiled, here or by a helper."""
         with self._changed:
             return next((kernel_name(call) for key, call in wish.calls.items() if key in self._begun), "kernels")
 
@@ -103,8 +102,8 @@ class Compilers:
         self.work(tell, here=not CAN_FORK)
 
     @contextmanager
-    def _taken(self, owner: object, here: bool) -> Iterator[Call | None]:
-        """What this process may do next for an owner, which is then done; nothing, after a moment, if that is left to helpers.
+    def _taken(self, owner: object, here: bool) -> Iterator[list[Call]]:
+        """The call that this process may compile next for an owner; none, after a moment, if that is left to helpers.
 
         What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
         """
@@ -112,17 +111,16 @@ class Compilers:
             calls = wish.calls if (wish := self._wishes.get(owner)) else {}
             alone = here or not self._helpers
             free = [key for key in calls if key not in self._begun and (alone or key in self._kept)]
-            mine = sorted(free, key=lambda key: key not in self._kept)
+            mine = sorted(free, key=lambda key: key not in self._kept)[:1]
             if not mine:
                 self._changed.wait(POLL_S)
-            self._begun.update(mine[:1])
-            call = calls[mine[0]] if mine else None
+            self._begun.update(mine)
         try:
-            yield call
+            yield [calls[key] for key in mine]
         finally:
             with self._changed:
-                for key in mine[:1]:
-                    self._begun.discard(key)
+                self._begun.difference_update(mine)
+                for key in mine:
                     for each in self._wishes.values():
                         each.calls.pop(key, None)
 

@@ -20,11 +20,13 @@ from io import StringIO
 from typing import IO
 
 from crowd_demo.app.compiling import compile_process
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, FORKS, MORE, MOST_KERNELS
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, FORKS
 from crowd_demo.app.process import child
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations
 
+MOST_KERNELS = 8  # that a process compiles before another one takes its place
+MOST_IDLE_KERNELS = 3  # of a process that compiles in idle moments
 CLOSE_S = 0.2  # the longest to wait for the end of a killed process
 CAN_FORK = sys.platform == "linux"
 OWN_GROUP = None if sys.platform == "win32" else 0  # so that copies can be given a niceness, too
@@ -59,13 +61,14 @@ class Source:
         self._config, self._niceness = config.model_dump_json(), niceness
         self._processes: list[subprocess.Popen[str]] = []
 
-    def start(self, work: str) -> Conversation:
+    def start(self) -> Conversation:
+        """Start a process and return what is said with it."""
         try:
-            process = self._run(work, subprocess.PIPE, subprocess.PIPE)
+            process = self._run("", subprocess.PIPE, subprocess.PIPE)
         except OSError:
             return nobody()
         assert process.stdin and process.stdout
-        talk = Conversation(process.stdout, process.stdin, lambda: end(process))
+        talk = Conversation(process.stdout, process.stdin, lambda: kill(process))
         with suppress(OSError):
             print(self._config, file=process.stdin, flush=True)
         return talk
@@ -83,8 +86,8 @@ class Source:
     def close(self) -> None:
         """Start no more."""
 
-    def _run(self, work: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
-        process = child.start(compile_process.__name__, work, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
+    def _run(self, forks: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
+        process = child.start(compile_process.__name__, forks, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
                               process_group=OWN_GROUP)
         self._processes.append(process)
         set_niceness(process, self._niceness)
@@ -106,15 +109,14 @@ class ForkingSource(Source):
         with suppress(OSError):
             self._orders.sendall(f"{self._config}\n".encode())
 
-    def start(self, work: str) -> Conversation:
-        if sys.platform != "linux":
-            raise NotImplementedError
+    def start(self) -> Conversation:
+        assert sys.platform == "linux"
         try:
             mine, its_end = socket.socketpair()
         except OSError:
             return nobody()
         with its_end, suppress(OSError):
-            socket.send_fds(self._orders, [work.encode()], [its_end.fileno()])
+            socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
 
         def hang_up() -> None:
             with suppress(OSError):
@@ -124,13 +126,13 @@ class ForkingSource(Source):
         return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
 
     def wait(self) -> None:
-        talk = self.start(AS_TOLD)
+        talk = self.start()
         talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
         talk.close()
 
     def close(self) -> None:
         self._orders.close()
-        end(self.process)
+        kill(self.process)
 
 
 def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
@@ -140,18 +142,18 @@ def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
             os.setpriority(os.PRIO_PGRP, process.pid, niceness)
 
 
-def end(process: subprocess.Popen[str]) -> None:
+def kill(process: subprocess.Popen[str]) -> None:
     """Kill the process: a file of the cache is written completely or not at all.
 
     An idle one needs a free core also to end, so a thread waits for that if it takes long.
     """
     process.kill()
-    waiting = threading.Thread(target=take_leave, args=(process,), name="crowd-demo end of a compiler", daemon=True)
+    waiting = threading.Thread(target=close_when_ended, args=(process,), name="crowd-demo end of a compiler", daemon=True)
     waiting.start()
     waiting.join(CLOSE_S)
 
 
-def take_leave(process: subprocess.Popen[str]) -> None:
+def close_when_ended(process: subprocess.Popen[str]) -> None:
     """Wait for its end. Before that, closing its streams would wait for a thread that still reads."""
     process.wait()
     for stream in (process.stdin, process.stdout):
@@ -170,23 +172,24 @@ def source_of(config: Config, niceness: int = 0) -> Source:
 class Helper:
     """Compiles kernels, each when it is told to. One at a time may be waited for."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
+    def __init__(self, source: Source, most_kernels: int = MOST_KERNELS) -> None:
+        self._source, self._most = source, most_kernels
         self._closed, self._compiled = False, 0
-        self._talk: Conversation | None = None if CAN_FORK else source.start(AS_TOLD)
+        self._talk: Conversation | None = None if CAN_FORK else source.start()
 
     def compile(self, kernel: str, options: Optimizations) -> bool:
         """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
 
-        As far as the process knows: what it does not need to compile, it takes for there.
+        As far as the process knows: what it does not need to compile, it takes for there. For ALL_CHOICES return whether a
+        kernel was left.
         """
-        self._talk = self._talk or self._source.start(AS_TOLD)
+        talk = self._talk = self._talk or self._source.start()
         if self._closed:
             self._end()
             return False
-        done = self._talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
+        done = talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
         self._compiled += 1
-        if self._compiled == MOST_KERNELS[AS_TOLD]:
+        if self._compiled == self._most:
             self._end()
         return done
 
@@ -209,52 +212,34 @@ class Precompiler:
     """Compiles the kernels of all other choices, and of all colour modes, in idle moments. It is paused at first."""
 
     def __init__(self, source: Source, options: Optimizations) -> None:
-        self._source, self._options = source, options.model_dump_json()
-        self._may, self._lock = threading.Event(), threading.Lock()
-        self._talk: Conversation | None = None
-        self._closed = False
-        self._thread = threading.Thread(target=self._run, name="crowd-demo precompiler", daemon=True)
-        self._thread.start()
+        self._source, self._options = source, options.model_copy(deep=True)
+        self._helper: Helper | None = None  # none while it is paused
+        self._changed = threading.Condition()
+        self._over = False
+        self.thread = threading.Thread(target=self._run, name="crowd-demo precompiler", daemon=True)
+        self.thread.start()
 
     def pause(self, paused: bool) -> None:
-        """End its process, or go on with another one. Who is idle could not be asked to hurry."""
-        if paused != self._may.is_set():
-            return
-        with self._lock:
-            if paused:
-                self._may.clear()
-                self._end()
-            else:
-                self._may.set()
+        """End its process, for one that is idle could not be asked to hurry; or go on with another one."""
+        if paused != (self._helper is None) and not self._over:
+            self._go_on_with(None if paused else Helper(self._source, MOST_IDLE_KERNELS))
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._may.set()
-            self._end()
+        self._over = True
+        self._go_on_with(None)
 
-    def wait(self, timeout_s: float) -> bool:
-        """Wait until all is compiled; return whether it is, or cannot be."""
-        self._thread.join(timeout_s)
-        return not self._thread.is_alive()
+    def _go_on_with(self, helper: Helper | None) -> None:
+        with self._changed:
+            before, self._helper = self._helper, helper
+            self._changed.notify()
+        if before:
+            before.close()
 
     def _run(self) -> None:
-        """Let one process after another compile some kernels, until one says that all are there, or fails."""
-        while self._may.wait():
-            with self._lock:
-                if self._closed:
-                    return
-                if not self._may.is_set():
-                    continue
-                self._talk = talk = self._source.start(ALL_CHOICES)
-            answer = talk.ask(self._options)
-            with self._lock:
-                if self._talk is talk:  # else it was paused
-                    self._end()
-                    if answer != MORE:
-                        return
-
-    def _end(self) -> None:
-        if self._talk:
-            self._talk.close()
-        self._talk = None
+        """Have one kernel after another compiled, until no kernel is left, or no process can be started."""
+        while not self._over:
+            with self._changed:
+                self._changed.wait_for(lambda: self._helper or self._over)
+                helper = self._helper
+            if helper and not helper.compile(ALL_CHOICES, self._options) and helper is self._helper:  # else it was paused
+                self.close()

@@ -12,17 +12,18 @@ the crowd above all, is done on the worker's thread between two frames: up to a 
 from __future__ import annotations
 
 import math
-import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from typing import NamedTuple, TypeVar
 
 from crowd_demo.app.compiling.ahead import Ahead
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
 from crowd_demo.app.compiling.helpers import Source
-from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
-from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
+from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
+from crowd_demo.app.process.system import eager_threads, lower_priority
+from crowd_demo.app.process.worker import Worker, in_thread
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -71,8 +72,7 @@ class Switcher:
         self.text = ""
         self._ahead, self._compilers = ahead, compilers
         self._asked = False  # since `ready` looked last
-        self._error: BaseException | None = None
-        self._thread: threading.Thread | None = None
+        self._work: Future[None] | None = None
 
     def request(self, options: Optimizations, path: str, value: Value) -> None:
         """Ask for a value; `ready` returns it once its kernels are compiled."""
@@ -85,8 +85,8 @@ class Switcher:
 
         Asked in every frame, it looks for them, which takes milliseconds, after a request and when the thread is done.
         """
-        if self._error:
-            raise self._error
+        if self._work and self._work.done():
+            self._work.result()
         if not self.pending or (self.busy and not self._asked):
             return {}
         self._asked = False
@@ -106,14 +106,14 @@ class Switcher:
 
     @property
     def busy(self) -> bool:
-        """Is the compiling thread alive?"""
-        return self._thread is not None and self._thread.is_alive()
+        """Is the compiling thread at work?"""
+        return self._work is not None and not self._work.done()
 
     def close(self, timeout_s: float = 0.0) -> None:
         """Stop after the present kernel, and wait for that at most so long."""
         self._compilers.close()
-        if self._thread:
-            self._thread.join(timeout_s)
+        if self._work:
+            wait((self._work,), timeout_s)
 
     def _ready(self, options: Optimizations) -> dict[str, Value]:
         """The pending values that need no further kernels, each beside those before it."""
@@ -132,20 +132,23 @@ class Switcher:
         if not calls:
             self.text = ""
         elif not self.busy:
-            self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
-            self._thread.start()
+            self._work = in_thread(self._compile, "crowd-demo compiler")
 
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
-        lower_priority()
-        try:
-            with eager_threads(SWITCH_S):
-                self._compilers.work(self._tell, here=False, owner=self)
-        except BaseException as error:
-            self._error = error
+        with compiling_beside_frames():
+            self._compilers.work(self._tell, here=False, owner=self)
 
     def _tell(self, kernel: str, done: int, total: int) -> None:
         self.text = f"compiling {kernel}"
+
+
+@contextmanager
+def compiling_beside_frames() -> Iterator[None]:
+    """Let this thread disturb frames as little as one can that may be inside the compiler."""
+    lower_priority()
+    with eager_threads(SWITCH_S):
+        yield
 
 
 # --- opening another configuration ------------------------------------------------------------------------------------
@@ -167,13 +170,10 @@ class Opening:
 
     def __init__(self, name: str, worker: Worker, render: bool) -> None:
         self.name = name
-        self.progress = Progress()
+        self.progress = LoadingProgress()
         self._worker, self._render = worker, render
-        self._result: Future[Opened] = Future()
         self._closed = False
-        self._thread = threading.Thread(target=carry_out, args=(self._open, self._result), name="crowd-demo opening",
-                                        daemon=True)
-        self._thread.start()
+        self._result = in_thread(self._open, "crowd-demo opening")
 
     def opened(self) -> Opened | None:
         """What was opened, as soon as it is ready. Raises CannotOpenError."""
@@ -187,12 +187,11 @@ class Opening:
     def close(self, timeout_s: float = 0.0) -> None:
         """Give up as soon as possible, and wait for that at most so long."""
         self._closed = True
-        self._thread.join(timeout_s)
+        wait((self._result,), timeout_s)
 
     def _open(self) -> Opened:
-        lower_priority()
         try:
-            with eager_threads(SWITCH_S):
+            with compiling_beside_frames():
                 return self._opened()
         except ConfigError as error:
             raise CannotOpenError(error.lines[0]) from None

@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from crowd_demo.app.compiling.loading import eager_threads
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report
+from crowd_demo.app.process.system import eager_threads
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.measure.ablation import Ablation, Measurement
 from crowd_demo.measure.experiment import Experiment, InSlices, Progress

@@ -1,4 +1,4 @@
-"""The process as the system sees it: how long ago it was started, and its memory."""
+"""The process as the system and Python see it: its age, its memory, and whose turn its threads are."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import ctypes
 import gc
 import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _IMPORTED = time.perf_counter()
+NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
+EAGER_S = 0.0002  # after this time a compiling thread lets another one run Python code
 
 
 @contextmanager
@@ -55,3 +58,21 @@ def seconds_since_start() -> float:
             began = int(fields[19]) / os.sysconf("SC_CLK_TCK")  # after boot
             return time.clock_gettime(time.CLOCK_BOOTTIME) - began
     return time.perf_counter() - _IMPORTED
+
+
+def lower_priority() -> None:
+    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+
+
+@contextmanager
+def eager_threads(interval_s: float = EAGER_S) -> Iterator[None]:
+    """Switch between threads often enough for the window to respond."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(interval_s)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)

@@ -6,17 +6,15 @@ What takes long and runs no kernel is done by threads beside the frames, of a lo
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
-NICENESS = 15  # of threads beside the frames, on systems where a thread has a niceness
+from crowd_demo.app.process.system import lower_priority
+
 Result = TypeVar("Result")
 
 
@@ -55,13 +53,13 @@ def carry_out(job: Callable[[], Result], future: Future[Result]) -> None:
         future.set_result(result)
 
 
+def in_thread(job: Callable[[], Result], name: str) -> Future[Result]:
+    """Do the job in a thread of its own, for whose end the program does not wait when it exits."""
+    future: Future[Result] = Future()
+    threading.Thread(target=carry_out, args=(job, future), name=name, daemon=True).start()
+    return future
+
+
 def beside_frames() -> ThreadPoolExecutor:
     """A thread for one job after another, in the time that frames leave. No call of a job may keep Python's lock for long."""
     return ThreadPoolExecutor(1, initializer=lower_priority)
-
-
-def lower_priority() -> None:
-    """Let the frame's threads run first; only on Linux does a thread have a niceness of its own."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)

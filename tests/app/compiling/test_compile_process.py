@@ -22,7 +22,7 @@ from crowd_demo.app import loop
 from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import helpers
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.app.compiling.compile_process import ALL_CHOICES, AS_TOLD, MOST_KERNELS, all_choices
+from crowd_demo.app.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
 from crowd_demo.app.compiling.compilers import Compilers
 from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
 from crowd_demo.app.compiling.switching import Switcher
@@ -59,12 +59,17 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     source = source_of(config)
     compiling = Precompiler(source, config.optimizations)
     compiling.pause(False)
-    assert compiling.wait(600)
+    assert has_ended(compiling, 600)
     compiling.close()
     source.close()
     ahead = Ahead(config)
     for options in all_choices(config.optimizations):
         assert not [call.name for call in ahead.missing(options) if not is_on_disk(call)]
+
+
+def has_ended(compiling: Precompiler, timeout_s: float) -> bool:
+    compiling.thread.join(timeout_s)
+    return not compiling.thread.is_alive()
 
 
 PRINT_KEYS = """
@@ -111,22 +116,21 @@ def test_a_process_that_dies_is_no_failure() -> None:
         assert not helper.compile("anything", config.optimizations)
         compiling = Precompiler(source, config.optimizations)
         compiling.pause(False)
-        assert compiling.wait(10), "there is nobody to go on"
+        assert has_ended(compiling, 10), "there is nobody to go on"
     helper.close()
 
 
 def test_another_process_goes_on_after_some_kernels(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(MOST_KERNELS, AS_TOLD, 2)
-    started: list[str] = []
+    started: list[helpers.Conversation] = []
     start = source.start
 
-    def counted(work: str) -> helpers.Conversation:
-        started.append(work)
-        return start(work)
+    def counted() -> helpers.Conversation:
+        started.append(start())
+        return started[-1]
 
     monkeypatch.setattr(source, "start", counted)
-    helper, options = Helper(source), load_config("1k").optimizations
-    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and started == [AS_TOLD] * 2
+    helper, options = Helper(source, most_kernels=2), load_config("1k").optimizations
+    assert all(helper.compile(f"unknown_{number}", options) for number in range(3)) and len(started) == 2
     helper.rest()
     assert helper.compile("unknown", options) and len(started) == 2 + helpers.CAN_FORK, "one that is soon there is not kept"
     helper.close()
@@ -200,7 +204,7 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
         compilers.work(lambda *_: None, here=False)
         compiling = Precompiler(compilers.source, config.optimizations)
         compiling.pause(False)
-        assert compiling.wait(10), "there is nobody to go on"
+        assert has_ended(compiling, 10), "there is nobody to go on"
     assert [kernel.compiled_here for kernel in kernels] == [1] * 5
 
 
@@ -209,7 +213,7 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
 def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
     source = kind(load_config("1k"))
     monkeypatch.setattr(socket, "socketpair", fail)
-    assert source.start(AS_TOLD).ask("anything") == ""
+    assert source.start().ask("anything") == ""
     source.close()
 
 
@@ -241,7 +245,7 @@ def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypat
 
 
 def test_processes_end_with_the_program(source: Source) -> None:
-    talks = [source.start(work) for work in (AS_TOLD, ALL_CHOICES)]
+    talks = [source.start() for _ in range(2)]
     options = load_config("1k").optimizations.model_dump(mode="json")
     assert talks[0].ask(json.dumps(["unknown", options])) == "unknown"
     for talk in talks:
@@ -257,7 +261,7 @@ def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> Non
     if dies and isinstance(source, ForkingSource):
         source.process.kill()
     source.wait()
-    talk = source.start(AS_TOLD)
+    talk = source.start()
     options = load_config("1k").optimizations.model_dump(mode="json")
     answers = talk.ask(json.dumps(["unknown", options])) == "unknown"
     assert answers is not (dies and isinstance(source, ForkingSource))
@@ -266,7 +270,7 @@ def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> Non
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no niceness")
 def test_processes_that_run_already_get_another_niceness(source: Source) -> None:
-    talk = source.start(AS_TOLD)
+    talk = source.start()
     source.lower_priority(7)
     if sys.platform != "win32":
         assert {os.getpriority(os.PRIO_PROCESS, process.pid) for process in source._processes} == {7}
@@ -278,19 +282,20 @@ def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
 
     class Counted:
         def __init__(self) -> None:
-            self.works, self.may_go_on = list[str](), [threading.Event(), threading.Event()]
+            self.talks = list[Talk]()
 
-        def start(self, work: str) -> Any:
-            self.works.append(work)
-            return Talk(self.may_go_on[len(self.works) - 1])
+        def start(self) -> Any:
+            self.talks.append(Talk())
+            return self.talks[-1]
 
     class Talk:
-        def __init__(self, may_go_on: threading.Event) -> None:
-            self.may_go_on, self.closed = may_go_on, False
+        def __init__(self) -> None:
+            self.may_go_on, self.closed, self.asked = threading.Event(), False, ""
 
         def ask(self, line: str) -> str:
+            self.asked = json.loads(line)[0]
             assert self.may_go_on.wait(10)
-            return "" if self.closed else "done"
+            return "" if self.closed else ALL_DONE
 
         def close(self) -> None:
             self.closed = True
@@ -298,15 +303,18 @@ def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
 
     source = Counted()
     compiling = Precompiler(cast(Source, source), config.optimizations)
-    assert not compiling.wait(0.01) and not source.works
+    assert not has_ended(compiling, 0.01) and not source.talks
     compiling.pause(False)
-    wait_for(lambda: len(source.works) == 1)
+    wait_for(lambda: len(source.talks) == 1)
     compiling.pause(True)
-    assert not compiling.wait(0.01) and len(source.works) == 1
+    assert not has_ended(compiling, 0.01) and len(source.talks) == 1
     compiling.pause(False)
-    wait_for(lambda: source.works == [ALL_CHOICES] * 2)
-    source.may_go_on[1].set()
-    assert compiling.wait(10)
+    wait_for(lambda: [talk.asked for talk in source.talks] == [ALL_CHOICES] * 2)
+    source.talks[1].may_go_on.set()
+    assert has_ended(compiling, 10)
+    compiling.pause(True)
+    compiling.pause(False)
+    assert len(source.talks) == 2, "it is over"
 
 
 def wait_for(happened: Callable[[], bool]) -> None:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from crowd_demo.app.compiling.compile_process import AS_TOLD
 from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.config.loader import load_config
 
@@ -47,7 +46,7 @@ def stuck(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stuck]:
 
 def test_closing_does_not_wait_for_a_process_that_does_not_end(stuck: Stuck) -> None:
     """Not even while a thread waits for its answer."""
-    talk = Source(load_config("1k")).start(AS_TOLD)
+    talk = Source(load_config("1k")).start()
     answers: list[str] = []
     asking = threading.Thread(target=lambda: answers.append(talk.ask("compile")), daemon=True)
     asking.start()

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 import pygame
 import pytest
 
-from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
+from crowd_demo.app.compiling.loading import LoadingProgress, draw_progress, show_progress
 from crowd_demo.app.input.events import Input
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
@@ -81,7 +81,7 @@ def test_kernels_of_every_choice_are_known_beforehand(behaviour: str) -> None:
 
 @pytest.mark.quick
 def test_progress_names_what_is_compiled() -> None:
-    progress = Progress()
+    progress = LoadingProgress()
     assert str(progress) == "starting" and progress.part() == 0
     progress.compiling("see lanes", 2, 11)
     assert str(progress) == "compiling see lanes (3 of 11, for this and later starts)"
@@ -91,7 +91,7 @@ def test_progress_names_what_is_compiled() -> None:
 
 @pytest.mark.quick
 def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    progress = Progress()
+    progress = LoadingProgress()
     progress.compiling("see lanes", 2, 11)
     monkeypatch.setattr(cache, "_said", {cache.NOT_KEPT})
     progress.compiling("move", 3, 11)
@@ -102,7 +102,7 @@ def test_progress_promises_nothing_for_later_starts_once_a_kernel_could_not_be_k
 def test_the_bar_moves_also_while_one_kernel_compiles_and_is_full_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(0, 30, 3))
     monkeypatch.setattr("time.monotonic", lambda: next(seconds))
-    progress, parts = Progress(), []
+    progress, parts = LoadingProgress(), []
     for _ in range(3):
         progress.compiling("see lanes", 2, 10)
         parts.append(progress.part())
@@ -128,7 +128,7 @@ def test_loading_can_be_left(screen: pygame.Surface, event: pygame.Event) -> Non
     pygame.event.post(event)
     reader = Input({"escape": "quit"}, (640, 360))
     quitting = Quitting()
-    show_progress(never, Progress(), reader.quits, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(never, LoadingProgress(), reader.quits, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert quitting.asked and not quitting.interrupted
 
 
@@ -137,5 +137,5 @@ def test_the_screen_stays_until_the_job_is_done(screen: pygame.Surface) -> None:
     job: Future[object] = Future()
     threading.Timer(0.1, job.set_result, (None,)).start()
     quitting = Quitting()
-    show_progress(job, Progress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
+    show_progress(job, LoadingProgress(), lambda event: False, quitting, {"help": ("f1",)})  # type: ignore[arg-type]
     assert job.done() and not quitting.asked

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from crowd_demo.app.compiling import helpers
-from crowd_demo.app.compiling.compile_process import AS_TOLD
 from crowd_demo.app.compiling.helpers import ForkingSource, Source
 from crowd_demo.app.process import child
 from crowd_demo.config.loader import load_config
@@ -49,7 +48,7 @@ def test_a_process_that_compiles_executes_nothing_of_the_working_folder(
     monkeypatch.delenv("PYGAME_HIDE_SUPPORT_PROMPT", raising=False)  # its greeting is no answer
     config = load_config("1k")
     source = kind(config)
-    talk = source.start(AS_TOLD)
+    talk = source.start()
     try:
         answer = talk.ask(json.dumps(["unknown", config.optimizations.model_dump(mode="json")]))
     finally:
