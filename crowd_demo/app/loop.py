@@ -22,8 +22,7 @@ import pygame
 from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.output.report import Recorder
-from crowd_demo.app.output.slow_frames import Changes, noting_collections
+from crowd_demo.app.output.report import Changes, Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program

@@ -22,7 +22,7 @@ from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
-from crowd_demo.app.output.slow_frames import save_last_second
+from crowd_demo.app.output.report import save_last_second
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.notices import WELCOME, Notices
 from crowd_demo.app.screen.panels import PanelControls
