@@ -26,56 +26,40 @@ class OutputError(OSError):
     """Standard output cannot be written."""
 
 
-class Printable:
-    """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins."""
+class StandardStream:
+    """A stream that escapes what cannot be printed, but line ends and an `ERASE` with which a text begins.
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
-
-    def write(self, text: str) -> int:
-        erase = ERASE * text.startswith(ERASE)
-        self._stream.write(erase + "\n".join(map(printable, text.removeprefix(ERASE).split("\n"))))
-        return len(text)
-
-    def flush(self) -> None:
-        self._stream.flush()
-
-
-class Output:
-    """A stream whose errors are OutputErrors; but a pipe without a reader stays a BrokenPipeError.
-
-    The first error is raised again by `flush`: argparse goes on after one.
+    Errors of standard output are OutputErrors; but a pipe without a reader stays a BrokenPipeError. The first error is raised
+    again by `flush`: argparse goes on after one.
     """
 
-    def __init__(self, stream: Printable) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO, is_output: bool) -> None:
+        self._stream, self._is_output = stream, is_output
         self._error: OSError | None = None
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._stream, name)
 
     def write(self, text: str) -> int:
-        with self._told_apart():
-            return self._stream.write(text)
+        erase = ERASE * text.startswith(ERASE)
+        with self._translated_errors():
+            self._stream.write(erase + "\n".join(map(printable, text.removeprefix(ERASE).split("\n"))))
+        return len(text)
 
     def flush(self) -> None:
-        with self._told_apart():
+        with self._translated_errors():
             if self._error:
                 raise self._error
             self._stream.flush()
 
     @contextmanager
-    def _told_apart(self) -> Iterator[None]:
+    def _translated_errors(self) -> Iterator[None]:
         try:
             yield
-        except BrokenPipeError as error:
-            self._error = error
-            raise
         except OSError as error:
-            self._error = OutputError(error.errno, error.strerror)
+            if not self._is_output:
+                raise
+            self._error = error if isinstance(error, BrokenPipeError) else OutputError(error.errno, error.strerror)
             raise self._error from None
 
 
@@ -84,7 +68,8 @@ def standard_streams() -> Iterator[None]:
     """Within, standard output and error are open, whatever the caller has closed; and output raises OutputErrors."""
     _reopen()
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = cast(TextIO, Output(Printable(sys.stdout))), cast(TextIO, Printable(sys.stderr))
+    sys.stdout, sys.stderr = (
+        cast(TextIO, StandardStream(sys.stdout, is_output=True)), cast(TextIO, StandardStream(sys.stderr, is_output=False)))
     try:
         yield
     finally:

@@ -26,7 +26,7 @@ class Guide:
         if self.tour:
             self._end(program)
             return None
-        return tours_menu(lambda name: self.begin(name, program)).dialog
+        return tours_menu(lambda name: self.begin(name, program))
 
     def begin(self, name: str, program: Guided, opened: bool = False) -> None:
         """Begin a tour, a shipped name or a path; unless its configuration is `opened` already, open that first."""
