@@ -151,7 +151,7 @@ def tour() -> None:
         it.program.dialogs.press("return", False)
         for _ in range(2):
             it.wait(6.0)
-            it.program.guide.press("return", it.program)
+            it.program.guide.press("return")
         it.wait(8.0)
         it.save("tour")
 

@@ -159,9 +159,10 @@ class Loop:
         self.program.techniques.take_switched()
         self.program.split.take_compiled()
         self._open_asked()
-        self.program.guide.look(self.program)
-        if self.options.headless and self.options.tour:
-            self.program.guide.go_alone(self.program)
+        if tour := self.program.guide.tour:
+            tour.look()
+            if self.options.headless and self.options.tour:
+                tour.go_alone()
         self.presenter.fit_window()
 
     def _open_asked(self) -> None:

@@ -122,8 +122,9 @@ class Program:
         self.notices.take_over(left.notices)
         self.sim.profile = left.sim.profile.fresh()
         self.notices.add(f"opened {self.config_name}", "scenario")
-        self.guide = left.guide
-        self.guide.arrived(self)
+        if tour := left.guide.tour:
+            self.guide = left.guide
+            tour.arrived(self)
 
     @property
     def running(self) -> bool:
@@ -161,7 +162,8 @@ class Program:
     def cannot_open(self, why: str) -> None:
         """Tell why the configuration that was asked for cannot be opened."""
         self.notices.add(why, "scenario")
-        self.guide.cannot_open()
+        if (tour := self.guide.tour) and tour.opening:
+            tour.over = True
 
     def open_tours(self) -> None:
         """A list of tours; or the end of the present one."""

@@ -145,7 +145,7 @@ def perform(program: Program, command: PointerCommand) -> None:
 
 def _press(program: Program, key: str, shift: bool) -> bool:
     """Offer a key to the dialog that is open, or else to the tour; return whether it was taken."""
-    return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key, program)
+    return program.dialogs.press(key, shift) if program.dialogs.top else program.guide.press(key)
 
 
 def _click(program: Program, target: Target | None, at: tuple[float, float]) -> None:
@@ -167,8 +167,8 @@ def _click(program: Program, target: Target | None, at: tuple[float, float]) -> 
             program.panels.fit_graph()
         case Target("action", action):
             program.act(action)
-        case Target("tour", name):
-            program.guide.act(name, program)
+        case Target("tour", name) if program.guide.tour:
+            program.guide.tour.act(name)
         case None:
             program.inspector.click(*at)
 

@@ -10,6 +10,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import wait
+from contextlib import closing
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -119,7 +120,7 @@ def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> C
     from crowd_demo.app.compiling.compilers import Compilers
 
     ahead = Ahead(config, render)
-    with Compilers(config) as compilers:
+    with closing(Compilers(config)) as compilers:
         compilers.compile_first(ahead.missing(config.optimizations), config.optimizations, progress.compiling)
     return partial(compile_missing, ahead)
 

@@ -137,7 +137,7 @@ def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
         tell(f"compiling {kernel} ({min(done + 1, total)} of {total})")
 
     for config in {_what_decides(config): config for config in configs}.values():
-        with Compilers(config) as compilers:
+        with closing(Compilers(config)) as compilers:
             compilers.compile_first(Ahead(config, False).missing(config.optimizations), config.optimizations, compiling)
 
 

@@ -45,56 +45,53 @@ def main(forks: str = "") -> None:
     compile_as_told(ahead_of(lines.get()), lines, answers)
 
 
-def fork_when_told(orders: socket.socket) -> None:
-    """Read a configuration; then make a copy for each socket that comes, which compiles what that says."""
-    assert sys.platform == "linux"
-    signal.signal(signal.SIGCHLD, lambda *_: reap_copies())
-    with orders.makefile("rb", buffering=0) as stream:
-        config = stream.readline().decode()
-    with ending_with(orders):
-        ahead = ahead_of(config)
-    gc.freeze()  # or a copy that looks for garbage would write to all it shares
-    while True:
-        order, sockets, _, _ = socket.recv_fds(orders, 1, 1)
-        if not order:
-            os._exit(0)
-        if os.fork() == 0:
-            orders.close()
-            program = socket.socket(fileno=sockets[0])
-            try:
-                compile_as_told(ahead, lines_of(program.makefile(encoding="utf-8")), program.makefile("w", encoding="utf-8"))
-            finally:
+if sys.platform == "linux":
+    def fork_when_told(orders: socket.socket) -> None:
+        """Read a configuration; then make a copy for each socket that comes, which compiles what that says."""
+        signal.signal(signal.SIGCHLD, lambda *_: reap_copies())
+        with orders.makefile("rb", buffering=0) as stream:
+            config = stream.readline().decode()
+        with ending_with(orders):
+            ahead = ahead_of(config)
+        gc.freeze()  # or a copy that looks for garbage would write to all it shares
+        while True:
+            order, sockets, _, _ = socket.recv_fds(orders, 1, 1)
+            if not order:
                 os._exit(0)
-        os.close(sockets[0])
+            if os.fork() == 0:
+                orders.close()
+                program = socket.socket(fileno=sockets[0])
+                lines = program.makefile(encoding="utf-8")
+                try:
+                    compile_as_told(ahead, lines_of(lines), program.makefile("w", encoding="utf-8"))
+                finally:
+                    os._exit(0)
+            os.close(sockets[0])
 
+    @contextmanager
+    def ending_with(orders: socket.socket) -> Iterator[None]:
+        """Exit as soon as the other end is closed. The thread that watches has ended afterwards, before copies are made."""
+        ready, poll = threading.Event(), select.poll()
+        poll.register(orders, select.POLLRDHUP)
 
-@contextmanager
-def ending_with(orders: socket.socket) -> Iterator[None]:
-    """Exit as soon as the other end is closed. The thread that watches has ended afterwards, before copies are made."""
-    assert sys.platform == "linux"
-    ready, poll = threading.Event(), select.poll()
-    poll.register(orders, select.POLLRDHUP)
+        def watch() -> None:
+            while not ready.is_set():
+                if poll.poll(WATCH_MS):
+                    os._exit(0)
 
-    def watch() -> None:
-        while not ready.is_set():
-            if poll.poll(WATCH_MS):
-                os._exit(0)
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ready.set()
+            thread.join()
 
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ready.set()
-        thread.join()
-
-
-def reap_copies() -> None:
-    """Reap copies that have ended, so that their CPU time is counted as this process's."""
-    assert sys.platform == "linux"
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
+    def reap_copies() -> None:
+        """Reap copies that have ended, so that their CPU time is counted as this process's."""
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
 
 
 def ahead_of(config: str) -> Ahead:

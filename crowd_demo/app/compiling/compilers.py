@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from crowd_demo.app.compiling.ahead import Ahead, kernel_name, key_of
 from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
@@ -216,12 +216,6 @@ class Compilers:
     def _left(self, wish: Wish) -> str | None:
         """The key of the largest kernel of a wish that nobody has compiled or begun."""
         return next((key for key in wish.calls if key not in self._begun | self._kept), None)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 def quick_values(config: Config, ahead: Ahead, calls: Sequence[Call]) -> dict[str, Value]:

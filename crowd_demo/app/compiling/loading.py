@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -103,7 +103,7 @@ def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = 
 
     imported = time.perf_counter()
     with ExitStack() as ending:
-        compilers = ending.enter_context(Compilers(config, source))
+        compilers = ending.enter_context(closing(Compilers(config, source)))
         progress.say("starting the compilers")
         compilers.start_early()
         progress.say(building(config))

@@ -15,7 +15,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple, TypeVar
 
 from crowd_demo.app.compiling.ahead import Ahead
@@ -203,7 +203,7 @@ class Opening:
         start = time.perf_counter()
         ahead = self._on_worker(lambda: Ahead(config, self._render))
         calls = ahead.missing(config.optimizations)
-        with Compilers(config) as compilers:
+        with closing(Compilers(config)) as compilers:
             if missing := to_compile(calls):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
             compilers.want(calls, config.optimizations)

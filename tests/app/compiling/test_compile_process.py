@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any, cast
 from unittest.mock import MagicMock
@@ -173,7 +174,7 @@ def test_whatever_helpers_do_all_kernels_are_there_in_the_end(most: int, monkeyp
     kernels = [Slow(f"kernel_{number}") for number in range(40)]
     calls = [Call(cast(Any, kernel), (0,) * (number * 7 % 11)) for number, kernel in enumerate(kernels)]
     helper, told = Willing(most), list[tuple[str, int]]()
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
         compilers.want(calls, config.optimizations)
         compilers.work(lambda text, done, total: told.append((text, done)))
@@ -196,7 +197,7 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     monkeypatch.setattr(subprocess, "Popen", fail)
     kernels = [Slow(f"kernel_{number}") for number in range(5)]
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.start(2)
         assert compilers.source
         compilers.source.wait()

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +187,7 @@ def test_helpers_compile_everything_while_frames_go_on(monkeypatch: pytest.Monke
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     calls = [Call(Unneeded(f"kernel_{number}"), ()) for number in range(7)]  # type: ignore[arg-type]
     helper = Idle()
-    with Compilers(config := load_config("1k")) as compilers:
+    with closing(Compilers(config := load_config("1k"))) as compilers:
         compilers.employ(helper)  # type: ignore[arg-type]
         compilers.want(calls, config.optimizations)
         compilers.work(lambda text, done, total: None, here=False)
