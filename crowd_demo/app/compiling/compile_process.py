@@ -29,7 +29,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 
 if TYPE_CHECKING:
     from crowd_demo.app.compiling.ahead import Ahead
-    from crowd_demo.compute.jit import Call
+    from crowd_demo.compute.jit import Launch
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
 ALL_CHOICES = "all choices"  # in place of a kernel: the next one that any single other choice needs, or a colour mode
@@ -110,27 +110,27 @@ def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], answers: TextIO) -> N
     For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.
     """
     from crowd_demo.app.compiling.ahead import key_of
-    from crowd_demo.compute.jit import compile_calls, is_on_disk
+    from crowd_demo.compute.jit import compile_launches, is_on_disk
 
     known: object = None
     while True:
         wanted, options = json.loads(lines.get())
         if options != known:
             known, asked = options, Optimizations.model_validate_json(json.dumps(options))
-            calls = {key_of(call): call for call in ahead.missing(asked)}
-            others = (call for call in missing_anywhere(ahead, asked) if not is_on_disk(call))
+            launches = {key_of(launch): launch for launch in ahead.missing(asked)}
+            others = (launch for launch in missing_anywhere(ahead, asked) if not is_on_disk(launch))
         if wanted == ALL_CHOICES:
             be_idle()
-            call = next(others, None)
+            launch = next(others, None)
         else:
-            call = calls.get(wanted)  # None if it has been compiled already
-        if call:
-            compile_calls((call,))
-        is_over = wanted == ALL_CHOICES and not (call and is_on_disk(call))
+            launch = launches.get(wanted)  # None if it has been compiled already
+        if launch:
+            compile_launches((launch,))
+        is_over = wanted == ALL_CHOICES and not (launch and is_on_disk(launch))
         print(ALL_DONE if is_over else wanted, file=answers, flush=True)
 
 
-def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Call]:
+def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Launch]:
     """Yield the calls of each single other choice and of all colour modes whose kernels are not compiled yet."""
     for other in all_choices(options):
         yield from ahead.missing(other)
