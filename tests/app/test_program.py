@@ -22,7 +22,7 @@ from crowd_demo.registry.entries import Technique
 from crowd_demo.registry.techniques import BY_PATH, TECHNIQUES
 from crowd_demo.render.hud.status import Clock
 from crowd_demo.sim.actions import Switch
-from crowd_demo.sim.metrics.readings import calls_ahead
+from crowd_demo.sim.metrics.readings import launches_to_compile
 from crowd_demo.sim.simulation import Simulation
 
 RESIDENT = Path("/proc/self/statm")
@@ -107,8 +107,8 @@ def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: s
     for _ in BY_PATH[path].choices:
         driven.press(BY_PATH[path].key)
         driven.settle()
-        assert list(calls_ahead(driven.program.sim))
-        assert all(is_compiled(call) for call in calls_ahead(driven.program.sim))
+        assert list(launches_to_compile(driven.program.sim))
+        assert all(is_compiled(launch) for launch in launches_to_compile(driven.program.sim))
 
 
 def test_a_notice_replaces_what_was_told_about_the_same(driven: Driven) -> None:

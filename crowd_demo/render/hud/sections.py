@@ -39,8 +39,8 @@ from crowd_demo.render.hud.canvas import (
 from crowd_demo.render.hud.layout import ALWAYS, INNER, RIGHT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, short_ms
 from crowd_demo.sim.inactive import inactive, partly_inactive
+from crowd_demo.sim.metrics.avoidance_error import PushError
 from crowd_demo.sim.metrics.bias import Bias
-from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings, has_field, is_capped, is_staggered
 from crowd_demo.sim.simulation import Simulation
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from crowd_demo.compute.arrays import Longs
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.registry.entries import EXACT, Value
 from crowd_demo.registry.techniques import TECHNIQUES, kind_of
 from crowd_demo.sim.metrics import locality as near
-from crowd_demo.sim.metrics.bias import Bias, bias, bias_call
+from crowd_demo.sim.metrics.avoidance_error import PushError, ages, exact_error, exact_launches, stagger_error
+from crowd_demo.sim.metrics.bias import Bias, bias, bias_launch
 from crowd_demo.sim.metrics.locality import Locality
-from crowd_demo.sim.metrics.push_error import PushError, ages, exact_calls, exact_error, stagger_error
 from crowd_demo.sim.simulation import Simulation
 
 Reading = PushError | Longs | Bias | Locality | None
@@ -46,7 +46,7 @@ class Meter(NamedTuple):
 
     applies: Callable[[Simulation], bool]
     measure: Callable[[Simulation], Reading]
-    calls: Callable[[Simulation], Iterable[Call]]
+    launches: Callable[[Simulation], Iterable[Launch]]
     settings: Callable[[Simulation], Settings]  # those that a reading belongs to
 
 
@@ -55,7 +55,7 @@ def is_staggered(sim: Simulation) -> bool:
 
 
 def is_capped(sim: Simulation) -> bool:
-    return bool(sim.world.cap != "none")
+    return bool(sim.world.neighbour_limit != "none")
 
 
 def has_field(sim: Simulation) -> bool:
@@ -86,15 +86,15 @@ def cheap_locality(sim: Simulation) -> Locality | None:
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
     "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
-    "cap": Meter(is_capped, exact_error, exact_calls, approximations),
-    "bias": Meter(is_capped, bias, lambda sim: (bias_call(sim, 1)[0],), approximations),
-    "field": Meter(has_field, exact_error, exact_calls, approximations),
-    "locality": Meter(lambda sim: True, cheap_locality, near.calls_ahead, memory_order),
+    "cap": Meter(is_capped, exact_error, exact_launches, approximations),
+    "bias": Meter(is_capped, bias, lambda sim: (bias_launch(sim, 1)[0],), approximations),
+    "field": Meter(has_field, exact_error, exact_launches, approximations),
+    "locality": Meter(lambda sim: True, cheap_locality, near.launches_to_compile, memory_order),
 }
 
 
-def calls_ahead(sim: Simulation) -> Iterator[Call]:
+def launches_to_compile(sim: Simulation) -> Iterator[Launch]:
     """Yield the kernels of the meters that apply to the present techniques."""
     for meter in METERS.values():
         if meter.applies(sim):
-            yield from meter.calls(sim)
+            yield from meter.launches(sim)

@@ -57,7 +57,7 @@ def test_one_at_a_time_in_turn_and_each_twice_a_second_at_most(watch: Watch, rea
 
 
 def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: list[str]) -> None:
-    meters, sim = Meters(watch), simulation(agents=10, map="null", optimizations__cap="first")
+    meters, sim = Meters(watch), simulation(agents=10, map="null", optimizations__neighbour_limit="first")
     start = watch.now_s
     while watch.now_s - start < 20:
         meters.read(sim)
@@ -158,5 +158,5 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.program.time.paused = True
     driven.press("k")
     driven.settle()
-    assert driven.program.sim.optimizations.cap == "nearest"
+    assert driven.program.sim.optimizations.neighbour_limit == "nearest"
     assert driven.status().readings.cap is None

@@ -155,7 +155,7 @@ def test_the_key_saves_frames_of_the_program(driven: Driven, tmp_path: Path, mon
     profile = driven.program.sim.profile
     assert int(found[-1]["frame"]) == profile.frames - 2  # the key's own frame is the last
     assert int(found[-1]["tick"]) == driven.program.sim.tick - 1 and len(comments) == 5
-    assert [np.float32(row["see_ms"]) for row in found] == profile.stage_ms("see")[-1 - len(found):-1].tolist()
+    assert [np.float32(row["interaction_ms"]) for row in found] == profile.stage_ms("see")[-1 - len(found):-1].tolist()
     notes = "; ".join(row["notes"] for row in found)
     for what in ("Switch(path='depth', value='off')", "another crowd", "Populate(count=250)"):
         assert what in notes

@@ -52,7 +52,7 @@ def test_what_is_switched_meanwhile_is_compiled_for_both_sides_before_they_go_on
         driven.settle()
         driven.until(lambda: second.sim and second.sim.tick == driven.program.sim.tick)
         asked.append(driven.program.sim.optimizations.get(path))
-    assert asked == ["first", 16] and second.sim and second.sim.optimizations.cap == "first"
+    assert asked == ["first", 16] and second.sim and second.sim.optimizations.neighbour_limit == "first"
     assert values(driven) == (16, split.value)
 
 

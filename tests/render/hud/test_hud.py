@@ -180,7 +180,7 @@ def test_the_mouse_finds_techniques_numbers_and_facts() -> None:
 @pytest.mark.parametrize("cap", ["none", "first"])
 def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     sim = crowd(walking=90, waiting=8, stuck=2, queuing=1)
-    sim.life.active, sim.optimizations.neighbours, sim.optimizations.cap = True, "field", cap
+    sim.life.active, sim.optimizations.neighbours, sim.optimizations.neighbour_limit = True, "field", cap
     sim.profile.counters.update(sorts=3, drift=8.0, steps_since_sort=17, imbalance=1.25)
     sorted_too = Crowd(**{**vars(sim), "optimizations": Optimizations()})
     shown = set()

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowd_demo.sim.metrics.avoidance_error import PushError
 from hud_spy import KEYS, PATHS, Spy, changed, colour_of_text, crowd, drawn, measured, picture, pixels, texts, written
 
 from crowd_demo.config.loader import load_config
@@ -29,7 +30,6 @@ from crowd_demo.render.hud.status import Clock, PanelSettings, Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
-from crowd_demo.sim.metrics.push_error import PushError
 from crowd_demo.sim.metrics.readings import Readings
 from crowd_demo.sim.simulation import Simulation
 
@@ -67,11 +67,11 @@ def test_cells_matter_while_people_touch_whatever_the_structure() -> None:
 
 def test_lanes_that_only_move_are_said_to() -> None:
     sim = crowd()
-    sim.optimizations.cap = "first"
+    sim.optimizations.neighbour_limit = "first"
     assert partly_inactive(sim) == {"simd": "move only"} and "on, move only" in texts(sim)
-    sim.optimizations.cap = "none"
+    sim.optimizations.neighbour_limit = "none"
     assert partly_inactive(sim) == {}
-    sim.optimizations.cap, sim.optimizations.simd = "first", False
+    sim.optimizations.neighbour_limit, sim.optimizations.simd = "first", False
     assert partly_inactive(sim) == {}
 
 
@@ -83,7 +83,8 @@ def test_who_has_no_field_is_said_to_use_the_sorted_grid() -> None:
 
 @pytest.mark.parametrize(("cap", "left"), [("none", ""), ("nearest", "as sorted")])
 def test_birds_use_their_field_unless_they_keep_only_some_neighbours(cap: str, left: str) -> None:
-    config = load_config("20k-flock", overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.cap={cap}"])
+    config = load_config("20k-flock",
+                         overrides=["agents=10", "optimizations.neighbours=field", f"optimizations.neighbour_limit={cap}"])
     assert partly_inactive(Simulation(config)).get("neighbours", "") == left
 
 

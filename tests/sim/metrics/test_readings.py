@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, avoidance_error, spread
 from crowds import BIRTHS_AND_DEATHS, CRATES, CROWD, FLOCK, ROPE, Settings, simulation
 from numba.core.dispatcher import Dispatcher
 
 from crowd_demo.app.compiling.ahead import Ahead
-from crowd_demo.compute.jit import compile_calls
+from crowd_demo.compute.jit import compile_launches
 from crowd_demo.config.loader import load_config
-from crowd_demo.sim.metrics.push_error import EXACT, FEW, KEPT, MEETS, SAMPLE, affordable, push_error, spread
-from crowd_demo.sim.metrics.readings import METERS, Readings, calls_ahead
+from crowd_demo.sim.metrics.readings import METERS, Readings, launches_to_compile
 from crowd_demo.sim.neighbours.structures import STRUCTURES
 from crowd_demo.sim.simulation import Simulation
 
@@ -63,10 +63,11 @@ def test_meters_apply_where_a_technique_is_approximate(switches: dict[str, Any],
 @pytest.mark.parametrize("cap", ["none", "first"])
 @pytest.mark.parametrize("neighbours", STRUCTURES)
 def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = load_config("20k-flock", ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.cap={cap}"])
-    compile_calls(Ahead(config).missing(config.optimizations))
+    config = load_config("20k-flock",
+                         ["agents=300", f"optimizations.neighbours={neighbours}", f"optimizations.neighbour_limit={cap}"])
+    compile_launches(Ahead(config).missing(config.optimizations))
     sim = Simulation(config)
-    assert list(calls_ahead(sim))
+    assert list(launches_to_compile(sim))
     sim.step()
     monkeypatch.setattr(Dispatcher, "compile", lambda kernel, signature: pytest.fail(f"{kernel} is compiled"))
     measured(sim)
@@ -77,8 +78,8 @@ def test_no_meter_compiles_what_was_not_compiled_ahead(neighbours: str, cap: str
 def test_a_crowd_on_one_point_is_sampled_sparsely(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowd_demo.sim.metrics.push_error.MEETS", 20_000)
     sim = simulation("1k", agents=1000, map="null", spawn__pattern="point", **settings)
-    push_error(sim, KEPT, EXACT)
-    assert 10_000 <= sim.see.candidates_met(sim.world) <= 20_000
+    avoidance_error(sim, KEPT, EXACT)
+    assert 10_000 <= sim.interaction.candidates_met(sim.world) <= 20_000
 
 
 @pytest.mark.parametrize(("met", "agents"), [(0, SAMPLE), (FEW, SAMPLE), (MEETS, FEW), (10 * MEETS * FEW, 1)])
