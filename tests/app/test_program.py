@@ -102,7 +102,7 @@ def test_steps_of_the_population_are_round_and_bounded() -> None:
     assert [fewer(0), fewer(1), fewer(20_000), fewer(1_000_000)] == [0, 0, 16_000, 800_000]
 
 
-@pytest.mark.parametrize("path", ["neighbours", "cap"])
+@pytest.mark.parametrize("path", ["neighbours", "neighbour_limit"])
 def test_the_meters_of_every_choice_are_compiled_with_it(driven: Driven, path: str) -> None:
     for _ in BY_PATH[path].choices:
         driven.press(BY_PATH[path].key)

@@ -92,7 +92,7 @@ def test_wrong_answers_are_caught(monkeypatch: pytest.MonkeyPatch, name: str, wr
 
 def test_approximate_techniques_tell_how_far_their_answers_are_off() -> None:
     sim = simulation(**CROWD)
-    proof = Answers(sim, {"cap": "none"}, {"cap": "first"}, exact=False)
+    proof = Answers(sim, {"neighbour_limit": "none"}, {"neighbour_limit": "first"}, exact=False)
     told(proof)
     assert proof.finding.kind == "sample"
     share, _, error = proof.finding.text.partition("% of the pushes differ, by ")

@@ -120,7 +120,8 @@ def _errors(sim: Simulation, readings: Readings) -> list[PanelSection]:
     """A section for each approximate technique that is on."""
     sections = []
     if is_capped(sim):
-        sections.append(PanelSection("cap", BIAS_HEIGHT, 5, partial(draw_cap, error=readings.cap, bias=readings.bias)))
+        sections.append(PanelSection("neighbour_limit", BIAS_HEIGHT, 5,
+                                     partial(draw_cap, error=readings.cap, bias=readings.bias)))
     if has_field(sim):
         worst = percent(readings.field.most) if readings.field else UNREAD
         sections.append(_row("field", {"field error": mean_error(readings.field), "at worst": worst}, 5, WARM))

@@ -179,7 +179,7 @@ class People(Behaviour):
     """The behaviour *crowd* (the interface is in base.py)."""
 
     states: tuple[str, ...] = ("walking", "waiting", "stuck", "queuing")
-    techniques = frozenset({"stagger.sight", "stagger.paths", "contact", "avoidance"})
+    techniques = frozenset({"stagger.sight", "stagger.paths", "overlap_passes", "avoidance"})
 
     def __init__(self, config: Config) -> None:
         self.seed = config.seed

@@ -38,7 +38,7 @@ PAIR_LANES_NS, PAIR_NS = 0.1, 1.0  # and for each candidate, without one
 class Interaction(Stage):
     """Interaction of all agents that are due with the candidates of the structure, or with the few that are kept."""
 
-    name = "see"
+    name = "interaction"
 
     def __init__(self, index: Index, limit_scanned: int, limit_kept: int) -> None:
         """The two numbers are those of the technique *cap*: scan and keep at most so many."""

@@ -86,7 +86,7 @@ def cheap_locality(sim: Simulation) -> Locality | None:
 METERS = {
     "stagger": Meter(is_staggered, stagger_error, lambda sim: (), approximations),
     "ages": Meter(is_staggered, ages, lambda sim: (), approximations),
-    "cap": Meter(is_capped, exact_error, exact_launches, approximations),
+    "neighbour_limit": Meter(is_capped, exact_error, exact_launches, approximations),
     "bias": Meter(is_capped, bias, lambda sim: (bias_launch(sim, 1)[0],), approximations),
     "field": Meter(has_field, exact_error, exact_launches, approximations),
     "locality": Meter(lambda sim: True, cheap_locality, near.launches_to_compile, memory_order),

@@ -64,7 +64,7 @@ def test_together_they_take_two_percent_of_the_time_at_most(watch: Watch, read: 
         watch.now_s += 0.001
     spent_s = 0.004 * len(read)
     assert 0.018 < spent_s / (watch.now_s - start) <= 1 / PAUSE
-    assert set(read) == {"stagger", "ages", "cap", "bias", "locality"}
+    assert set(read) == {"stagger", "ages", "neighbour_limit", "bias", "locality"}
     assert max(read.count(name) for name in set(read)) - min(read.count(name) for name in set(read)) <= 1
 
 
@@ -77,9 +77,11 @@ def test_what_no_longer_applies_is_forgotten(watch: Watch, read: list[str]) -> N
 
 
 SETTINGS: list[tuple[str, str, Any, dict[str, Any]]] = [  # meter, technique, its other value, what is on before
-    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "cap", "nearest", {}),
-    ("ages", "stagger.avoidance", 8, {}), ("cap", "cap", "nearest", {"cap": "first"}),
-    ("bias", "cap", "first", {"cap": "nearest"}), ("cap", "cell_size", 64, {"cap": "first"}),
+    ("stagger", "stagger.avoidance", 4, {}), ("stagger", "stagger.by", "id", {}), ("stagger", "neighbour_limit", "nearest",
+                                                                                   {}),
+    ("ages", "stagger.avoidance", 8, {}), ("neighbour_limit", "neighbour_limit", "nearest", {"neighbour_limit": "first"}),
+    ("bias", "neighbour_limit", "first", {"neighbour_limit": "nearest"}), ("neighbour_limit", "cell_size", 64,
+                                                                           {"neighbour_limit": "first"}),
     ("field", "cell_size", 64, {"neighbours": "field"}), ("locality", "neighbours", "kd_tree", {}),
     ("locality", "curve", "hilbert", {}), ("locality", "reorder.when", "off", {})]
 

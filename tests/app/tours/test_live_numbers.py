@@ -21,7 +21,7 @@ def profile(frames: int, steps_a_frame: int = 1, interaction_ms: float = 2.0) ->
     for _ in range(frames):
         for _ in range(steps_a_frame):
             made.begin_step()
-            made.add("see", interaction_ms)
+            made.add("interaction", interaction_ms)
             made.add("move", 1.0)
             made.end_step()
         made.add("cull", 1.0)
@@ -43,7 +43,7 @@ def test_only_frames_since_the_moment_count_and_only_the_last_of_them() -> None:
     since = Counts.of(made)
     for ms in (8.0, 8.0, 1.0, 1.0, 1.0):
         made.begin_step()
-        made.add("see", ms)
+        made.add("interaction", ms)
         made.end_step()
         made.end_frame(ms)
     assert measured(made, Readings(), since, 60)["frame_ms"] == 1

@@ -40,7 +40,7 @@ def test_each_kind_flocks_by_itself(simd: str, follow: str, n: int, seed: int, n
     c: Any = sim.agents.by_id()
     most = sim.config.hunt.follow_nearest if follow == "nearest" else 0
     want_x, want_y, met = reference.hunt_push(c, refresh_rules(sim), most)
-    run_through(sim, "see")
+    run_through(sim, "interaction")
     after = sim.agents.by_id()
     assert np.array_equal(after.avoidance_x, want_x)
     assert np.array_equal(after.avoidance_y, want_y)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_caps as reference
-from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
 from crowds import open_world, refresh_rules, shuffle, simulation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from crowd_demo.sim.metrics.avoidance_error import EXACT, FRESH, exact_error, pushes
 from crowd_demo.sim.metrics.bias import bias
 
 ROOM = open_world(300, 220)
