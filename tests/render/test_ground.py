@@ -153,7 +153,7 @@ def test_a_tree_is_drawn_as_in_the_sheet_on_any_ground(tile_set, assets):
 def test_a_frozen_view_has_no_edge_of_the_world_beyond_what_it_shows(tile_set, how):
     ground, camera = grounds.TileLayer(tile_set, marks=True), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
     surface, middle = plain_surface(SIZE), Camera((COLUMNS * TILE, ROWS * TILE), SIZE)
-    middle.next_update(COLUMNS * TILE / 2, ROWS * TILE / 2, 8.0)
+    middle.look_at(COLUMNS * TILE / 2, ROWS * TILE / 2, 8.0)
     for frozen, has_edge in ((camera.view_rect(), True), (middle.view_rect(), how == "off")):
         surface.fill(0)
         ground.prepare(how, terrain(), camera, frozen)

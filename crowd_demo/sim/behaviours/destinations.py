@@ -33,7 +33,7 @@ from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.areas import areas_of
 from crowd_demo.sim.terrain.flow_fields import FlowFields
 from crowd_demo.sim.terrain.ground import Ground, is_solid
-from crowd_demo.sim.terrain.line_of_sight import goal_visible
+from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 from crowd_demo.sim.world import World
 
@@ -98,7 +98,7 @@ def _draw_place(d: Destinations, first: int, last: int, identity: Int, ground: G
         key = scramble(key)
         y = _in_tile(tile // ground.columns, chance(identity, key), walls, ground.limit_y)
         key = scramble(key)
-        if not ground.any_solid or goal_visible(walls, d.x[owner], d.y[owner], x, y):
+        if not ground.any_solid or in_sight(walls, d.x[owner], d.y[owner], x, y):
             break
     return x, y, owner
 

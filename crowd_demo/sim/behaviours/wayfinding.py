@@ -20,7 +20,7 @@ from crowd_demo.sim.neighbours.schedule import IdSchedule, id_schedule, update_d
 from crowd_demo.sim.stage import Stage
 from crowd_demo.sim.terrain.flow_fields import FlowField, heading
 from crowd_demo.sim.terrain.ground import Ground
-from crowd_demo.sim.terrain.line_of_sight import goal_visible, surely_hidden
+from crowd_demo.sim.terrain.line_of_sight import in_sight, surely_hidden
 from crowd_demo.sim.terrain.tiles import Walls
 from crowd_demo.sim.world import World
 
@@ -29,12 +29,12 @@ SCAN_NS, SIGHT_NS, HEADING_NS = 1.0, 30.0, 8.0  # time to scan an agent, and of 
 
 
 @device
-def _list_due(ids: Ints, first: int, last: int, turn: IdSchedule, due: Ints) -> int:
+def _list_due(ids: Ints, first: int, last: int, schedule: IdSchedule, due: Ints) -> int:
     """List the slots of [first, last) that are due and return how many; the last one is repeated to fill a register."""
     count = 0
     for slot in range(first, last):
         due[np.uintp(count)] = slot
-        count += update_due_by_id(ids[np.uintp(slot)], turn)
+        count += update_due_by_id(ids[np.uintp(slot)], schedule)
     for lane in range(LANES):
         due[count + lane] = due[max(count - 1, 0)]
     return count
@@ -51,26 +51,26 @@ def _write_sight(columns: PeopleColumns, due: Ints, k: int, count: int, walls: W
     for member in range(k, last if ground.any_solid else k):
         slot = due[member]
         if columns.goal_visible[slot] and columns.state[slot] != WAITING:
-            columns.goal_visible[slot] = goal_visible(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot],
-                                                      columns.goal_y[slot])
+            columns.goal_visible[slot] = in_sight(walls, columns.x[slot], columns.y[slot], columns.goal_x[slot],
+                                                  columns.goal_y[slot])
 
 
 @kernel
-def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, ground: Ground, turn: IdSchedule,
-                listed: Ints) -> None:
+def check_sight(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, ground: Ground,
+                schedule: IdSchedule, listed: Ints) -> None:
     """Check for every agent that is due whether its goal is in sight; listed int32[workers or more, LISTED + 16]."""
     due, end = listed[worker], agents * (worker + 1) // workers
     for first in range(agents * worker // workers, end, LISTED):
-        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        count = _list_due(columns.id, first, min(first + LISTED, end), schedule, due)
         for k in range(0, count, LANES):
             _write_sight(columns, due, k, count, walls, ground)
 
 
 @kernel
-def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, turn: IdSchedule, asked: Bytes) -> None:
+def ask_for_fields(worker: int, workers: int, columns: PeopleColumns, agents: int, schedule: IdSchedule, asked: Bytes) -> None:
     """Mark the flow fields that `take_headings` will read; asked uint8[workers or more, destinations]."""
     for slot in range(agents * worker // workers, agents * (worker + 1) // workers):
-        if update_due_by_id(columns.id[slot], turn) and not columns.goal_visible[slot]:
+        if update_due_by_id(columns.id[slot], schedule) and not columns.goal_visible[slot]:
             asked[worker, columns.goal[slot]] = 1
 
 
@@ -92,11 +92,11 @@ def _write_headings(columns: PeopleColumns, due: Ints, k: int, count: int, walls
 
 @kernel
 def take_headings(worker: int, workers: int, columns: PeopleColumns, agents: int, walls: Walls, fields: FlowField,
-                  turn: IdSchedule, listed: Ints) -> None:
+                  schedule: IdSchedule, listed: Ints) -> None:
     """Give every agent that is due a new heading; listed int32[workers or more, LISTED + 16]."""
     due, end = listed[worker], agents * (worker + 1) // workers
     for first in range(agents * worker // workers, end, LISTED):
-        count = _list_due(columns.id, first, min(first + LISTED, end), turn, due)
+        count = _list_due(columns.id, first, min(first + LISTED, end), schedule, due)
         for k in range(0, count, LANES):
             _write_headings(columns, due, k, count, walls, fields)
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from crowd_demo.compute.jit import Launch, launch
 from crowd_demo.compute.simd import LANES
-from crowd_demo.sim.interaction.nearest import Caps, KeptNeighbours, interact_limited, kept_of, limit_counters
+from crowd_demo.sim.interaction.nearest import KeptNeighbours, NeighbourLimits, interact_limited, kept_of, limit_counters
 from crowd_demo.sim.interaction.rows import Blocks, blocks_of, interact_lanes, interact_scalar, largest
 from crowd_demo.sim.interaction.runs import (
     AgentStrip,
@@ -41,7 +41,7 @@ class Interaction(Stage):
     name = "interaction"
 
     def __init__(self, index: Index, limit_scanned: int, limit_kept: int) -> None:
-        """The two numbers are those of the technique *cap*: scan and keep at most so many."""
+        """The two numbers are those of the technique *neighbour_limit*: scan and keep at most so many."""
         self.index = index
         self._limit_scanned, self._limit_kept = limit_scanned, limit_kept
         self._made_for: Sizes | None = None
@@ -54,25 +54,25 @@ class Interaction(Stage):
             self._memory = InteractionMemory(world.workers, world.agents.capacity)
         return self._memory
 
-    def caps(self, world: World) -> Caps:
-        """Return what the technique *cap* lets an agent keep."""
-        return Caps(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
+    def limits(self, world: World) -> NeighbourLimits:
+        """Return what the technique *neighbour_limit* lets an agent keep."""
+        return NeighbourLimits(bool(world.neighbour_limit == "nearest"), self._limit_scanned, self._limit_kept)
 
     def launches(self, world: World) -> tuple[Launch, ...]:
         if world.neighbour_limit == "none":
             return self.all_launches(world, exact=False)
-        return self._few_launches(world, self.caps(world))
+        return self._limited_launches(world, self.limits(world))
 
-    def _few_launches(self, world: World, caps: Caps) -> tuple[Launch, ...]:
-        """Return the interaction with those whom `caps` lets an agent keep, one agent at a time."""
+    def _limited_launches(self, world: World, limits: NeighbourLimits) -> tuple[Launch, ...]:
+        """Return the interaction with those whom `limits` lets an agent keep, one agent at a time."""
         memory = self.memory(world).for_workers(self._workers(world, SCALAR_NS))
         return (launch(interact_limited, memory.workers, world.grid.view(), world.agents.columns, world.rules, world.schedule,
-                       caps, memory.kept, memory.begin()),)
+                       limits, memory.kept, memory.begin()),)
 
     def all_launches(self, world: World, exact: bool) -> tuple[Launch, ...]:
-        """Return the calls without a cap; with `exact` also without a structure's own rules, so nothing is approximate."""
+        """Return the calls without a limit; with `exact` also without a structure's own rules, so nothing is approximate."""
         if nearest := world.needs.nearest:
-            return self._few_launches(world, Caps(nearest=True, scanned=0, neighbours=nearest))
+            return self._limited_launches(world, NeighbourLimits(nearest=True, scanned=0, neighbours=nearest))
         structure = self.index.structure(world)
         rules = world.rules if exact else structure.rules(world.rules)
         simd = world.options.simd
@@ -142,8 +142,8 @@ class InteractionMemory:
                 return self._list_launches(candidates, columns, rules, schedule, simd)
             case Cells():
                 blocks = self.row_blocks(candidates) if simd else blocks_of(candidates, self.workers)
-                see = interact_lanes if simd else interact_scalar
-                return (launch(see, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
+                kernel = interact_lanes if simd else interact_scalar
+                return (launch(kernel, self.workers, candidates, columns, rules, schedule, blocks, self.strips),)
 
     def _run_launches(self, runs: Runs, columns: Columns, count: int, rules: object, schedule: UpdateSchedule,
                       simd: bool) -> tuple[Launch, ...]:

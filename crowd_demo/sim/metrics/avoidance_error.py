@@ -36,7 +36,7 @@ class Method(NamedTuple):
 KEPT, FRESH, EXACT = Method(), Method(everybody=True), Method(everybody=True, exact=True)
 
 
-class PushError(NamedTuple):
+class AvoidanceError(NamedTuple):
     """Mean and largest error over the mean push of the truth; 0 where that is 0."""
 
     mean: float = 0.0
@@ -86,7 +86,7 @@ def pushes(sim: Simulation, slots: Longs, *methods: Method) -> Doubles:
     return found
 
 
-def avoidance_error(sim: Simulation, method: Method, truth: Method) -> PushError:
+def avoidance_error(sim: Simulation, method: Method, truth: Method) -> AvoidanceError:
     """Return the error of the pushes by one method against those by another."""
     sim.reindex()
     slots = spread(sim.agents.count, affordable(lambda few: _met(sim, few, truth)))
@@ -94,16 +94,16 @@ def avoidance_error(sim: Simulation, method: Method, truth: Method) -> PushError
     np.subtract(found, true, out=found)
     away, lengths = (np.hypot(x, y, out=x) for x, y in (found, true))
     length = float(lengths.mean()) if len(slots) else 0.0
-    return PushError(float(away.mean()) / length, float(away.max()) / length) if length > 0 else PushError()
+    return AvoidanceError(float(away.mean()) / length, float(away.max()) / length) if length > 0 else AvoidanceError()
 
 
-def stagger_error(sim: Simulation) -> PushError:
+def stagger_error(sim: Simulation) -> AvoidanceError:
     """Return the error of the next step's pushes against those of period 1."""
     return avoidance_error(sim, KEPT, FRESH)
 
 
-def exact_error(sim: Simulation) -> PushError:
-    """Return the error of the pushes with a cap, or by a smoothed field, against those of all neighbours."""
+def exact_error(sim: Simulation) -> AvoidanceError:
+    """Return the error of the pushes with a limit, or by a smoothed field, against those of all neighbours."""
     return avoidance_error(sim, FRESH, EXACT)
 
 

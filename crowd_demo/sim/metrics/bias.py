@@ -1,4 +1,4 @@
-"""The bias of a cap: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
+"""The bias of a limit: the mean direction towards the neighbours that it keeps, which is 0 for an unbiased choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Doubles, Floats, Ints, Rules
 from crowd_demo.compute.jit import Launch, device, launch
-from crowd_demo.sim.interaction.nearest import Caps, choose
+from crowd_demo.sim.interaction.nearest import NeighbourLimits, choose
 from crowd_demo.sim.metrics.avoidance_error import affordable
 from crowd_demo.sim.neighbours.candidates import Cells, holder_of
 from crowd_demo.sim.simulation import Simulation
@@ -36,8 +36,8 @@ def _add_direction(columns: Columns, slot: int, slots: Ints, size: int, total: D
 
 
 @device
-def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, caps: Caps, uncapped: Caps, slots: Ints,
-                   distances: Floats, totals: Doubles) -> None:
+def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, limits: NeighbourLimits,
+                   unlimited: NeighbourLimits, slots: Ints, distances: Floats, totals: Doubles) -> None:
     """Write totals, float64[3, 2]: sums of the mean directions to the kept and to all; agents, and others scanned.
 
     `slots` and `distances` have room for all agents.
@@ -48,8 +48,8 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, ca
         cell = holder_of(k, cells.start, cells.columns * cells.rows)
         row, column, slot = cell // cells.columns, cell % cells.columns, cells.order[k]
         for kind in range(2):  # one call to compile instead of two
-            limits = uncapped if kind else caps
-            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, limits, slots, distances)
+            kept = unlimited if kind else limits
+            size, _, scanned, _ = choose(cells, columns, rules, row, column, slot, kept, slots, distances)
             _add_direction(columns, slot, slots, size, totals[kind])
         totals[2, 0] += size > 0
         totals[2, 1] += scanned
@@ -57,12 +57,12 @@ def add_directions(cells: Cells, columns: Columns, rules: Rules, sample: int, ca
 
 def bias_launch(sim: Simulation, sample: int) -> tuple[Launch, Doubles]:
     """Return the call of `add_directions`, and the float64[3, 2] that it fills."""
-    agents, caps, totals = sim.agents, sim.interaction.caps(sim.world), np.zeros((3, 2))
-    uncapped = caps._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
-    kept = uncapped if sim.world.neighbour_limit == "none" else caps
+    agents, limits, totals = sim.agents, sim.interaction.limits(sim.world), np.zeros((3, 2))
+    unlimited = limits._replace(nearest=False, scanned=agents.count, neighbours=agents.count)
+    kept = unlimited if sim.world.neighbour_limit == "none" else limits
     slots, distances = agents.back[0], agents.back[1].view(np.float32)  # nobody needs these buffers before the next sort
     return launch(add_directions, sim.world.grid.view(), agents.columns, sim.world.rules, min(sample, agents.count), kept,
-                  uncapped, slots, distances, totals), totals
+                  unlimited, slots, distances, totals), totals
 
 
 def bias(sim: Simulation) -> Bias:

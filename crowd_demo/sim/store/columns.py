@@ -13,6 +13,8 @@ from typing import NamedTuple, Protocol, TypeVar, get_type_hints
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
+from crowd_demo.registry.plugins import installed
+from crowd_demo.registry.renames import COLUMNS
 
 
 class Columns(Protocol):
@@ -71,3 +73,20 @@ def dtypes_of(kind: type[Columns]) -> dict[str, np.dtype[np.generic]]:
 def views(kind: type[Kind], matrix: Ints) -> Kind:
     """Return the rows of an int32 matrix as columns."""
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))
+
+
+def _alias(former: str, present: str) -> None:
+    """Let plugins, in kernels and outside of them, read a column by its former name; until 0.3."""
+    from numba import types
+    from numba.extending import overload_attribute
+
+    def read(columns: Columns) -> object:
+        return getattr(columns, present)
+
+    setattr(MovingColumns, former, property(read))
+    overload_attribute(types.BaseNamedTuple, former)(lambda columns: read)
+
+
+if installed():
+    for column in COLUMNS.items():
+        _alias(*column)

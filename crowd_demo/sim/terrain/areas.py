@@ -12,7 +12,7 @@ import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints, Marks
 from crowd_demo.compute.jit import device, launch, run
-from crowd_demo.sim.terrain.line_of_sight import goal_visible
+from crowd_demo.sim.terrain.line_of_sight import in_sight
 from crowd_demo.sim.terrain.tiles import Terrain, Walls
 
 
@@ -52,8 +52,8 @@ def claim_tiles(walls: Walls, marks: Marks, points: Floats, radius_sq: Floats, o
             for number in range(points.shape[0]):
                 dx, dy = points[number, 0] - x, points[number, 1] - y
                 far_sq = dx * dx + dy * dy
-                if far_sq < min(nearest_sq, radius_sq[number]) and goal_visible(walls, points[number, 0], points[number, 1], x,
-                                                                                y):
+                if far_sq < min(nearest_sq, radius_sq[number]) and in_sight(walls, points[number, 0], points[number, 1], x,
+                                                                            y):
                     owner[row, column], nearest_sq = np.int16(number), far_sq
 
 

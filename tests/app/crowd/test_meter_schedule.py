@@ -126,7 +126,7 @@ def test_meters_are_read_while_the_hud_shows_them_and_the_crowd_moves(driven: Dr
     readings = driven.status().readings
     assert readings.stagger and readings.locality and readings.locality.reads > 0
     assert readings.ages is not None and readings.ages.sum() == driven.program.sim.agents.count
-    assert readings.cap is None
+    assert readings.neighbour_limit is None
 
 
 def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,11 +135,11 @@ def test_readings_come_with_the_techniques_that_they_are_about(driven: Driven, m
     driven.settle()
     driven.frames(8)
     readings = driven.status().readings
-    assert readings.cap and readings.bias and readings.bias.agents > 0
+    assert readings.neighbour_limit and readings.bias and readings.bias.agents > 0
     driven.press("k", 1)
     driven.settle()
     driven.frames(2)
-    assert driven.status().readings.cap is None
+    assert driven.status().readings.neighbour_limit is None
 
 
 def test_a_new_crowd_has_no_readings_yet(driven: Driven) -> None:
@@ -156,9 +156,9 @@ def test_a_paused_program_shows_no_reading_of_other_settings(driven: Driven, mon
     driven.press("k")
     driven.settle()
     driven.frames(8)
-    assert driven.status().readings.cap
+    assert driven.status().readings.neighbour_limit
     driven.program.time.paused = True
     driven.press("k")
     driven.settle()
     assert driven.program.sim.optimizations.neighbour_limit == "nearest"
-    assert driven.status().readings.cap is None
+    assert driven.status().readings.neighbour_limit is None

@@ -59,8 +59,8 @@ def test_every_number_is_the_profiles(clock: Any) -> None:
     _, found = rows(to_csv(last_second(profile)))
     assert [int(row["frame"]) for row in found] == list(range(100 - len(found), 100))
     assert [int(row["tick"]) for row in found] == [2 * int(row["frame"]) + 2 for row in found]
-    for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"), "reorder": profile.stage_ms("reorder"),
-                         "other": profile.other_ms()}.items():
+    for name, values in {"frame": profile.frame_ms(), "interaction": profile.stage_ms("interaction"),
+                         "reorder": profile.stage_ms("reorder"), "other": profile.other_ms()}.items():
         assert [np.float32(row[f"{name}_ms"]) for row in found] == values[-len(found):].tolist()
     assert {row["steps"] for row in found} == {"2"}
     assert [float(row["drawn"]) for row in found] == [150.0 if row["frame"] == "90" else 100.0 for row in found]

@@ -192,7 +192,7 @@ def test_every_number_stage_and_technique_has_a_tooltip(cap: str) -> None:
     tips = {target: tip_of(target, sim, Status()) for target in shown if target.kind in kinds}
     assert all(tip and all(text for text, _ in tip.paragraphs) for tip in tips.values()), tips
     told = {target.name or target.kind for target in tips}
-    never = {"field error", "at worst"} if cap == "first" else {"cap error", "mean direction to"}
+    never = {"field error", "at worst"} if cap == "first" else {"limit error", "mean direction to"}
     assert READOUTS.keys() - told == never
 
 

@@ -27,7 +27,7 @@ from crowd_demo.render.hud.sections import (
 )
 from crowd_demo.render.hud.status import Clock, PanelSettings, Status
 from crowd_demo.sim.inactive import inactive, partly_inactive
-from crowd_demo.sim.metrics.avoidance_error import PushError
+from crowd_demo.sim.metrics.avoidance_error import AvoidanceError
 from crowd_demo.sim.metrics.bias import Bias
 from crowd_demo.sim.metrics.locality import Locality
 from crowd_demo.sim.metrics.readings import Readings
@@ -136,11 +136,11 @@ def test_the_share_of_candidates_that_are_neighbours_is_told() -> None:
 
 
 @pytest.mark.parametrize(("switches", "readings", "told"), [
-    ({"stagger.avoidance": 3}, {"stagger": PushError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])},
+    ({"stagger.avoidance": 3}, {"stagger": AvoidanceError(0.15, 2.0), "ages": np.array([5, 9, 1, *[0] * 13])},
      {"stagger error": "15%", "steps since update": "0"}),
-    ({"neighbour_limit": "first"}, {"neighbour_limit": PushError(0.4, 2.0), "bias": Bias((0.0, 0.0), (-0.1, -0.2), 9)},
-     {"cap error": "40%", "all": "-0.10 -0.20", "kept": "+0.00 +0.00"}),
-    ({"neighbours": "field"}, {"field": PushError(0.16, 2.0)}, {"field error": "16%", "at worst": "200%"}),
+    ({"neighbour_limit": "first"}, {"neighbour_limit": AvoidanceError(0.4, 2.0), "bias": Bias((0.0, 0.0), (-0.1, -0.2), 9)},
+     {"limit error": "40%", "all": "-0.10 -0.20", "kept": "+0.00 +0.00"}),
+    ({"neighbours": "field"}, {"field": AvoidanceError(0.16, 2.0)}, {"field error": "16%", "at worst": "200%"}),
 ])
 def test_an_approximation_has_its_section_and_its_error(switches: dict[str, Any], readings: dict[str, Any],
                                                        told: dict[str, str]) -> None:

@@ -27,10 +27,10 @@ def limits(sim: Any) -> tuple[Any, Any]:
 
 
 def kept_by(sim: Any, columns: Any) -> list[list[int]]:
-    caps, agents = sim.interaction.caps(sim.world), range(len(columns.x))
-    if caps.nearest:
-        return [reference.nearest_kept(columns, i, caps.neighbours, *limits(sim)) for i in agents]
-    return [reference.first_kept(columns, sim.world.grid, i, caps.scanned, caps.neighbours, *limits(sim)) for i in agents]
+    limits, agents = sim.interaction.limits(sim.world), range(len(columns.x))
+    if limits.nearest:
+        return [reference.nearest_kept(columns, i, limits.neighbours, *limits(sim)) for i in agents]
+    return [reference.first_kept(columns, sim.world.grid, i, limits.scanned, limits.neighbours, *limits(sim)) for i in agents]
 
 
 @pytest.mark.parametrize("behaviour, avoidance", [("flock", "push"), ("crowd", "push"), ("crowd", "anticipate"),
@@ -81,7 +81,7 @@ def test_a_cap_that_nobody_reaches_changes_nothing() -> None:
         sim = capped("flock", cap, 60, flock__limit_scanned=100, flock__limit_kept=64)
         sim.step(30)
         hashes.add(sim.state_hash())
-        assert sim.profile.counters.get("cap_hits", 0) == 0
+        assert sim.profile.counters.get("limit_hits", 0) == 0
     assert len(hashes) == 1
 
 
@@ -89,7 +89,7 @@ def test_hits_and_counts() -> None:
     sim = capped("flock", "first", 200, spawn__pattern="point", optimizations__stagger__avoidance=1)
     sim.step()
     counters = dict(sim.profile.counters)
-    assert counters["cap_hits"] == 200
+    assert counters["limit_hits"] == 200
     assert counters["scanned_max"] == counters["candidates_per_agent"] == 10
     assert counters["found_max"] == counters["found_mean"] == counters["neighbours_per_agent"] == 10
     sim.optimizations.neighbour_limit = "nearest"
@@ -97,7 +97,7 @@ def test_hits_and_counts() -> None:
     assert sim.profile.counters["found_max"] > sim.profile.counters["neighbours_per_agent"]
     sim.optimizations.neighbour_limit = "none"
     sim.step()
-    assert "cap_hits" not in sim.profile.counters
+    assert "limit_hits" not in sim.profile.counters
 
 
 @pytest.mark.parametrize("cap", ["none", "first", "nearest"])

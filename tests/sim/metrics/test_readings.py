@@ -31,8 +31,8 @@ def test_every_meter_has_its_reading() -> None:
 @pytest.mark.parametrize("config", [CROWD, FLOCK, CRATES, ROPE, LIFE],
                          ids=["crowd", "flock", "crates", "rope", "life"])
 @pytest.mark.parametrize("switches", [
-    {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"}, {"neighbours": "linked"},
-    {"neighbours": "aabb_tree", "rebuild": 5},
+    {}, {"neighbour_limit": "first"}, {"neighbour_limit": "nearest", "neighbours": "kd_tree"}, {"neighbours": "field"},
+    {"neighbours": "linked"}, {"neighbours": "aabb_tree", "rebuild": 5},
     {"neighbours": "z_grid", "simd": "false"}, {"curve": "morton", "reorder__every": 3},
     {"removal": "deferred", "neighbour_limit": "first"},
 ], ids=str)
