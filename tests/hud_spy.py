@@ -86,7 +86,7 @@ class Crowd(SimpleNamespace):
 
     @property
     def world(self) -> SimpleNamespace:
-        return SimpleNamespace(cap=self.optimizations.neighbour_limit, grid=SimpleNamespace(cell=32.0))
+        return SimpleNamespace(neighbour_limit=self.optimizations.neighbour_limit, grid=SimpleNamespace(cell=32.0))
 
 
 def life(active: bool = False) -> SimpleNamespace:

@@ -84,7 +84,7 @@ ERRORS = {
                                   "Even bars are good: each step has the same work, and nobody waits longer than the period."),
     "stagger error": Readout("How wrong the pushes are that were kept from earlier steps, against a mean push, on a sample.",
                              "15 % (people) to 30 % (birds) at every third step is hardly seen; 50 % is."),
-    "limit error": Readout("How wrong pushes are without the neighbours that the limit leaves out, against a mean push, by sample.",
+    "limit error": Readout("How wrong pushes are without the neighbours that the limit leaves out, against a mean push.",
                            "The nearest few err less than the first few."),
     "mean direction to": Readout("The mean direction to all neighbours and to those that the limit keeps; 0 is evenly around.",
                                  "If kept points elsewhere than all, the limit pushes the whole crowd aside."),

@@ -6,8 +6,9 @@ line in its record. A float32 column is a view of its row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar, get_type_hints
 
 import numpy as np
@@ -80,11 +81,12 @@ def _alias(former: str, present: str) -> None:
     from numba import types
     from numba.extending import overload_attribute
 
-    def read(columns: Columns) -> object:
-        return getattr(columns, present)
+    setattr(MovingColumns, former, property(attrgetter(present)))
 
-    setattr(MovingColumns, former, property(read))
-    overload_attribute(types.BaseNamedTuple, former)(lambda columns: read)
+    def read(place: int) -> Callable[..., object]:
+        return lambda columns: columns[place]
+
+    overload_attribute(types.BaseNamedTuple, former)(lambda columns: read(columns.fields.index(present)))
 
 
 if installed():

@@ -46,8 +46,8 @@ def test_help_lists_every_action_with_its_real_keys() -> None:
     without = [action for action in ACTIONS if not keys[action]]
     assert len(listed) + len(without) + len(TOLD_BY_OTHERS) == len(ACTIONS)
     marks = {entry.name: entry.mark for entry in listed if entry.mark}
-    assert marks == {"avoidance": "≠", "contact": "≠", "stagger avoidance": "~", "avoidance by": "~", "stagger sight": "~",
-                     "stagger paths": "~"}
+    assert marks == {"avoidance": "≠", "overlap passes": "≠", "stagger avoidance": "~", "avoidance by": "~",
+                     "stagger sight": "~", "stagger paths": "~"}
 
 
 def test_help_is_ordered_by_what_one_wants_to_do() -> None:
