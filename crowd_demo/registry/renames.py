@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from types import FunctionType
+from typing import TypeVar, cast
 
 Path = tuple[str | int, ...]
 
@@ -25,6 +26,7 @@ SETTINGS_OF_ALL = {"cap_scanned": "limit_scanned", "cap_neighbours": "limit_kept
 METHODS = {"calls": "launches", "calls_ahead": "launches_to_compile"}  # of a plugin's stages, colours and figures
 
 Class = TypeVar("Class")
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 def current(names: dict[str, str], name: str) -> str:
@@ -80,3 +82,11 @@ def with_present_methods(code: Class) -> Class:
             if method and present not in vars(code):
                 setattr(code, present, method)
     return code
+
+
+def with_present_columns(formula: Function) -> Function:
+    """Let a formula of a plugin read columns by former names; in kernels of its own it cannot."""
+    code = cast(FunctionType, formula).__code__
+    if not COLUMNS.keys().isdisjoint(code.co_names):
+        cast(FunctionType, formula).__code__ = code.replace(co_names=tuple(current(COLUMNS, name) for name in code.co_names))
+    return formula

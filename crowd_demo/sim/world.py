@@ -26,7 +26,7 @@ from crowd_demo.sim.neighbours.grid import Grid
 from crowd_demo.sim.neighbours.schedule import UpdateSchedule, update_schedule
 from crowd_demo.sim.neighbours.structure import Domain
 from crowd_demo.sim.store.agents import Agents
-from crowd_demo.sim.store.columns import Columns
+from crowd_demo.sim.store.columns import Columns, with_present_names
 from crowd_demo.sim.store.reorder import Drift
 from crowd_demo.sim.terrain.crowding import Crowding
 from crowd_demo.sim.terrain.flow_fields import FlowFields
@@ -92,7 +92,7 @@ class World:
             self.wall_field = WallField(self.terrain, max(needs.margin, 1.0))
         self.crowding = Crowding(self.terrain, needs.detour, round(needs.detour_s * config.time.step_hz))
         self.flow_fields = FlowFields(self.terrain, max_threads(), self.crowding.active)
-        self.agents: Agents[Columns] = Agents(needs.columns, room)
+        self.agents: Agents[Columns] = Agents(with_present_names(needs.columns), room)
         self.sizes: Sizes | None = None
         self.grid: Grid
         self.domain: Domain

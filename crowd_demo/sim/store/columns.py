@@ -6,16 +6,14 @@ line in its record. A float32 column is a view of its row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from operator import attrgetter
-from typing import NamedTuple, Protocol, TypeVar, get_type_hints
+from typing import NamedTuple, Protocol, TypeVar, cast, get_type_hints
 
 import numpy as np
 
 from crowd_demo.compute.arrays import Floats, Ints
-from crowd_demo.registry.plugins import installed
-from crowd_demo.registry.renames import COLUMNS
+from crowd_demo.registry.renames import COLUMNS, current
 
 
 class Columns(Protocol):
@@ -76,19 +74,10 @@ def views(kind: type[Kind], matrix: Ints) -> Kind:
     return kind(*(row.view(dtype) for row, dtype in zip(matrix, dtypes_of(kind).values(), strict=True)))
 
 
-def _alias(former: str, present: str) -> None:
-    """Let plugins, in kernels and outside of them, read a column by its former name; until 0.3."""
-    from numba import types
-    from numba.extending import overload_attribute
-
-    setattr(MovingColumns, former, property(attrgetter(present)))
-
-    def read(place: int) -> Callable[..., object]:
-        return lambda columns: columns[place]
-
-    overload_attribute(types.BaseNamedTuple, former)(lambda columns: read(columns.fields.index(present)))
-
-
-if installed():
-    for column in COLUMNS.items():
-        _alias(*column)
+def with_present_names(kind: type[Columns]) -> type[Columns]:
+    """Return the record of columns; for one of a plugin that has former names, one that has the present ones, until 0.3."""
+    hints = get_type_hints(kind)
+    if COLUMNS.keys().isdisjoint(hints):
+        return kind
+    fields = [(current(COLUMNS, name), hint) for name, hint in hints.items()]
+    return cast(type[Columns], NamedTuple(kind.__name__, fields))  # type: ignore[misc]
