@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -22,9 +23,9 @@ def test_no_name_is_both_former_and_present() -> None:
     assert not renames.COLUMNS.keys() & set(MovingColumns._fields)
 
 
-def test_a_key_that_is_given_by_both_names_is_refused_where_the_former_one_stands(tmp_path) -> None:
+def test_a_key_that_is_given_by_both_names_is_refused_where_the_former_one_stands(tmp_path: Path) -> None:
     path = tmp_path / "both.yaml"
-    path.write_text("crowd:\n  max_speed_factor: 1.2\n  cap: 1.3\n")
+    path.write_text("crowd:\n  max_speed_factor: 1.2\n  cap: 1.3\n", encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
         load_config(path)
     assert caught.value.lines == [f"{path}:3: crowd.cap: is called max_speed_factor now, and that is given as well"]

@@ -80,4 +80,4 @@ def with_present_names(kind: type[Columns]) -> type[Columns]:
     if COLUMNS.keys().isdisjoint(hints):
         return kind
     fields = [(current(COLUMNS, name), hint) for name, hint in hints.items()]
-    return cast(type[Columns], NamedTuple(kind.__name__, fields))  # type: ignore[misc]
+    return cast(type[Columns], NamedTuple(kind.__name__, fields))
