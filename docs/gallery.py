@@ -19,7 +19,7 @@ import pygame
 from crowd_demo.app.compiling.loading import Progress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import close_window, open_window
 from crowd_demo.config.loader import load_config

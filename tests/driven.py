@@ -11,7 +11,7 @@ import pygame
 from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.input.commands import PointerCommand
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import open_window
 from crowd_demo.config.loader import load_config
 from crowd_demo.render.hud.status import Status

@@ -24,7 +24,7 @@ from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.report import Changes, Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.window_events import WindowEvents

@@ -29,8 +29,7 @@ from crowd_demo.app.process.quitting import (
     signals_to,
 )
 from crowd_demo.app.process.streams import STDOUT, OutputError
-from crowd_demo.app.process.system import eager_threads, free_cycles, seconds_since_start
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker, eager_threads, free_cycles, seconds_since_start
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.preferences import Preferences, user_file
 from crowd_demo.app.screen.window import NoDisplayError, close_window, on_lost_display, open_window, save_picture, screen

@@ -30,7 +30,7 @@ from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
 from crowd_demo.app.seeing.overlays import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
-from crowd_demo.app.tours.guide import Guide
+from crowd_demo.app.tours.tour import Guide
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.render.camera import Camera, Docked
 from crowd_demo.render.hud.layout import docked

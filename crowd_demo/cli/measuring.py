@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from crowd_demo.app.process.quitting import FAILED, FINE, Interrupted, interruptible
 from crowd_demo.app.process.streams import STDOUT, ProgressLine
-from crowd_demo.app.process.worker import in_thread
+from crowd_demo.app.process.system import in_thread
 from crowd_demo.cli.arguments import (
     Command,
     Parser,
@@ -116,10 +116,10 @@ def kernels(config: Config, running: InTerminal[Kind], render: bool = True) -> C
 
     running.doing = progress = LoadingProgress()
     progress.say("importing the compiler")
-    from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+    from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
     from crowd_demo.app.compiling.compilers import Compilers
 
-    ahead = Ahead(config, render)
+    ahead = KernelFinder(config, render)
     with closing(Compilers(config)) as compilers:
         compilers.compile_first(ahead.missing(config.optimizations), config.optimizations, progress.compiling)
     return partial(compile_missing, ahead)

@@ -130,7 +130,7 @@ def carry_out_all(plan: Plan, out: Path, runs: Sequence[Run], executor: Executor
 def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
     """Compile the kernels of these configurations, with as many helper processes as pay."""
     tell("importing the compiler")
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.app.compiling.compilers import Compilers
 
     def compiling(kernel: str, done: int, total: int) -> None:
@@ -138,7 +138,7 @@ def warm(configs: Iterable[Config], tell: Callable[[str], object]) -> None:
 
     for config in {_what_decides(config): config for config in configs}.values():
         with closing(Compilers(config)) as compilers:
-            compilers.compile_first(Ahead(config, False).missing(config.optimizations), config.optimizations, compiling)
+            compilers.compile_first(KernelFinder(config, False).missing(config.optimizations), config.optimizations, compiling)
 
 
 def _what_decides(config: Config) -> str:

@@ -28,7 +28,7 @@ from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.registry.techniques import TECHNIQUES
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.compute.jit import Launch
 
 FORKS = "forks"  # the argument of the process that makes copies of itself
@@ -94,17 +94,17 @@ if sys.platform == "linux":
                 pass
 
 
-def ahead_of(config: str) -> Ahead:
-    """Make the compiler ready, and what finds the kernels of a configuration."""
+def ahead_of(config: str) -> KernelFinder:
+    """Load the compiler, and return what finds the kernels of a configuration."""
     with importing():
-        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.app.compiling.ahead import KernelFinder
         from crowd_demo.compute.jit import make_compiler_ready
 
         make_compiler_ready()
-    return Ahead(Config.model_validate_json(config))
+    return KernelFinder(Config.model_validate_json(config))
 
 
-def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], answers: TextIO) -> None:
+def compile_as_told(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
     """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
     For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.
@@ -130,8 +130,8 @@ def compile_as_told(ahead: Ahead, lines: SimpleQueue[str], answers: TextIO) -> N
         print(ALL_DONE if is_over else wanted, file=answers, flush=True)
 
 
-def missing_anywhere(ahead: Ahead, options: Optimizations) -> Iterator[Launch]:
-    """Yield the calls of each single other choice and of all colour modes whose kernels are not compiled yet."""
+def missing_anywhere(ahead: KernelFinder, options: Optimizations) -> Iterator[Launch]:
+    """Yield the launches of each single other choice and of all colour modes whose kernels are not compiled yet."""
     for other in all_choices(options):
         yield from ahead.missing(other)
     yield from ahead.missing_colours()

@@ -1,11 +1,11 @@
 """Compile kernels, in this process and in helpers at once: while a configuration is loaded or opened, and for a technique.
 
-What is wanted is a list, which may change at any time. All take the largest kernel that is left, so that they end at about the
-same time. What a helper has compiled is loaded from the cache. A helper that ends early costs nothing but time.
+The wanted kernels are a list, which may change at any time. Each process takes the largest kernel that is left, so all end at
+about the same time. What a helper has compiled is loaded from the cache. A helper that ends early costs only time.
 
-Several may want kernels, each of them an owner of a list of its own, and work for that one; helpers go through all lists.
+There may be several owners, each with a list of its own, for which it works; helpers go through all lists.
 
-A start with much to compile begins with exact choices that are compiled soonest; the configured ones follow.
+A start with much to compile begins with the exact choices that are compiled soonest; the configured ones follow.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from operator import itemgetter
 from typing import NamedTuple
 
-from crowd_demo.app.compiling.ahead import Ahead, kernel_name, key_of
-from crowd_demo.app.compiling.helpers import CAN_FORK, Helper, Source, source_of
+from crowd_demo.app.compiling.ahead import KernelFinder, kernel_name, key_of
+from crowd_demo.app.compiling.helpers import CAN_FORK, CompilerSource, Helper, source_of
 from crowd_demo.compute import cache
 from crowd_demo.compute.jit import CACHE_LASTS, Launch, compile_launches, is_on_disk
 from crowd_demo.config.model import Config
@@ -31,7 +31,7 @@ from crowd_demo.registry.techniques import TECHNIQUES
 MOST_HELPERS = 3  # each takes a second to start, and some 200 MB
 FEW = 2  # kernels that are sooner compiled than a helper is started
 POLL_S = 0.1
-SETTLE_S = 0.2  # helpers do not begin with what is soon wanted no more: a key that is pressed again and again
+SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
 HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
 
 Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
@@ -39,7 +39,7 @@ QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 
 class Wish(NamedTuple):
-    """What an owner wants."""
+    """The kernels that an owner wants."""
 
     launches: dict[str, Launch]  # by key, the largest first: not compiled in this process yet
     options: Optimizations  # that need them
@@ -54,14 +54,14 @@ def helpers_that_fit() -> int:
 
 
 def compile_cost(launch: Launch) -> int:
-    """Greater for what takes longer to compile: the time grows with the number of arguments, above all."""
+    """A number that grows with the compile time, which depends most on the number of arguments."""
     return len(str(launch.signature()))
 
 
 class Compilers:
-    """Say what is wanted, then `work`. Other threads may want something else meanwhile, for the same owner or another one."""
+    """Call `want`, then `work`. Other threads may call `want` meanwhile, for the same owner or another one."""
 
-    def __init__(self, config: Config, source: Source | None = None) -> None:
+    def __init__(self, config: Config, source: CompilerSource | None = None) -> None:
         self._config = config
         self._helpers: list[Helper] = []
         self.source = source  # of the helpers' processes, once there is one
@@ -73,7 +73,7 @@ class Compilers:
     # --- what is wanted ----------------------------------------------------------------------------------------------
 
     def want(self, launches: Sequence[Launch], options: Optimizations, owner: object = None) -> None:
-        """Let an owner want these kernels, which those options need, and no others."""
+        """Replace what an owner wants by these kernels, which those options need."""
         wanted = {key_of(launch): launch for launch in sorted(launches, key=compile_cost, reverse=True)}
         kept = {key for key, launch in wanted.items() if is_on_disk(launch)}
         with self._changed:
@@ -103,9 +103,9 @@ class Compilers:
 
     @contextmanager
     def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
-        """The call that this process may compile next for an owner; none, after a moment, if that is left to helpers.
+        """The launch that this process may compile next for an owner; none, after a moment, if helpers compile the rest.
 
-        What a helper has compiled comes first: loading is quick, and so the last kernels are not all loaded at the end.
+        What a helper has compiled comes first: loading is quick, and else all of it would be loaded at the end.
         """
         with self._changed:
             launches = wish.launches if (wish := self._wishes.get(owner)) else {}
@@ -152,25 +152,25 @@ class Compilers:
                 self.employ(Helper(self.source))
 
     def employ(self, helper: Helper) -> None:
-        """Let a helper compile what is wanted."""
+        """Have a helper compile what is wanted, in a thread of its own."""
         self._helpers.append(helper)
         threading.Thread(target=self._feed, args=(helper,), name="crowd-demo helper", daemon=True).start()
 
     def yield_to_frames(self) -> None:
-        """Let helpers compile in what time the frames leave."""
+        """Lower the priority of helpers, so that frames come first."""
         self.start_all()
         if self.source:
             self.source.lower_priority(HELPER_NICENESS)
 
     def close(self) -> None:
-        """End all helpers, and want nothing any more. New ones may be started."""
+        """Forget all wishes and end all helpers. New ones may be started."""
         with self._changed:
             self._wishes.clear()
         self.keep(0)
         self._end_source()
 
     def keep(self, count: int) -> None:
-        """End all helpers but so many."""
+        """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]
             self._changed.notify_all()
@@ -183,7 +183,7 @@ class Compilers:
             source.close()
 
     def _feed(self, helper: Helper) -> None:
-        """Tell a helper what to compile, kernel by kernel, until it ends."""
+        """Have a helper compile one kernel after the other, until it ends."""
         while told := self._for(helper):
             key, options = told
             done = helper.compile(key, options)
@@ -218,10 +218,10 @@ class Compilers:
         return next((key for key in wish.launches if key not in self._begun | self._kept), None)
 
 
-def quick_values(config: Config, ahead: Ahead, launches: Sequence[Launch]) -> dict[str, Value]:
-    """Exact values, by path, with which there is much less to compile than for `calls`, those of the configured ones.
+def quick_values(config: Config, ahead: KernelFinder, launches: Sequence[Launch]) -> dict[str, Value]:
+    """Exact values, by path, with which there is much less to compile than for `launches`, those of the configured ones.
 
-    None where that is not so.
+    Empty where that saves nothing.
     """
     most = to_compile(launches)
     if most <= FEW or config.agents > QUICK_AGENTS or not CACHE_LASTS:
@@ -234,5 +234,5 @@ def quick_values(config: Config, ahead: Ahead, launches: Sequence[Launch]) -> di
 
 
 def to_compile(launches: Sequence[Launch]) -> int:
-    """How many of them are not in the cache."""
+    """Return how many of them are not in the cache."""
     return sum(not is_on_disk(launch) for launch in launches)

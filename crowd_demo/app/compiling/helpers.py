@@ -3,7 +3,7 @@
 Numba's compiler holds a lock, so that threads would wait for each other; and in the program's own process each frame would
 wait some forty times for the thread that compiles. A `Helper` compiles the kernels that it is told. A `Precompiler` compiles
 whatever the present options do not need, when a core is free: a technique that is switched on for the first time is then
-loaded (0.01 s) instead of compiled (seconds). Both take their processes (compile_process.py) from one `Source`.
+loaded (0.01 s) instead of compiled (seconds). Both take their processes (compile_process.py) from one `CompilerSource`.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ OWN_GROUP = None if sys.platform == "win32" else 0  # so that copies can be give
 
 
 class Conversation:
-    """With a process that compiles; it may end at any time."""
+    """Lines to a process that compiles, and its answers; the process may end at any time."""
 
     def __init__(self, says: IO[str], hears: IO[str], end: Callable[[], None]) -> None:
         self._says, self._hears, self.close = says, hears, end
 
     def ask(self, line: str) -> str:
-        """Say something and wait for the answer: nothing if the process has ended, or is made to."""
+        """Send a line and wait for the answer; return an empty text if the process has ended."""
         with suppress(OSError, ValueError):  # ValueError: closed here
             print(line, file=self._hears, flush=True)
             return self._says.readline().rstrip("\n")
@@ -47,12 +47,12 @@ class Conversation:
 
 
 def nobody() -> Conversation:
-    """In place of a process that cannot be started: it never answers."""
+    """Stand in for a process that cannot be started: it never answers."""
     return Conversation(StringIO(), StringIO(), lambda: None)
 
 
-class Source:
-    """Starts processes that compile kernels of a configuration. One that cannot be started is taken for one that has ended.
+class CompilerSource:
+    """Starts processes that compile kernels of a configuration. One that cannot be started counts as one that has ended.
 
     Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
@@ -62,7 +62,7 @@ class Source:
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self) -> Conversation:
-        """Start a process and return what is said with it."""
+        """Start a process and return the conversation with it."""
         try:
             process = self._run("", subprocess.PIPE, subprocess.PIPE)
         except OSError:
@@ -77,14 +77,14 @@ class Source:
         """Wait until processes can be started quickly."""
 
     def lower_priority(self, niceness: int) -> None:
-        """Let all its processes, present and later ones, have that niceness."""
+        """Give all its processes, present and later ones, that niceness."""
         self._niceness = niceness
         self._processes = [process for process in self._processes if process.poll() is None]
         for process in self._processes:
             set_niceness(process, niceness)
 
     def close(self) -> None:
-        """Start no more."""
+        """End what starts processes."""
 
     def _run(self, forks: str, stdin: int, stdout: int) -> subprocess.Popen[str]:
         process = child.start(compile_process.__name__, forks, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL,
@@ -94,7 +94,7 @@ class Source:
         return process
 
 
-class ForkingSource(Source):
+class ForkingSource(CompilerSource):
     """Starts one process, which then makes copies of itself. Raises OSError if it cannot be started."""
 
     def __init__(self, config: Config, niceness: int = 0) -> None:
@@ -137,7 +137,7 @@ class ForkingSource(Source):
 
 
 def set_niceness(process: subprocess.Popen[str], niceness: int) -> None:
-    """Of the process and its copies, where the system can."""
+    """Set the niceness of the process and its copies, where the system can."""
     if sys.platform != "win32":
         with suppress(OSError):
             os.setpriority(os.PRIO_PGRP, process.pid, niceness)
@@ -155,7 +155,7 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 def close_when_ended(process: subprocess.Popen[str]) -> None:
-    """Wait for its end. Before that, closing its streams would wait for a thread that still reads."""
+    """Wait for its end, then close its streams; earlier, closing would wait for a thread that still reads."""
     process.wait()
     for stream in (process.stdin, process.stdout):
         with suppress(OSError):
@@ -163,17 +163,17 @@ def close_when_ended(process: subprocess.Popen[str]) -> None:
                 stream.close()
 
 
-def source_of(config: Config, niceness: int = 0) -> Source:
+def source_of(config: Config, niceness: int = 0) -> CompilerSource:
     if CAN_FORK:
         with suppress(OSError):
             return ForkingSource(config, niceness)
-    return Source(config, niceness)
+    return CompilerSource(config, niceness)
 
 
 class Helper:
     """Compiles kernels, each when it is told to. One at a time may be waited for."""
 
-    def __init__(self, source: Source, most_kernels: int = MOST_KERNELS) -> None:
+    def __init__(self, source: CompilerSource, most_kernels: int = MOST_KERNELS) -> None:
         self._source, self._most = source, most_kernels
         self._closed, self._compiled = False, 0
         self._talk: Conversation | None = None if CAN_FORK else source.start()
@@ -181,8 +181,8 @@ class Helper:
     def compile(self, kernel: str, options: Optimizations) -> bool:
         """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
 
-        As far as the process knows: what it does not need to compile, it takes for there. For ALL_CHOICES return whether a
-        kernel was left.
+        A kernel that the process does not need to compile counts as cached. For ALL_CHOICES return whether a kernel
+        was left.
         """
         talk = self._talk = self._talk or self._source.start()
         if self._closed:
@@ -195,7 +195,7 @@ class Helper:
         return done
 
     def rest(self) -> None:
-        """There is nothing to compile at present: do not keep a process that is soon there again."""
+        """End the process while there is nothing to compile, if another one can be started quickly."""
         if CAN_FORK:
             self._end()
 
@@ -212,7 +212,7 @@ class Helper:
 class Precompiler:
     """Compiles the kernels of all other choices, and of all colour modes, in idle moments. It is paused at first."""
 
-    def __init__(self, source: Source, options: Optimizations) -> None:
+    def __init__(self, source: CompilerSource, options: Optimizations) -> None:
         self._source, self._options = source, options.model_copy(deep=True)
         self._helper: Helper | None = None  # none while it is paused
         self._changed = threading.Condition()
@@ -221,7 +221,7 @@ class Precompiler:
         self.thread.start()
 
     def pause(self, paused: bool) -> None:
-        """End its process, for one that is idle could not be asked to hurry; or go on with another one."""
+        """End its process, which runs at idle priority and so could not hurry; or go on with another one."""
         if paused != (self._helper is None) and not self._over:
             self._go_on_with(None if paused else Helper(self._source, MOST_IDLE_KERNELS))
 

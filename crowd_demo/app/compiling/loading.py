@@ -29,7 +29,7 @@ from crowd_demo.registry.entries import Value
 from crowd_demo.render.hud.canvas import ACCENT, DIM, EDGE, HUGE, NORMAL, Canvas, Pen, scale_for
 
 if TYPE_CHECKING:
-    from crowd_demo.app.compiling.ahead import Ahead
+    from crowd_demo.app.compiling.ahead import KernelFinder
     from crowd_demo.app.compiling.compilers import Compilers
     from crowd_demo.render.scene import Scene
     from crowd_demo.sim.simulation import Simulation
@@ -48,14 +48,14 @@ USUAL_S = 2.0  # what a kernel takes: the bar moves on meanwhile, ever more slow
 
 
 class LoadingProgress:
-    """What is being done, and how far along it is."""
+    """What is being done while loading, and how much of it is done."""
 
     def __init__(self) -> None:
         self.text, self.done, self.total = "starting", 0, 0
         self._since = time.monotonic()  # the last kernel was done
 
     def say(self, text: str) -> None:
-        """Go over to something without a number of parts."""
+        """Set the text of something without a number of parts."""
         self.text, self.done, self.total = text, 0, 0
 
     def compiling(self, kernel: str, done: int, total: int) -> None:
@@ -64,7 +64,7 @@ class LoadingProgress:
         self.text, self.done, self.total = f"compiling {kernel}", done, total
 
     def part(self) -> float:
-        """How much is done, 0 to 1; 0 where that is not known."""
+        """Return the share that is done, 0 to 1; 0 where that is not known."""
         if not self.total:
             return 0.0
         present = 1 - math.exp(-(time.monotonic() - self._since) / USUAL_S)
@@ -82,7 +82,7 @@ class Loaded(NamedTuple):
 
     sim: Simulation
     scene: Scene | None
-    ahead: Ahead
+    ahead: KernelFinder
     compilers: Compilers  # without helpers, unless values follow
     follow: Mapping[str, Value]  # by path: configured values that are compiled while others do their work, after overlays
     import_s: float
@@ -98,7 +98,7 @@ def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = 
     progress.say("importing the compiler")
     source = source_of(config) if is_first_start() else None  # it takes as long to start as all that comes before the kernels
     with importing():
-        from crowd_demo.app.compiling.ahead import Ahead
+        from crowd_demo.app.compiling.ahead import KernelFinder
         from crowd_demo.app.compiling.compilers import Compilers, quick_values
 
     imported = time.perf_counter()
@@ -109,7 +109,7 @@ def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = 
         progress.say(building(config))
         sim, scene = build(config, render)
         built = time.perf_counter()
-        ahead = Ahead(config, render)
+        ahead = KernelFinder(config, render)
         launches = ahead.missing(config.optimizations)
         first = quick_values(config, ahead, launches) if quick else {}
         if first:
@@ -125,7 +125,7 @@ def load(config: Config, render: bool, progress: LoadingProgress, quick: bool = 
 
 
 def building(config: Config) -> str:
-    """What `build` does, in words."""
+    """Describe what `build` does."""
     return f"building a world of {config.agents:,} agents" + (f" on {Path(config.map).stem}" if config.map else "")
 
 

@@ -1,9 +1,8 @@
 """Switching techniques, and opening another configuration, while the window responds and the present crowd goes on.
 
-A thread compiles the kernels of a technique, then the value takes effect.
-
-The thread loads from the disk cache what helpers compile (compilers.py), and never runs a kernel; it ends when no value is
-pending. It shares its lock with the frames, so it compiles only where there are no helpers.
+A value takes effect once a thread has its kernels. The thread loads from the disk cache what helpers compile (compilers.py),
+and never runs a kernel; it ends when no value is pending. It shares Python's lock with the frames, so it compiles only where
+there are no helpers.
 
 A configuration is read by a thread that has its kernels compiled in other processes. What runs kernels itself, the making of
 the crowd above all, is done on the worker's thread between two frames: up to a second for a million agents.
@@ -18,12 +17,11 @@ from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
 from typing import NamedTuple, TypeVar
 
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
-from crowd_demo.app.compiling.helpers import Source
+from crowd_demo.app.compiling.helpers import CompilerSource
 from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
-from crowd_demo.app.process.system import eager_threads, lower_priority
-from crowd_demo.app.process.worker import Worker, in_thread
+from crowd_demo.app.process.system import Worker, eager_threads, in_thread, lower_priority
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -67,7 +65,7 @@ class Switcher:
     A value takes effect when all of its kernels are there. The values that are compiled soonest come first.
     """
 
-    def __init__(self, ahead: Ahead, compilers: Compilers) -> None:
+    def __init__(self, ahead: KernelFinder, compilers: Compilers) -> None:
         self.pending: dict[str, Value] = {}
         self.text = ""
         self._ahead, self._compilers = ahead, compilers
@@ -96,8 +94,8 @@ class Switcher:
         self._want(with_values(options, found))
         return found
 
-    def stand_by(self) -> Source:
-        """Start what compiles when a value is asked for, which needs a second; return where its processes come from."""
+    def stand_by(self) -> CompilerSource:
+        """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
         self._compilers.keep(HELPERS)
         if not self._compilers.source:
             self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
@@ -145,7 +143,7 @@ class Switcher:
 
 @contextmanager
 def compiling_beside_frames() -> Iterator[None]:
-    """Let this thread disturb frames as little as one can that may be inside the compiler."""
+    """Let frames go first while this thread may be inside the compiler."""
     lower_priority()
     with eager_threads(SWITCH_S):
         yield
@@ -201,7 +199,7 @@ class Opening:
     def _opened(self) -> Opened:
         config = load_config(self.name)
         start = time.perf_counter()
-        ahead = self._on_worker(lambda: Ahead(config, self._render))
+        ahead = self._on_worker(lambda: KernelFinder(config, self._render))
         launches = ahead.missing(config.optimizations)
         with closing(Compilers(config)) as compilers:
             if missing := to_compile(launches):

@@ -16,15 +16,14 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from crowd_demo.app.compiling.ahead import Ahead, compile_missing
+from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.input.commands import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report
-from crowd_demo.app.process.system import eager_threads, give_back_freed
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker, eager_threads, give_back_freed
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.measure.ablation import Ablation, Measurement
@@ -210,7 +209,7 @@ class Experiments:
     `screen` says what is on it, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
     """
 
-    def __init__(self, ahead: Ahead, techniques: Techniques, notices: Notices, config_name: str | None,
+    def __init__(self, ahead: KernelFinder, techniques: Techniques, notices: Notices, config_name: str | None,
                  screen: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
                  keep: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)

@@ -96,7 +96,7 @@ def to_terminal(text: str) -> None:
 # --- the configuration -----------------------------------------------------------------------------------------------
 
 def effective(shown: Shown) -> Config:
-    """The configuration that begins with what is on the screen."""
+    """Return the configuration that begins with what is on the screen."""
     config = shown.config
     window: dict[str, object] = {"fullscreen": shown.fullscreen, "hud": shown.hud}
     if not shown.fullscreen:
@@ -116,7 +116,7 @@ def view(shown: Shown) -> CameraSettings:
 
 
 def not_in_it(shown: Shown) -> Iterator[str]:
-    """What is on the screen and in no configuration."""
+    """Yield what is on the screen but cannot be configured."""
     sim, camera = shown.sim, shown.camera
     if sim.tick:
         yield f"the screen was at tick {sim.tick}; this begins at tick 0"
@@ -130,7 +130,7 @@ def not_in_it(shown: Shown) -> Iterator[str]:
 
 
 def _file(name: str) -> Config | None:
-    """What the file says now, without the changes of the command line; None if it is not there any more."""
+    """Return the file's present configuration, without --set; None if it cannot be read any more."""
     try:
         return load_config(name)
     except ConfigError:

@@ -1,4 +1,4 @@
-"""What a run's frames took: the report as JSON (`--report`), and the last second as CSV, with what its slowest frame had else.
+"""The times of frames: the report of a run as JSON (`--report`), and the last second as CSV with notes on its slowest frame.
 
 The report is over all frames but the first `warmup_frames`, of which the profile holds only a thousand. A value that is
 unknown on this system is null. Times are milliseconds.
@@ -39,7 +39,7 @@ MB = 1 << 20
 OFTEN = HISTORY // 2  # frames after which `collect` is due
 SECONDS = 1.0
 LEAST_FRAMES = 20  # where a second has fewer: there is no median frame of three
-UNLIKE = 0.1  # a counter is told that differs from its median by more than this part of it
+UNLIKE = 0.1  # a counter is listed that differs from its median by more than this part of it
 SORT_STAGE = "reorder"
 LEAST_COLLECTION_MS = 0.1  # shorter garbage collections are not noted: there are several a second
 
@@ -92,7 +92,9 @@ class Recorder:
 
 def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, startup_s: dict[str, float],
            interrupted: bool = False) -> dict[str, object]:
-    """The report, of what JSON can say. `interrupted`: a signal ended the run."""
+    """Return the report as plain JSON data. `interrupted`: a signal ended the run."""
+    from crowd_demo.compute.jit import threading_layer
+
     times = recorder.frames()
     return {
         "interrupted": interrupted,
@@ -112,15 +114,9 @@ def report(config: Config, sim: Simulation, recorder: Recorder, warmup: int, sta
         "rss_mb": memory_mb(),
         "startup_s": {name: round(seconds, 3) for name, seconds in startup_s.items()},
         "versions": versions(),
-        "threads": {"layer": _threading_layer(), "workers": sim.world.workers},
+        "threads": {"layer": threading_layer(), "workers": sim.world.workers},
         "machine": machine(),
     }
-
-
-def _threading_layer() -> str:
-    from crowd_demo.compute.jit import threading_layer
-
-    return threading_layer()
 
 
 def write_report(content: Mapping[str, object], path: Path) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn, TypeVar
 
-from crowd_demo.app.process.worker import in_thread
+from crowd_demo.app.process.system import in_thread
 
 # How the process ends: the codes of every command.
 FINE = 0

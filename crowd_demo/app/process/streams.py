@@ -77,7 +77,7 @@ def standard_streams() -> Iterator[None]:
 
 
 def discard_output() -> None:
-    """Let what standard output could not take go nowhere, so that the flush at exit does not fail again."""
+    """Send standard output to the null device, so that the flush at exit does not fail again."""
     with suppress(OSError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -105,7 +105,7 @@ class ProgressLine:
         self._told_s = -math.inf if self._terminal else time.monotonic()
 
     def tell(self, what: object) -> None:
-        """Show what is done now; cheap enough to be called often."""
+        """Show what is being done; cheap enough to be called often."""
         if time.monotonic() - self._told_s < self._every_s:
             return
         self._told_s = time.monotonic()

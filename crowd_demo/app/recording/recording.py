@@ -1,12 +1,12 @@
-"""A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be had again.
+"""A recording: what was done to a crowd and when, and its state hash now and then, so that the run can be repeated.
 
 A file of lines, each with a checksum, that only grows: each action is written before the step that it changes, so a crash
 leaves a recording that leads to it. docs/design/time.md has the format. What takes long is done beside the frames, from
 snapshots: the hashes, and the line of a crowd that begins in the middle of its run. A frame pays for the copy.
 
 A replay makes the steps with their actions at their ticks, and compares the state hashes. It says that they are the
-same, or at which tick they part. A recording without an end was ended by something else: it is replayed for as long as
-it may have gone on after its last line, so what ended it comes again.
+same, or the first tick at which they differ. A recording without an end was cut off, as by a crash: it is replayed for as long
+as the run may have gone on after its last line, so that the crash happens again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from crowd_demo import __version__
-from crowd_demo.app.process.worker import beside_frames
+from crowd_demo.app.process.system import beside_frames
 from crowd_demo.app.recording.format import (
     FORMAT,
     MAGIC,
@@ -112,7 +112,7 @@ class Recording:
                 self._hashes.append(self._hashing.submit(self._write_hash, sim.snapshot(), self._jumps))
 
     def end(self, sim: Simulation, crash: str = "") -> None:
-        """End the recording with the last hash, or with what crashed it; `is_written` says when."""
+        """End the recording with the last hash or the crash, in the background; `is_written` says when that is done."""
         self._end = self._hashing.submit(self._write_end, sim.tick, None if crash else sim.snapshot(), crash)
         self._hashing.shutdown(wait=False)
 
@@ -173,7 +173,7 @@ class Recording:
 
 
 def is_fresh(sim: Simulation) -> bool:
-    """Is it as its configuration makes it? Then that is all there is to record."""
+    """Return whether it is as its configuration makes it, which is then all there is to record."""
     config = sim.config
     return (sim.tick == 0 and not sim.history and sim.terrain.version == 0 and sim.agents.count == config.agents
             and sim.optimizations == config.optimizations)
@@ -256,7 +256,7 @@ class Player:
             self.parted = sim.tick, recorded, present
 
     def verdict(self, tick: int) -> str:
-        """Say in one line how it went, up to the tick reached."""
+        """Return one line about the result, up to the tick reached."""
         name = self.script.path
         if self.parted:
             at, recorded, present = self.parted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from crowd_demo import __version__
 from crowd_demo.app.output.files import free_name, write_file
-from crowd_demo.app.process.worker import beside_frames
+from crowd_demo.app.process.system import beside_frames
 from crowd_demo.config.files import read_bounded
 from crowd_demo.config.loader import Override, Source
 from crowd_demo.registry.texts import printable
@@ -39,7 +39,7 @@ class Save(NamedTuple):
 
 
 def write_save(path: Path, snapshot: Snapshot) -> None:
-    """Write it, completely or not at all. Raises OSError."""
+    """Write a save file, completely or not at all. Raises OSError."""
     write_file(path, *encoded(snapshot, __version__))
 
 

@@ -27,10 +27,6 @@ class Counts(NamedTuple):
     frames: int
     steps: int
 
-    @classmethod
-    def of(cls, profile: Profile) -> Counts:
-        return cls(profile.frames, profile.steps)
-
 
 def measured(profile: Profile, readings: Readings, since: Counts, most: int) -> Numbers:
     """Medians over at most so many frames since a moment; there must be one.

@@ -1,34 +1,40 @@
-"""A tour that is under way: what it does to the program, what it measures, and what its panel shows.
+"""Tours in the window: beginning one, what it does to the program, what it measures, and what its panel shows.
 
 A page is entered in three turns: what its step does is asked for (a scenario may have to be opened, kernels to be compiled);
-when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. Who wants to go
-on before that goes on as soon as they are there, or at once if asked again.
+when all of that holds, frames are counted; when enough were measured, the numbers of its texts are filled in. The first
+request to go on before that takes effect once the numbers are there, a second one at once.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Set
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.crowd.time_controls import TimeControls
+from crowd_demo.app.dialogs.dialog import Dialog
+from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
+from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
-from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of
+from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, load_tour, technique_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.status import TourView
 
-LEAST_FRAMES = 3  # with fewer nothing is said
+KEYS = {"return": "next", "right": "next", "left": "back", "backspace": "back", "escape": "leave"}  # before the program's own
+LEAST_FRAMES = 3  # with fewer no number is shown
 LONG_S = 4.0  # after this time `LEAST_FRAMES` are enough
-COUNTED_BY = 10  # so many frames more are told: the panel is drawn anew then
+COUNTED_BY = 10  # frames between two updates of the count, each of which redraws the panel
 
 
 class Guided(Protocol):
-    """What a tour sees of a program, and what it does to it."""
+    """The part of a program that a tour reads and changes."""
 
     config: Config
     config_name: str | None
@@ -191,7 +197,7 @@ class TourPlayer:
         return self._is_measured or not (self.page.numbers or self.step.mark)
 
     def _wait(self) -> None:
-        """Count frames afresh."""
+        """Start counting frames again."""
         self._state, self._count = None, 0
 
     def _counted(self) -> int:
@@ -199,7 +205,7 @@ class TourPlayer:
         sim = self.program.crowd.sim
         state = sim, len(sim.history)
         if state != self._state:
-            self._state, self._since, self._since_s = state, Counts.of(sim.profile), time.monotonic()
+            self._state, self._since, self._since_s = state, Counts(sim.profile.frames, sim.profile.steps), time.monotonic()
         self._count = sim.profile.frames - self._since.frames
         return self._count
 
@@ -227,7 +233,7 @@ class TourPlayer:
             self._marks[self.step.mark] = now
 
     def go_alone(self) -> None:
-        """Without anybody to press a key: print the page once its numbers are there, and go on."""
+        """Play without keys: print the page once its numbers are there, and go on."""
         if self._is_measured:
             said = [self.question, self.text] if self.page.is_answer else [self.text, self.question]
             print(f"{self.page.step + 1:2}/{len(self.tour.steps)}", "\n      ".join(filter(None, said)), flush=True)
@@ -262,3 +268,46 @@ class TourPlayer:
             return ""
         counted = self._count // COUNTED_BY * COUNTED_BY
         return f"measuring ... {min(counted, self.step.wait)} of {self.step.wait}" + ", then on" * self._hurried
+
+
+class Guide:
+    """Begins and ends tours. It goes over to the program of the scenario that is opened."""
+
+    def __init__(self) -> None:
+        self._latest: TourPlayer | None = None
+
+    @property
+    def tour(self) -> TourPlayer | None:
+        """The one under way."""
+        return self._latest if self._latest and not self._latest.over else None
+
+    def menu(self, program: Guided) -> Dialog | None:
+        """A list of tours to choose from; or None and an end of the present one."""
+        if self.tour:
+            self.tour.end()
+            return None
+        return tours_menu(lambda name: self.begin(name, program))
+
+    def begin(self, name: str, program: Guided, opened: bool = False) -> None:
+        """Begin a tour, a shipped name or a path; unless its configuration is `opened` already, open that first."""
+        try:
+            self._latest = TourPlayer(Path(name).stem, load_tour(name), program)
+        except ConfigError as error:
+            program.notices.add(error.lines[0], "tour")
+            return
+        if opened:
+            self._latest.set_up()
+        else:
+            self._latest.begin()
+
+    @property
+    def wanted(self) -> Set[str]:
+        """The keys that a tour takes."""
+        return KEYS.keys() if self.tour else set()
+
+    def press(self, key: str) -> bool:
+        """A key went down; return whether the tour has taken it."""
+        if not self.tour or key not in KEYS:
+            return False
+        self.tour.act(KEYS[key])
+        return True

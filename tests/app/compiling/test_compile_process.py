@@ -22,10 +22,10 @@ from driven import Driven
 from crowd_demo.app import loop
 from crowd_demo.app.compiling import compilers as module
 from crowd_demo.app.compiling import helpers
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.compiling.compile_process import ALL_CHOICES, ALL_DONE, all_choices
 from crowd_demo.app.compiling.compilers import Compilers
-from crowd_demo.app.compiling.helpers import ForkingSource, Helper, Precompiler, Source, source_of
+from crowd_demo.app.compiling.helpers import CompilerSource, ForkingSource, Helper, Precompiler, source_of
 from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.options import RunOptions
 from crowd_demo.compute.jit import Launch, is_on_disk
@@ -36,8 +36,8 @@ from crowd_demo.registry.techniques import TECHNIQUES
 FORKING = pytest.param(ForkingSource, marks=pytest.mark.skipif(not helpers.CAN_FORK, reason="it cannot fork"))
 
 
-@pytest.fixture(params=[Source, FORKING])
-def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Source]:
+@pytest.fixture(params=[CompilerSource, FORKING])
+def source(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[CompilerSource]:
     """Starts each process anew, or forks."""
     monkeypatch.setattr(helpers, "CAN_FORK", request.param is ForkingSource)
     source = request.param(load_config("1k"))
@@ -63,7 +63,7 @@ def test_it_compiles_all_choices_of_every_configuration(name: str) -> None:
     assert has_ended(compiling, 600)
     compiling.close()
     source.close()
-    ahead = Ahead(config)
+    ahead = KernelFinder(config)
     for options in all_choices(config.optimizations):
         assert not [launch.name for launch in ahead.missing(options) if not is_on_disk(launch)]
 
@@ -74,19 +74,19 @@ def has_ended(compiling: Precompiler, timeout_s: float) -> bool:
 
 
 PRINT_KEYS = """
-from crowd_demo.app.compiling.ahead import Ahead, key_of
+from crowd_demo.app.compiling.ahead import KernelFinder, key_of
 from crowd_demo.config.loader import load_config
 from crowd_demo.config.optimizations import with_values
 config = load_config("1k")
-ahead, options = Ahead(config), config.optimizations
+ahead, options = KernelFinder(config), config.optimizations
 other = with_values(options, {"neighbours": "z_grid"})
 print(*dict.fromkeys(map(key_of, [*ahead.missing(options), *ahead.missing(other)])), sep="\\n")
 """
 
 
-@pytest.mark.parametrize("kind", [Source, FORKING])
+@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
 def test_a_helper_compiles_what_it_is_told_and_nothing_else(
-        kind: type[Source], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        kind: type[CompilerSource], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWD_DEMO_CACHE", str(tmp_path))  # of the helper alone
     config = load_config("1k")
     printed = subprocess.run([sys.executable, "-c", PRINT_KEYS], capture_output=True, encoding="utf-8", check=True).stdout
@@ -110,7 +110,7 @@ def test_a_helper_compiles_what_it_is_told_and_nothing_else(
 
 def test_a_process_that_dies_is_no_failure() -> None:
     config = load_config("1k")
-    source = ForkingSource(config) if helpers.CAN_FORK else Source(config)
+    source = ForkingSource(config) if helpers.CAN_FORK else CompilerSource(config)
     helper = Helper(source)
     source.close()
     if isinstance(source, ForkingSource):
@@ -121,7 +121,7 @@ def test_a_process_that_dies_is_no_failure() -> None:
     helper.close()
 
 
-def test_another_process_goes_on_after_some_kernels(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_goes_on_after_some_kernels(source: CompilerSource, monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[helpers.Conversation] = []
     start = source.start
 
@@ -190,9 +190,9 @@ def fail(*_: object, **__: object) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("kind", [Source, FORKING])
+@pytest.mark.parametrize("kind", [CompilerSource, FORKING])
 def test_where_no_process_can_be_started_kernels_are_compiled_here(
-        kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(helpers, "CAN_FORK", kind is ForkingSource)
     monkeypatch.setattr(module, "SETTLE_S", 0.0)
     monkeypatch.setattr(subprocess, "Popen", fail)
@@ -211,7 +211,7 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
 
 @pytest.mark.quick
 @pytest.mark.parametrize("kind", [FORKING])
-def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[Source], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
     source = kind(load_config("1k"))
     monkeypatch.setattr(socket, "socketpair", fail)
     assert source.start().ask("anything") == ""
@@ -245,7 +245,7 @@ def test_it_stands_still_while_a_technique_is_compiled(driven: Driven, monkeypat
     assert told == [True, False]
 
 
-def test_processes_end_with_the_program(source: Source) -> None:
+def test_processes_end_with_the_program(source: CompilerSource) -> None:
     talks = [source.start() for _ in range(2)]
     options = load_config("1k").optimizations.model_dump(mode="json")
     assert talks[0].ask(json.dumps(["unknown", options])) == "unknown"
@@ -258,7 +258,7 @@ def test_processes_end_with_the_program(source: Source) -> None:
 
 
 @pytest.mark.parametrize("dies", [False, True])
-def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> None:
+def test_waiting_for_a_source_comes_to_an_end(source: CompilerSource, dies: bool) -> None:
     if dies and isinstance(source, ForkingSource):
         source.process.kill()
     source.wait()
@@ -270,7 +270,7 @@ def test_waiting_for_a_source_comes_to_an_end(source: Source, dies: bool) -> Non
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no niceness")
-def test_processes_that_run_already_get_another_niceness(source: Source) -> None:
+def test_processes_that_run_already_get_another_niceness(source: CompilerSource) -> None:
     talk = source.start()
     source.lower_priority(7)
     if sys.platform != "win32":
@@ -303,7 +303,7 @@ def test_a_pause_ends_the_process_and_another_one_goes_on() -> None:
             self.may_go_on.set()
 
     source = Counted()
-    compiling = Precompiler(cast(Source, source), config.optimizations)
+    compiling = Precompiler(cast(CompilerSource, source), config.optimizations)
     assert not has_ended(compiling, 0.01) and not source.talks
     compiling.pause(False)
     wait_for(lambda: len(source.talks) == 1)

@@ -45,9 +45,9 @@ assert overloads() == loaded, sorted(overloads() - loaded)
 SWITCHES = """
 from crowd_demo.app.compiling.compile_process import all_choices
 from crowd_demo.compute.jit import compile_calls
-from crowd_demo.app.compiling.ahead import Ahead
+from crowd_demo.app.compiling.ahead import KernelFinder
 
-ahead = Ahead(driven.config)
+ahead = KernelFinder(driven.config)
 for options in all_choices(driven.config.optimizations):
     compile_calls(ahead.missing(options))
 loaded = overloads()

@@ -24,7 +24,7 @@ from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.input.commands import Do
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.recording.format import read_recording
 from crowd_demo.app.screen.window import screen
 from crowd_demo.compute.jit import Launch

@@ -14,7 +14,7 @@ from driven import Driven
 from versus import versus
 
 from crowd_demo.app.dialogs.experiments import Running, other_value
-from crowd_demo.app.process.worker import Worker
+from crowd_demo.app.process.system import Worker
 from crowd_demo.app.screen.window import close_window, screen
 from crowd_demo.config.model import CameraSettings
 from crowd_demo.measure.experiment import Progress
