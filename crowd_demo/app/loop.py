@@ -20,7 +20,8 @@ from weakref import WeakSet
 import pygame
 
 from crowd_demo.app.compiling.helpers import Precompiler
-from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
+from crowd_demo.app.compiling.loading import Loaded
+from crowd_demo.app.compiling.switching import CannotOpenError, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.report import Changes, Recorder, noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
@@ -67,7 +68,7 @@ class Loop:
         self._drawing = threading.Lock()  # held by the thread that uses the window's surface while the worker is busy
         self.opening: Opening | None = None
         self.openings: WeakSet[Opening] = WeakSet()  # also those that were given up, while they are busy
-        self.opened: Opened | None = None
+        self.opened: Loaded | None = None
         if options.render:
             self.presenter = Presenter(config, program)
             self.events = WindowEvents(config.keys, program, self.presenter)
@@ -109,12 +110,12 @@ class Loop:
 
     def followed(self) -> Loop:
         """Return the loop of what was opened, in the same window."""
-        left, opened = self.program, self.opened
-        assert opened
-        window = left.window.model_copy(update={"title": opened.config.window.title})
-        config = opened.config.model_copy(update={"window": window})
+        left, opening, opened = self.program, self.opening, self.opened
+        assert opening and opened
+        window = left.window.model_copy(update={"title": opened.sim.config.window.title})
+        config = opened.sim.config.model_copy(update={"window": window})
         self.worker.submit(left.files.close_recording).result()  # takes a snapshot, which may run a kernel
-        program = Program(config, opened.loaded, left.quitting, opened.name, left.remembers, left.preferences)
+        program = Program(config, opened, left.quitting, opening.name, left.remembers, left.preferences)
         program.take_over(left)
         frames = None if self.frames == sys.maxsize else self.frames_left
         loop = Loop(config, replace(self.options, frames=frames), program, self.worker)

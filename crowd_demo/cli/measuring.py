@@ -95,7 +95,7 @@ class InTerminal(Generic[Kind]):
         try:
             with ProgressLine(self._name) as line:
                 while not wait((future,), timeout=LOOK_EVERY_S).done:
-                    line.tell(self.doing)
+                    line.show(self.doing)
         except Interrupted as interrupted:
             self._stopped = True
             return interrupted.code
@@ -310,7 +310,7 @@ def _flocks(args: argparse.Namespace, config: Config) -> int:
         print(f"flocks: {args.steps:,} steps of {config.agents:,} agents", file=sys.stderr)
         sim = Simulation(config)
         with ProgressLine("flocks") as line:
-            flight = watch(sim, args.steps, lambda done: line.tell(f"step {done:,} of {args.steps:,}"))
+            flight = watch(sim, args.steps, lambda done: line.show(f"step {done:,} of {args.steps:,}"))
         head = f"{args.config}: {config.agents:,} agents over {args.steps:,} steps"
         record = {**header("flocks"), "agents": config.agents, "seed": config.seed, "steps": args.steps,
                   "state_hash": sim.state_hash(), **flight.record()}

@@ -40,13 +40,13 @@ WATCH_MS = 30  # how soon the first process notices, while it gets ready, that t
 def main(forks: str = "") -> None:
     """Compile what standard input says; or, with FORKS, make copies that do."""
     if sys.platform == "linux" and forks == FORKS:
-        fork_when_told(socket.socket(fileno=0))
+        serve_forks(socket.socket(fileno=0))
     lines, answers = standard_lines()
-    compile_as_told(ahead_of(lines.get()), lines, answers)
+    serve(ahead_of(lines.get()), lines, answers)
 
 
 if sys.platform == "linux":
-    def fork_when_told(orders: socket.socket) -> None:
+    def serve_forks(orders: socket.socket) -> None:
         """Read a configuration; then make a copy for each socket that comes, which compiles what that says."""
         signal.signal(signal.SIGCHLD, lambda *_: reap_copies())
         with orders.makefile("rb", buffering=0) as stream:
@@ -63,7 +63,7 @@ if sys.platform == "linux":
                 program = socket.socket(fileno=sockets[0])
                 lines = program.makefile(encoding="utf-8")
                 try:
-                    compile_as_told(ahead, lines_of(lines), program.makefile("w", encoding="utf-8"))
+                    serve(ahead, lines_of(lines), program.makefile("w", encoding="utf-8"))
                 finally:
                     os._exit(0)
             os.close(sockets[0])
@@ -104,7 +104,7 @@ def ahead_of(config: str) -> KernelFinder:
     return KernelFinder(Config.model_validate_json(config))
 
 
-def compile_as_told(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
+def serve(ahead: KernelFinder, lines: SimpleQueue[str], answers: TextIO) -> None:
     """Compile the kernel of each key that comes, with the options that need it; repeat the key once it is in the cache.
 
     For ALL_CHOICES, which compiles only when a core is free, the answer is ALL_DONE if no kernel is left or none can be kept.

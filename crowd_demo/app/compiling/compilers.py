@@ -34,7 +34,7 @@ POLL_S = 0.1
 SETTLE_S = 0.2  # helpers wait so long, as the wish may change: a key that is pressed again and again
 HELPER_NICENESS = 5  # beside frames; small, because a helper shares no lock with them
 
-Tell = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
+OnProgress = Callable[[str, int, int], None]  # what is being compiled, how many are done, and of how many
 QUICK_AGENTS = 50_000  # with the quick choices a larger crowd would hardly move
 
 
@@ -81,12 +81,12 @@ class Compilers:
             self._kept |= kept
             self._changed.notify_all()
 
-    def work(self, tell: Tell, here: bool = True, owner: object = None) -> None:
+    def work(self, on_progress: OnProgress, here: bool = True, owner: object = None) -> None:
         """Compile all that an owner wants. If not `here`, this process only loads what helpers compile, while it has any."""
         while (wish := self._wishes.get(owner)) and wish.launches:
             with self._taken(owner, here) as launches:
                 done = wish.total - len(wish.launches)  # what a helper has compiled is done when it is loaded, too
-                tell(self._under_way(wish), done, wish.total)
+                on_progress(self._under_way(wish), done, wish.total)
                 compile_launches(launches)
 
     def _under_way(self, wish: Wish) -> str:
@@ -94,12 +94,12 @@ class Compilers:
         with self._changed:
             return next((kernel_name(launch) for key, launch in wish.launches.items() if key in self._begun), "kernels")
 
-    def compile_first(self, launches: Sequence[Launch], options: Optimizations, tell: Tell) -> None:
+    def compile_first(self, launches: Sequence[Launch], options: Optimizations, on_progress: OnProgress) -> None:
         """Compile these kernels, which the first frames need with those options, with as many helpers as pay."""
         self.want(launches, options)
         if len({key_of(launch) for launch in launches} - self._kept) > FEW:
             self.start_all()
-        self.work(tell, here=not CAN_FORK)
+        self.work(on_progress, here=not CAN_FORK)
 
     @contextmanager
     def _taken(self, owner: object, here: bool) -> Iterator[list[Launch]]:
@@ -184,8 +184,8 @@ class Compilers:
 
     def _feed(self, helper: Helper) -> None:
         """Have a helper compile one kernel after the other, until it ends."""
-        while told := self._for(helper):
-            key, options = told
+        while wanted := self._next_for(helper):
+            key, options = wanted
             done = helper.compile(key, options)
             with self._changed:
                 self._begun.discard(key)
@@ -197,13 +197,13 @@ class Compilers:
             if not done:
                 helper.close()
 
-    def _for(self, helper: Helper) -> tuple[str, Optimizations] | None:
+    def _next_for(self, helper: Helper) -> tuple[str, Optimizations] | None:
         """Wait for a kernel that this helper may compile, and the options that need it; None if the helper has ended."""
         with self._changed:
             while helper in self._helpers:
                 now = time.monotonic()
                 left = [(wish.since + SETTLE_S - now, key, wish.options)
-                        for wish in self._wishes.values() if (key := self._left(wish))]
+                        for wish in self._wishes.values() if (key := self._largest_left(wish))]
                 early, key, options = min(left, key=itemgetter(0), default=(math.inf, "", self._config.optimizations))
                 if early <= 0:
                     self._begun.add(key)
@@ -213,7 +213,7 @@ class Compilers:
                 self._changed.wait(early if left else None)
         return None
 
-    def _left(self, wish: Wish) -> str | None:
+    def _largest_left(self, wish: Wish) -> str | None:
         """The key of the largest kernel of a wish that nobody has compiled or begun."""
         return next((key for key in wish.launches if key not in self._begun | self._kept), None)
 

@@ -16,7 +16,6 @@ import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from io import StringIO
 from typing import IO
 
 from crowd_demo.app.compiling import compile_process
@@ -46,13 +45,8 @@ class Conversation:
         return ""
 
 
-def nobody() -> Conversation:
-    """Stand in for a process that cannot be started: it never answers."""
-    return Conversation(StringIO(), StringIO(), lambda: None)
-
-
 class CompilerSource:
-    """Starts processes that compile kernels of a configuration. One that cannot be started counts as one that has ended.
+    """Starts processes that compile kernels of a configuration.
 
     Use it only if `compute.jit.CACHE_LASTS`: another process cannot find a temporary cache.
     """
@@ -62,11 +56,8 @@ class CompilerSource:
         self._processes: list[subprocess.Popen[str]] = []
 
     def start(self) -> Conversation:
-        """Start a process and return the conversation with it."""
-        try:
-            process = self._run("", subprocess.PIPE, subprocess.PIPE)
-        except OSError:
-            return nobody()
+        """Start a process and return the conversation with it. Raises OSError."""
+        process = self._run("", subprocess.PIPE, subprocess.PIPE)
         assert process.stdin and process.stdout
         talk = Conversation(process.stdout, process.stdin, lambda: kill(process))
         with suppress(OSError):
@@ -112,10 +103,7 @@ class ForkingSource(CompilerSource):
     def start(self) -> Conversation:
         if sys.platform != "linux":
             raise NotImplementedError
-        try:
-            mine, its_end = socket.socketpair()
-        except OSError:
-            return nobody()
+        mine, its_end = socket.socketpair()
         with its_end, suppress(OSError):
             socket.send_fds(self._orders, [b"+"], [its_end.fileno()])
 
@@ -127,9 +115,10 @@ class ForkingSource(CompilerSource):
         return Conversation(mine.makefile(encoding="utf-8"), mine.makefile("w", encoding="utf-8"), hang_up)
 
     def wait(self) -> None:
-        talk = self.start()
-        talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
-        talk.close()
+        with suppress(OSError):
+            talk = self.start()
+            talk.ask(json.dumps(["no kernel", {}]))  # is answered when the first process can make copies, or has ended
+            talk.close()
 
     def close(self) -> None:
         self._orders.close()
@@ -171,12 +160,14 @@ def source_of(config: Config, niceness: int = 0) -> CompilerSource:
 
 
 class Helper:
-    """Compiles kernels, each when it is told to. One at a time may be waited for."""
+    """Compiles kernels, each when it is told to. Only one thread may wait for it; any may close it."""
 
     def __init__(self, source: CompilerSource, most_kernels: int = MOST_KERNELS) -> None:
         self._source, self._most = source, most_kernels
         self._closed, self._compiled = False, 0
-        self._talk: Conversation | None = None if CAN_FORK else source.start()
+        self._talk: Conversation | None = None
+        if not CAN_FORK:
+            self._start()
 
     def compile(self, kernel: str, options: Optimizations) -> bool:
         """Wait until the kernel of that key (ahead.py), which these options need, is in the cache; return whether it is.
@@ -184,8 +175,10 @@ class Helper:
         A kernel that the process does not need to compile counts as cached. For ALL_CHOICES return whether a kernel
         was left.
         """
-        talk = self._talk = self._talk or self._source.start()
-        if self._closed:
+        if not self._talk:
+            self._start()
+        talk = self._talk
+        if self._closed or not talk:
             self._end()
             return False
         done = talk.ask(json.dumps([kernel, options.model_dump(mode="json")])) == kernel
@@ -193,6 +186,11 @@ class Helper:
         if self._compiled == self._most:
             self._end()
         return done
+
+    def _start(self) -> None:
+        """Start a process. One that cannot be started counts as one that has ended."""
+        with suppress(OSError):
+            self._talk = self._source.start()
 
     def rest(self) -> None:
         """End the process while there is nothing to compile, if another one can be started quickly."""

@@ -184,4 +184,4 @@ def print_progress(job: Future[Loaded], progress: LoadingProgress, quitting: Qui
     """Wait without a window, as `show_progress` does; print to standard error what takes long."""
     with ProgressLine("crowd-demo") as line:
         while not quitting.asked and not wait((job,), timeout=PRINT_EVERY_S).done:
-            line.tell(progress)
+            line.show(progress)

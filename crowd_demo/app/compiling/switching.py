@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing, contextmanager
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from crowd_demo.app.compiling.ahead import KernelFinder
 from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compile_cost, helpers_that_fit, to_compile
@@ -23,7 +23,6 @@ from crowd_demo.app.compiling.helpers import CompilerSource
 from crowd_demo.app.compiling.loading import Loaded, LoadingProgress, build, building
 from crowd_demo.app.process.system import Worker, eager_threads, in_thread, lower_priority
 from crowd_demo.config.loader import ConfigError, load_config
-from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
 from crowd_demo.registry.entries import Range, Technique, Value
 
@@ -135,9 +134,9 @@ class Switcher:
     def _compile(self) -> None:
         """Compile all that is wanted, which may change meanwhile; `ready` raises the error if there is one."""
         with compiling_beside_frames():
-            self._compilers.work(self._tell, here=False, owner=self)
+            self._compilers.work(self._show_progress, here=False, owner=self)
 
-    def _tell(self, kernel: str, done: int, total: int) -> None:
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self.text = f"compiling {kernel}"
 
 
@@ -150,14 +149,6 @@ def compiling_beside_frames() -> Iterator[None]:
 
 
 # --- opening another configuration ------------------------------------------------------------------------------------
-
-class Opened(NamedTuple):
-    """A configuration that is ready to be shown."""
-
-    name: str
-    config: Config
-    loaded: Loaded
-
 
 class CannotOpenError(Exception):
     """Why a configuration cannot be opened, in one line."""
@@ -173,8 +164,8 @@ class Opening:
         self._closed = False
         self._result = in_thread(self._open, "crowd-demo opening")
 
-    def opened(self) -> Opened | None:
-        """What was opened, as soon as it is ready. Raises CannotOpenError."""
+    def opened(self) -> Loaded | None:
+        """What was loaded, as soon as it is ready. Raises CannotOpenError."""
         return self._result.result() if self._result.done() else None
 
     @property
@@ -187,7 +178,7 @@ class Opening:
         self._closed = True
         wait((self._result,), timeout_s)
 
-    def _open(self) -> Opened:
+    def _open(self) -> Loaded:
         try:
             with compiling_beside_frames():
                 return self._opened()
@@ -196,7 +187,7 @@ class Opening:
         except MemoryError:
             raise CannotOpenError(f"{self.name}: too little memory for it beside the present crowd") from None
 
-    def _opened(self) -> Opened:
+    def _opened(self) -> Loaded:
         config = load_config(self.name)
         start = time.perf_counter()
         ahead = self._on_worker(lambda: KernelFinder(config, self._render))
@@ -205,17 +196,17 @@ class Opening:
             if missing := to_compile(launches):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
             compilers.want(launches, config.optimizations)
-            compilers.work(self._tell, here=False)
+            compilers.work(self._show_progress, here=False)
         compiled = time.perf_counter()
         self.progress.say(building(config))
         sim, scene = self._on_worker(lambda: build(config, self._render))
-        return Opened(self.name, config, Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start))
+        return Loaded(sim, scene, ahead, compilers, {}, 0.0, compiled - start)
 
     def _on_worker(self, job: Callable[[], Result]) -> Result:
         self._go_on()
         return self._worker.submit(job).result()
 
-    def _tell(self, kernel: str, done: int, total: int) -> None:
+    def _show_progress(self, kernel: str, done: int, total: int) -> None:
         self._go_on()
         self.progress.compiling(kernel, done, total)
 

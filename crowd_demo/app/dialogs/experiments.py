@@ -81,15 +81,14 @@ class Running(Generic[Kind]):
 
     def _slice(self) -> bool:
         """Run one; return whether there is another."""
+        progress = None
         try:
             with eager_threads():  # so that the window responds while a kernel is compiled
-                self.progress = next(self._slices)
-        except StopIteration:
-            return False
+                progress = next(self._slices, None)
         except ValueError as error:
             self.refused = str(error)
-            return False
-        return True
+        self.progress = progress or self.progress
+        return progress is not None
 
 
 # --- showing one -----------------------------------------------------------------------------------------------------
@@ -97,12 +96,12 @@ class Running(Generic[Kind]):
 class ExperimentDialog(Dialog, Generic[Kind]):
     """Shows an experiment. `make` is called in the worker's thread; `keep` gets the path and the line of each result."""
 
-    def __init__(self, title: str, make: Callable[[], Kind], tell: Callable[[str, str], object],
+    def __init__(self, title: str, make: Callable[[], Kind], notify: Callable[[str, str], object],
                  keep: Callable[[str, str], object], repeat: str = "") -> None:
-        """`tell` gets a line, and what it is about; `repeat` is a command that does the same."""
+        """`notify` gets a line, and what it is about; `repeat` is a command that does the same."""
         self.running = Running(make)
         self.results: Mapping[str, str] = {}  # by path, once it is over
-        self._title, self._tell, self._keep, self._repeat = title, tell, keep, repeat
+        self._title, self._notify, self._keep, self._repeat = title, notify, keep, repeat
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
@@ -146,7 +145,7 @@ class ExperimentDialog(Dialog, Generic[Kind]):
         """The experiment is over: tell why it was refused, and keep its results."""
         if self.running.refused:
             self.closed = True
-            self._tell(self.running.refused, "experiment")
+            self._notify(self.running.refused, "experiment")
         if self.running.experiment:
             self.results = self.results_of(self.running.experiment)
         for path, line in self.results.items():
@@ -158,9 +157,9 @@ class ExperimentDialog(Dialog, Generic[Kind]):
         path = free_name(Path(), ".json")
         try:
             write_report(self.running.experiment.record(), path)
-            self._tell(f"saved {path}", "experiment")
+            self._notify(f"saved {path}", "experiment")
         except OSError as error:
-            self._tell(f"cannot save {path}: {error.strerror or error}", "experiment")
+            self._notify(f"cannot save {path}: {error.strerror or error}", "experiment")
 
 
 class MeasurementDialog(ExperimentDialog[Measurement]):
@@ -176,7 +175,7 @@ class MeasurementDialog(ExperimentDialog[Measurement]):
     def close(self) -> None:
         super().close()
         for path, line in self.results.items():
-            self._tell(f"{BY_PATH[path].label.strip()}, {line}", path)
+            self._notify(f"{BY_PATH[path].label.strip()}, {line}", path)
 
 
 class AblationDialog(ExperimentDialog[Ablation]):

@@ -1,5 +1,5 @@
 """Standard output and error as the program wants them: open, without control characters of others, and with errors that can
-be told from those of other files; and the line on standard error that says how far something is.
+be told apart from those of other files; and the line on standard error that shows progress.
 """
 
 from __future__ import annotations
@@ -96,19 +96,19 @@ def _reopen() -> None:
 
 
 class ProgressLine:
-    """`with ProgressLine("sweep") as line: line.tell("30 %")`; at the end nothing of it is left on a terminal."""
+    """`with ProgressLine("sweep") as line: line.show("30 %")`; at the end nothing of it is left on a terminal."""
 
     def __init__(self, name: str, every_s: float = SAY_EVERY_S) -> None:
         """`every_s` is the least time between two lines where standard error is no terminal."""
         self._name, self._terminal = name, sys.stderr.isatty()
         self._every_s = REDRAW_EVERY_S if self._terminal else every_s
-        self._told_s = -math.inf if self._terminal else time.monotonic()
+        self._shown_s = -math.inf if self._terminal else time.monotonic()
 
-    def tell(self, what: object) -> None:
+    def show(self, what: object) -> None:
         """Show what is being done; cheap enough to be called often."""
-        if time.monotonic() - self._told_s < self._every_s:
+        if time.monotonic() - self._shown_s < self._every_s:
             return
-        self._told_s = time.monotonic()
+        self._shown_s = time.monotonic()
         line = f"{self._name}: {what}"
         if self._terminal:
             print(f"{ERASE}{line[:shutil.get_terminal_size().columns - 1]}", end="", file=sys.stderr, flush=True)

@@ -82,11 +82,11 @@ class Recording:
     def begin(self, sim: Simulation, left: int | None = None) -> None:
         """Go on with another simulation, or another state, after a restart or a load at the tick `left`."""
         self._first_tick, self._actions_before = sim.tick, len(sim.history)
+        self._jumps += 1
         if is_fresh(sim):
             config = sim.config.model_dump(mode="json")
-            self._jump(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
+            self._write(Begin(config=config, map_digest=sim.terrain.map_digest, left=left))
         else:
-            self._jumps += 1
             self._in_turn(partial(self._write_snapshot, sim.snapshot(), left), takes_long=True)
 
     def acted(self, tick: int, action: Action) -> None:
@@ -99,7 +99,8 @@ class Recording:
         if sim.tick < self._first_tick or actions < 0:
             self.begin(sim, left)
         else:
-            self._jump(WentBack(left=left, to=sim.tick, actions=actions))
+            self._jumps += 1
+            self._write(WentBack(left=left, to=sim.tick, actions=actions))
 
     def stepped(self, sim: Simulation) -> None:
         """Call after each step."""
@@ -127,10 +128,6 @@ class Recording:
             self._end.result()
 
     # --- lines -------------------------------------------------------------------------------------------------------
-
-    def _jump(self, line: BaseModel) -> None:
-        self._jumps += 1
-        self._write(line)
 
     def _write_hash(self, snapshot: Snapshot, jump: int) -> None:
         self._write(Reached(tick=snapshot.tick, jump=jump, hash=snapshot.state_hash()))

@@ -211,10 +211,12 @@ def test_where_no_process_can_be_started_kernels_are_compiled_here(
 
 @pytest.mark.quick
 @pytest.mark.parametrize("kind", [FORKING])
-def test_a_copy_that_cannot_be_asked_for_never_answers(kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
-    source = kind(load_config("1k"))
+def test_where_no_copy_can_be_asked_for_nothing_is_compiled(
+        kind: type[CompilerSource], monkeypatch: pytest.MonkeyPatch) -> None:
+    config = load_config("1k")
+    source = kind(config)
     monkeypatch.setattr(socket, "socketpair", fail)
-    assert source.start().ask("anything") == ""
+    assert not Helper(source).compile("anything", config.optimizations)
     source.close()
 
 
