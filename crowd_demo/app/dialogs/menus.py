@@ -139,13 +139,9 @@ def _mark(technique: Technique, choice: Value, get: Callable[[str], Value]) -> s
 class FileEntry(NamedTuple):
     """A file that can be opened; `asked` is what opens it: its name, or its path if the name means another file."""
 
-    name: str
     path: Path
     asked: str
-    about: str
-    watch: str
-    picture: Path | None
-    own: bool  # is it the user's?
+    row: Row  # as long as no mistake is known in it
 
 
 class FileMenu(ListDialog):
@@ -171,9 +167,7 @@ class FileMenu(ListDialog):
 
     def _row(self, entry: FileEntry) -> Row:
         mistake = self._mistakes.get(entry.asked)
-        watch = f"Watch: {entry.watch}" if entry.watch else ""
-        name = entry.name + " (your own)" * entry.own
-        return Row(name, mistake or entry.about, watch, entry.picture, usable=mistake is None)
+        return entry.row._replace(detail=mistake, usable=False) if mistake else entry.row
 
 
 def scenarios_menu(choose: Callable[[str], object], present: str | None) -> FileMenu:
@@ -190,8 +184,12 @@ def _entries(shipped: Mapping[str, Path], folder: str, find: Callable[[str], Pat
     """The shipped files and the user's own, which hide shipped ones of the same name."""
     own = own_files(folder, shipped.values())
     listed = {name: path for name, path in shipped.items() if name not in own} | own
-    return [FileEntry(name, path, name if same_file(find(name), path) else str(path), about(path), what_to_watch(path),
-                  picture_of(path), name in own)
+
+    def row(name: str, path: Path) -> Row:
+        watch = what_to_watch(path)
+        return Row(name + " (your own)" * (name in own), about(path), f"Watch: {watch}" if watch else "", picture_of(path))
+
+    return [FileEntry(path, name if same_file(find(name), path) else str(path), row(name, path))
             for name, path in listed.items()]
 
 

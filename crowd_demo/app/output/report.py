@@ -68,7 +68,7 @@ class Recorder:
 
     def __init__(self, profile: Profile) -> None:
         self._profile, self._taken = profile, profile.frames
-        self._parts = [Frames.last(profile, 0)]
+        self._parts = [Frames(profile.frames, np.zeros(0, np.float32), {})]
 
     @property
     def is_due(self) -> bool:

@@ -47,7 +47,7 @@ def test_in_a_checkout_a_shipped_file_is_known_by_any_of_its_paths(monkeypatch: 
     monkeypatch.chdir(data_folder())
     menu = scenarios_menu(str, present)
     assert list(rows(menu)) == list(list_configs()), "each opened by its name"
-    assert menu.entries[menu.selected].name == "maze"
+    assert menu.entries[menu.selected].path.stem == "maze"
 
 
 def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None:
@@ -59,7 +59,7 @@ def test_copies_of_the_shipped_files_are_not_the_users_own(folder: Path) -> None
     found = rows(menu)
     assert list(found) == [*(name for name in list_configs() if name != "5k"), "5k"]
     assert [name for name, row in found.items() if "your own" in row.text or not row.picture] == ["5k"]
-    assert menu.entries[menu.selected].name == "maze"
+    assert menu.entries[menu.selected].path.stem == "maze"
 
 
 def test_a_present_file_that_is_gone_selects_the_first(folder: Path) -> None:
