@@ -9,7 +9,7 @@ from typing import Any
 import pygame
 
 from crowd_demo.app.compiling.loading import Progress, load
-from crowd_demo.app.input.commands import PointerCommand
+from crowd_demo.app.input.pointer import PointerCommand
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.screen.window import open_window

@@ -23,7 +23,7 @@ from crowd_demo.app.compiling.helpers import Precompiler
 from crowd_demo.app.compiling.switching import CannotOpenError, Opened, Opening
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.output.report import Recorder
-from crowd_demo.app.output.slow_frames import Changes, noting_collections
+from crowd_demo.app.output.slow_frames import noting_collections
 from crowd_demo.app.presenter import LONG_FRAME_MS, Presenter, moment_of
 from crowd_demo.app.process.worker import Worker
 from crowd_demo.app.program import Program
@@ -57,8 +57,7 @@ class Loop:
         self.warmup = 0  # frames that are over and left out
         self.recorder = Recorder(program.sim.profile)
         self.abandoned = False
-        self._changes = Changes(program.sim)
-        program.time.unpaced, program.cards.on = options.headless, not options.headless
+        program.crowd.unpaced, program.cards.on = options.headless, not options.headless
         program.seeing.smooth = not options.headless
         program.leaves_at_once = bool(options.frames)
         self._frame = 0
@@ -139,17 +138,17 @@ class Loop:
         if program.experiments.active:
             self._stand_still()
             return
-        steps = program.time.steps(elapsed_s)
+        steps = program.crowd.due_steps(elapsed_s)
         self._await(self.worker.submit(lambda: self._compute(steps)))
         if self.abandoned:
             return
-        program.time.rate.add(now, profile.steps)
+        program.crowd.rate.add(now, profile.steps)
         if self.options.render:
             self.presenter.present(self.events.pointer.resting_on)
         if program.is_compiling:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
-        program.crowd.rewind.frame_took(float(profile.frame_ms(1)[-1]))
+        program.crowd.frame_took(float(profile.frame_ms(1)[-1]))
         self._frame += 1
         self._record()
 
@@ -157,12 +156,13 @@ class Loop:
 
     def _read_events(self, elapsed_s: float) -> None:
         self.events.read(elapsed_s)
-        self.program.techniques.take_switched()
-        self.program.split.take_compiled()
+        self.program.seeing.glide(elapsed_s)
         self._open_asked()
         self.program.guide.look(self.program)
         if self.options.headless and self.options.tour:
             self.program.guide.go_alone(self.program)
+        self.program.techniques.switch_to_compiled()
+        self.program.split.show_compiled()
         self.presenter.fit_window()
 
     def _open_asked(self) -> None:
@@ -188,19 +188,14 @@ class Loop:
 
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
-        program, pace = self.program, self.program.time.pace
-        program.carry_out_changes()
+        program, crowd = self.program, self.program.crowd
+        crowd.carry_out_changes(lambda: program.running)
         if steps:
             program.hawk.lead()
-        self._changes.note(program.sim)
-        start = time.perf_counter()
-        for made in range(1, steps + 1):
-            program.time.step()
-            if pace.is_enough(made, time.perf_counter() - start) or not program.running:
-                break
-        self._changes.note(program.sim)
+        crowd.make_steps(steps, lambda: program.running)
+        program.tell_changes()
         if program.crowd.scene and (program.running or self.options.screenshot):
-            alpha = pace.owed_s / pace.dt
+            alpha = crowd.pace.owed_s / crowd.pace.dt
             program.sim.prepare_picture()
             with self._drawing:
                 panels, overlays = program.panels.now, program.overlays
@@ -230,7 +225,7 @@ class Loop:
         self.program.experiments.advance(self.worker)
         if not self.program.experiments.active:
             self._still = None
-            self.program.time.rate.clear()
+            self.program.crowd.rate.clear()
 
     def _pause_precompiler(self, paused: bool) -> None:
         if self._precompiler:

@@ -12,14 +12,14 @@ from pathlib import Path
 from crowd_demo.app.card.cards import Cards
 from crowd_demo.app.compiling.loading import Loaded
 from crowd_demo.app.compiling.switching import Switcher
-from crowd_demo.app.crowd.crowd import Crowd, Hawk
+from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
+from crowd_demo.app.crowd.hawk import Hawk
 from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.crowd.time_controls import TimeControls
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.keys import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
@@ -55,7 +55,6 @@ class Program:
         self.panels = PanelControls(self.preferences, window)
         self.help_shown, self.timeline_shown, self.fullscreen = False, True, window.fullscreen
         self.camera = self._configured_view((window.width, window.height))
-        self.time = TimeControls(self.crowd, config.time, self.notices)
         self.hawk = Hawk(self.crowd, self.camera, self.notices)
         self.techniques = Techniques(self.crowd, Switcher(loaded.ahead, loaded.compilers), self.notices)
         self.files = CrowdFiles(self.crowd, self.techniques, self.camera, self.notices)
@@ -78,7 +77,7 @@ class Program:
         self.picture_asked: Path | None = None
         self.scenario_asked: str | None = None  # the name or the path of a configuration that is to be opened
         self._actions: KeyActions = {
-            **self.crowd.actions, **self.time.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
+            **self.crowd.actions, **self.techniques.actions, **self.files.actions, **self.panels.actions,
             **self.split.actions, **self.inspector.actions, **self.overlays.actions, **self.menus.actions,
             **self.experiments.actions, **self.seeing.actions, **self.hawk.actions,
             **self._own_actions()}
@@ -134,10 +133,13 @@ class Program:
     def sim(self) -> Simulation:
         return self.crowd.sim
 
-    def carry_out_changes(self) -> None:
-        """Apply what was asked for. Call from the thread that makes the steps, between two steps."""
-        self.crowd.carry_out_changes(lambda: self.running)
-        self.techniques.took_effect()
+    def tell_changes(self) -> None:
+        """Tell the parts what was done to the crowd in this frame. Call from the thread that makes the steps, after them."""
+        for change in self.crowd.take_changed():
+            self.crowd.meters.crowd_changed()
+            self.techniques.crowd_changed(change)
+            self.split.crowd_changed(change)
+            self.cards.crowd_changed(change)
 
     def collect_news(self) -> None:
         """Take up what the parts have found out since the last frame: files that were written, and the meters' readings."""
@@ -219,7 +221,7 @@ class Program:
     @property
     def has_timeline(self) -> bool:
         """Is the timeline shown?"""
-        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.rewind.possible
+        return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
 
@@ -242,5 +244,5 @@ class Program:
     def _on_screen(self) -> Shown:
         """What is on the screen, or will be once it is compiled."""
         return Shown(self.config, self.sim, self.camera, self._configured_view(self.camera.size), self.techniques.asked(),
-                     self.crowd.agents_asked, self.time.speed, self.fullscreen, self.panels.now.hud,
+                     self.crowd.agents_asked, self.crowd.speed, self.fullscreen, self.panels.now.hud,
                      self.overlays.frozen is not None, self.seeing.colours, self.overlays.at_first)

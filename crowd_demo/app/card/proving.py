@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.config.optimizations import Optimizations
 from crowd_demo.measure.before_after import Times
@@ -32,6 +33,10 @@ class Switched(NamedTuple):
     old: Values
     new: Values
 
+    @classmethod
+    def of(cls, change: Change) -> Switched:
+        return cls({change.path: change.old}, {change.path: change.new}) if change.new != change.old else NOTHING_SWITCHED
+
     def then(self, later: Switched) -> Switched:
         """Both, one after the other; without what came back to its old value."""
         old, new = {**later.old, **self.old}, {**self.new, **later.new}
@@ -41,6 +46,9 @@ class Switched(NamedTuple):
     def kind(self, options: Optimizations) -> Kind:
         """What either value does to the crowd."""
         return strongest(kind_of_all(values, options.get) for values in self)
+
+
+NOTHING_SWITCHED = Switched({}, {})
 
 
 def is_drawn(technique: Technique) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.keys import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.techniques import Techniques
 from crowd_demo.app.dialogs.dialog import Dialogs, Item, ListDialog
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.keys import KeyAction, KeyActions
 from crowd_demo.app.screen.panels import PanelControls
 from crowd_demo.app.seeing.overlays import Overlays
 from crowd_demo.config.keys import key_text

@@ -1,4 +1,4 @@
-"""What the mouse does: from presses, drags and the resting cursor to commands about what is drawn there.
+"""The mouse: from events to commands about what is drawn at the cursor.
 
 A press belongs to what it began on until the button is released: a number goes on changing while the cursor is elsewhere,
 the timeline and the minimap go on following it. A press on the ground that moves pans, or with Shift selects a box; one that
@@ -9,65 +9,117 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from crowd_demo.app.input.commands import (
-    Click,
-    Command,
-    DragNumber,
-    Hover,
-    Leave,
-    LookAt,
-    MoveLine,
-    Pan,
-    Point,
-    PointerCommand,
-    Rest,
-    Scrub,
-    SelectBox,
-)
+import pygame
+
 from crowd_demo.render.hud.canvas import Target
 from crowd_demo.render.hud.status import Hovered
 
+ZOOM_STEP = 1.15
+DRAG_BUTTONS = (pygame.BUTTON_MIDDLE, pygame.BUTTON_RIGHT)
 STILL_PX = 4.0  # a press that moves no farther is a click
 NOTCH_PX = 9.0  # of dragging a number by one step
 REST_S = 0.35  # how long the cursor must rest before there is a tooltip
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("Shift drag", "count the agents in a box"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
+
+
+class Pan(NamedTuple):
+    """Move the camera, pixels."""
+
+    dx: float
+    dy: float
+
+
+class Zoom(NamedTuple):
+    """Zoom by `factor` at a pixel."""
+
+    x: float
+    y: float
+    factor: float
+
+
+class Click(NamedTuple):
+    """A target was clicked; None is the ground, or whatever else lies outside of all panels."""
+
+    target: Target | None
+    at: tuple[float, float]
+
+
+class DragNumber(NamedTuple):
+    """Change a technique's number by so many steps."""
+
+    path: str
+    steps: int
+
+
+class Scrub(NamedTuple):
+    """Go to the time that the timeline shows at that column of pixels."""
+
+    x: float
+
+
+class LookAt(NamedTuple):
+    """Bring a point of the world into the middle of the view."""
+
+    x: float
+    y: float
+
+
+class SelectBox(NamedTuple):
+    """Select the rectangle between two pixels of the ground."""
+
+    corner: tuple[float, float]
+    other: tuple[float, float]
+
+
+class MoveLine(NamedTuple):
+    """Move the line between two crowds to a column of pixels."""
+
+    x: float
+
+
+class Rest(NamedTuple):
+    """The cursor has come upon a target."""
+
+    target: Target
+
+
+PointerCommand = Pan | Zoom | Click | DragNumber | Scrub | LookAt | SelectBox | MoveLine | Rest
 
 
 class Pointer:
-    """Reads the commands of `Input`; `find` returns what is drawn at a pixel, or None.
+    """`find` returns what is drawn at a pixel, or None; `mapped` the point of the world that the minimap shows at a pixel."""
 
-    `mapped` returns the place in the world that the minimap shows at a pixel.
-    """
-
-    def __init__(self, find: Callable[[float, float], Target | None],
+    def __init__(self, size: tuple[int, int], find: Callable[[float, float], Target | None],
                  mapped: Callable[[float, float], tuple[float, float]]) -> None:
+        """`size` is the window's in pixels."""
+        self.cursor: tuple[float, float] = (size[0] / 2, size[1] / 2)
         self._find, self._mapped = find, mapped
+        self._pressed = False  # the left button
+        self._dragging: set[int] = set()  # other buttons
         self._held: Target | None = None  # what the press began on
         self._corner: tuple[float, float] | None = None  # where a box was begun
         self._moved = 0.0  # pixels since the press
         self._dragged = 0.0  # pixels of a number's drag that are no whole step yet
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
-    def read(self, command: Command) -> Iterator[PointerCommand]:
-        """Yield what a command of the mouse means; other commands as they are."""
-        match command:
-            case Point(x, y, "press", shift=shift):
-                self._held, self._moved, self._dragged, self._hovered = self._find(x, y), 0.0, 0.0, None
-                self._corner = (x, y) if shift and self._held is None else None
-                yield from self._follow(x, y)
-            case Point(x, y, "drag", dx, dy):
-                self._moved += abs(dx) + abs(dy)
-                yield from self._drag(x, y, dx, dy)
-            case Point(x, y, "release"):
-                if self._moved <= STILL_PX and not self.scrubbing:
-                    yield Click(self._held, (x, y))
-                self._held = None
-            case Hover(x, y):
-                yield from self._hover(x, y)
-            case Leave():
-                self._hovered = None
-            case _:
-                yield command
+    def read(self, event: pygame.Event) -> Iterator[PointerCommand]:
+        """Yield what an event of the mouse or of the window means."""
+        if event.type == pygame.MOUSEWHEEL:
+            yield Zoom(*self.cursor, ZOOM_STEP ** getattr(event, "precise_y", event.y))
+        elif event.type == pygame.MOUSEMOTION:
+            yield from self._move(*event.pos)
+        elif event.type in (pygame.MOUSEBUTTONDOWN, pygame.MOUSEBUTTONUP):
+            yield from self._button(event)
+        elif event.type == pygame.WINDOWLEAVE:
+            self._hovered = None
+        elif event.type == pygame.WINDOWFOCUSLOST:
+            self._dragging.clear()
+            yield from self._release()
 
     @property
     def scrubbing(self) -> bool:
@@ -81,33 +133,63 @@ class Pointer:
             return self._hovered[0]
         return None
 
-    def _follow(self, x: float, y: float) -> Iterator[PointerCommand]:
+    def _button(self, event: pygame.Event) -> Iterator[PointerCommand]:
+        is_down, self.cursor = event.type == pygame.MOUSEBUTTONDOWN, event.pos
+        if event.button == pygame.BUTTON_LEFT and is_down:
+            shift = pygame.key.get_mods() & pygame.KMOD_SHIFT
+            self._pressed, self._moved, self._dragged, self._hovered = True, 0.0, 0.0, None
+            self._held = self._find(*self.cursor)
+            self._corner = self.cursor if shift and self._held is None else None
+            yield from self._follow()
+        elif event.button == pygame.BUTTON_LEFT:
+            yield from self._release()
+        elif is_down and event.button in DRAG_BUTTONS:
+            self._dragging.add(event.button)
+        else:
+            self._dragging.discard(event.button)
+
+    def _release(self) -> Iterator[PointerCommand]:
+        if self._pressed and self._moved <= STILL_PX and not self.scrubbing:
+            yield Click(self._held, self.cursor)
+        self._pressed, self._held = False, None
+
+    def _move(self, x: float, y: float) -> Iterator[PointerCommand]:
+        dx, dy = x - self.cursor[0], y - self.cursor[1]
+        self.cursor = x, y
+        if self._pressed:
+            self._moved += abs(dx) + abs(dy)
+            yield from self._drag(dx, dy)
+        elif self._dragging:
+            yield Pan(-dx, -dy)
+        else:
+            yield from self._hover()
+
+    def _follow(self) -> Iterator[PointerCommand]:
         """What a press and each drag mean alike, on what follows the cursor."""
         if self.scrubbing:
-            yield Scrub(x)
+            yield Scrub(self.cursor[0])
         elif self._held is not None and self._held.kind == "minimap":
-            yield LookAt(*self._mapped(x, y))
+            yield LookAt(*self._mapped(*self.cursor))
 
-    def _drag(self, x: float, y: float, dx: float, dy: float) -> Iterator[PointerCommand]:
-        yield from self._follow(x, y)
+    def _drag(self, dx: float, dy: float) -> Iterator[PointerCommand]:
+        yield from self._follow()
         if self._corner:
             if self._moved > STILL_PX:
-                yield SelectBox(self._corner, (x, y))
+                yield SelectBox(self._corner, self.cursor)
         elif self._held is None:
             yield Pan(-dx, -dy)
         elif self._held.kind == "line":
-            yield MoveLine(x)
+            yield MoveLine(self.cursor[0])
         elif self._held.kind == "number":
             self._dragged += dx
             if steps := int(self._dragged / NOTCH_PX):
                 self._dragged -= steps * NOTCH_PX
                 yield DragNumber(self._held.name, steps)
 
-    def _hover(self, x: float, y: float) -> Iterator[PointerCommand]:
-        target = self._find(x, y)
+    def _hover(self) -> Iterator[PointerCommand]:
+        target = self._find(*self.cursor)
         if target is None:
             self._hovered = None
-            return
-        if self._hovered is None or self._hovered[0].target != target:
-            self._hovered = Hovered(target, (x, y)), time.monotonic()
+        elif self._hovered is None or self._hovered[0].target != target:
+            self._hovered = Hovered(target, self.cursor), time.monotonic()
             yield Rest(target)

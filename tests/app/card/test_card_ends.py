@@ -7,7 +7,7 @@ import weakref
 import pytest
 from watched import Watched
 
-from crowd_demo.app.input.commands import Zoom
+from crowd_demo.app.input.pointer import Zoom
 from crowd_demo.sim.actions import Populate, SetWalls
 from crowd_demo.sim.simulation import Simulation
 

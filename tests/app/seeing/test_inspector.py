@@ -7,7 +7,7 @@ import pygame
 import pytest
 from driven import Driven
 
-from crowd_demo.app.input.commands import Click, SelectBox
+from crowd_demo.app.input.pointer import Click, SelectBox
 from crowd_demo.app.seeing.overlays import spared
 from crowd_demo.render.camera import Camera
 from crowd_demo.render.hud.status import Inspection

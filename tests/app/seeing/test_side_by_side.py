@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygame
 from driven import Driven
 
-from crowd_demo.app.input.commands import SelectBox
+from crowd_demo.app.input.pointer import SelectBox
 from crowd_demo.app.screen.window import screen
 from crowd_demo.app.seeing.side_by_side import SecondCrowd, other_value
 from crowd_demo.registry.techniques import BY_PATH

@@ -8,7 +8,7 @@ import pygame
 import pytest
 from hud_spy import KEYS, Spy, Written, help_of, picture, pixels
 
-from crowd_demo.app.input.events import MOUSE
+from crowd_demo.app.input.pointer import MOUSE
 from crowd_demo.config.keys import ACTIONS, key_text
 from crowd_demo.registry.actions import HEADINGS, OVERLAY_HEADING, PROGRAM, TOLD_BY_OTHERS, Action
 from crowd_demo.registry.overlays import OVERLAYS
