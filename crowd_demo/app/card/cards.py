@@ -11,8 +11,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from crowd_demo.app.card.effect import Stretch, before_now, extent
-from crowd_demo.app.card.proving import NOTHING_SWITCHED, Switched
-from crowd_demo.app.card.trial import Moment, Trial
+from crowd_demo.app.card.trial import Moment, Switched, Trial
 from crowd_demo.app.crowd.crowd import Change
 from crowd_demo.profile import Profile
 from crowd_demo.render.hud.card import Card
@@ -50,7 +49,7 @@ class Cards:
         self._compiling = at.compiling
         changes, self._changes = self._changes, []
         why = next((change.what for change in changes if not change.path), "")
-        switched = reduce(Switched.then, [] if why else map(Switched.of, changes), NOTHING_SWITCHED)
+        switched = reduce(Switched.then, [] if why else map(Switched.by, changes), Switched({}, {}))
         view = at.view_key != (self._view_key or at.view_key)
         self._view_key = at.view_key
         if switched.new or why or view:

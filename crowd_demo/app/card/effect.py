@@ -15,12 +15,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from crowd_demo.app.card.proving import is_drawn
 from crowd_demo.compute.arrays import Bools
 from crowd_demo.measure.before_after import Baseline, Times, costs
 from crowd_demo.measure.comparison import counters_of
 from crowd_demo.profile import HISTORY, OTHER, Profile
-from crowd_demo.registry.stages import stages_of
+from crowd_demo.registry.entries import Technique
+from crowd_demo.registry.stages import stages_of, text_of
 from crowd_demo.registry.techniques import BY_PATH
 from crowd_demo.render.hud.card import Count, Span
 from crowd_demo.sim.metrics.readings import MEMORY_ORDER, Readings
@@ -34,6 +34,11 @@ About = Literal["step", "motion", "memory", "picture"]
 UNLIKE = 1.15  # times as large
 MOST = 4
 LONG = 150  # steps: without a sort in so many, there is none
+
+
+def is_drawn(technique: Technique) -> bool:
+    """Does it change how a picture is made, and not a step?"""
+    return text_of(technique.stage).part == DRAW
 
 
 class Stretch(NamedTuple):
