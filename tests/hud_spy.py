@@ -9,7 +9,7 @@ import numpy as np
 import pygame
 from numpy.typing import NDArray
 
-from crowd_demo.app.input.pointer import MOUSE
+from crowd_demo.app.presenter import MOUSE
 from crowd_demo.config.keys import ACTIONS, keys_of
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations

@@ -144,7 +144,7 @@ class Loop:
             return
         program.crowd.rate.add(now, profile.steps)
         if self.options.render:
-            self.presenter.present(self.events.pointer.resting_on)
+            self.presenter.present(self.events.mouse.resting_on)
         if program.is_compiling:
             profile.note("compiling")
         profile.end_frame(tick=program.sim.tick)
@@ -169,7 +169,8 @@ class Loop:
         """Begin to open what somebody has asked for, and tell how far that is."""
         name, self.program.scenario_asked = self.program.scenario_asked, None
         if name:
-            self.stop_opening()
+            if self.opening:
+                self.opening.close()
             self.opening = Opening(name, self.worker, self.options.render)
             self.openings.add(self.opening)
         if not self.opening:
@@ -180,11 +181,6 @@ class Loop:
         except CannotOpenError as error:
             self.program.cannot_open(str(error))
             self.opening = None
-
-    def stop_opening(self) -> None:
-        """Give up the configuration that is being opened."""
-        if self.opening:
-            self.opening.close()
 
     def _compute(self, steps: int) -> None:
         """Change, step and draw the crowd; runs in the worker's thread. Stop between two steps if somebody wants to quit."""
@@ -220,7 +216,7 @@ class Loop:
             self._pause_precompiler(True)
         else:
             screen().blit(self._still, (0, 0))
-        self.presenter.present(self.events.pointer.resting_on)
+        self.presenter.present(self.events.mouse.resting_on)
         self.program.sim.profile.drop_frame()
         self.program.experiments.advance(self.worker)
         if not self.program.experiments.active:

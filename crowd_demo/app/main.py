@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
 from crowd_demo.app.compiling.loading import Loaded, Progress, eager_threads, load, print_progress, show_progress
+from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard, shown_keys
-from crowd_demo.app.input.keys import quits
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.quitting import (
     FAILED,

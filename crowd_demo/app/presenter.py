@@ -15,7 +15,6 @@ import pygame
 
 from crowd_demo.app.card.trial import Moment
 from crowd_demo.app.input.keyboard import Keyboard, all_keys, shown_keys
-from crowd_demo.app.input.pointer import MOUSE
 from crowd_demo.app.program import Program
 from crowd_demo.app.screen.window import save_picture, screen, set_mode
 from crowd_demo.config.model import Config
@@ -29,6 +28,10 @@ from crowd_demo.render.hud.navigation import label
 from crowd_demo.render.hud.status import Hovered, MinimapView, Status
 
 LONG_FRAME_MS = 30.0
+MOUSE = (("wheel", "zoom at the cursor"), ("drag", "move the camera; change a number; go along the timeline"),
+         ("Shift drag", "count the agents in a box"),
+         ("click", "inspect an agent; a technique for its choices; fold a heading"),
+         ("rest", "on anything in the panels: what it is"))
 
 
 class Presenter:

@@ -15,20 +15,20 @@ from crowd_demo.app.compiling.switching import Switcher
 from crowd_demo.app.crowd.crowd import Crowd
 from crowd_demo.app.crowd.crowd_files import CrowdFiles
 from crowd_demo.app.crowd.hawk import Hawk
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog, Dialogs, Question
 from crowd_demo.app.dialogs.experiments import Experiments
 from crowd_demo.app.dialogs.menus import Menus, scenarios_menu
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, copy, to_clipboard, to_terminal
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.slow_frames import save_last_second
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.app.screen.notices import WELCOME, Notices
-from crowd_demo.app.screen.panels import PanelControls
+from crowd_demo.app.screen.panel_controls import PanelControls
 from crowd_demo.app.screen.preferences import Preferences
 from crowd_demo.app.seeing.camera_controls import CameraControls
-from crowd_demo.app.seeing.overlays import Inspector, Overlays
+from crowd_demo.app.seeing.overlay_controls import Inspector, Overlays
 from crowd_demo.app.seeing.side_by_side import SideBySide
 from crowd_demo.app.tours.guide import Guide
 from crowd_demo.config.model import CameraSettings, Config

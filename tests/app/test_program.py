@@ -10,7 +10,7 @@ import pytest
 from driven import Driven
 
 from crowd_demo.app.crowd.crowd import fewer, more
-from crowd_demo.app.input.keys import PANS
+from crowd_demo.app.input.key_input import PANS
 from crowd_demo.app.screen.notices import welcome
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.compute.jit import is_compiled

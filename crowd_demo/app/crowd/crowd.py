@@ -22,7 +22,7 @@ import numpy as np
 from crowd_demo.app.crowd.keyframes import REACH_S, Keyframes
 from crowd_demo.app.crowd.meter_schedule import Meters
 from crowd_demo.app.crowd.pace import Pace, StepRate
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.process.system import give_back_freed
 from crowd_demo.app.recording.recording import Player, Recording
 from crowd_demo.app.screen.notices import Notices

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.crowd.technique_controls import Techniques
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.recording.recording import Recording
 from crowd_demo.app.recording.saves import SUFFIX, Save, Saver, newest, read_save
@@ -49,10 +49,16 @@ class CrowdFiles:
 
     def news(self) -> None:
         """Tell what was saved and recorded meanwhile, and what could not be."""
-        self._part_from_broken()
-        for recording in [each for each in self._ended if each.is_written]:
+        if (present := self._crowd.recording) and present.error:
+            self._ended.append(present)
+            self._crowd.recording = None
+        for recording in [each for each in self._ended if each.error or each.is_written]:
             self._ended.remove(recording)
-            self._tell_recorded(recording)
+            if recording.error:
+                self._notices.add(f"the recording ends: {recording.error}", "record")
+                self.broken = recording
+            else:
+                self._notices.add(f"recorded {recording.path}", "record")
         for line in self._saver.finished():
             self._notices.add(line)
 
@@ -107,21 +113,6 @@ class CrowdFiles:
             self._crowd.begin_new_future()
             recording.end(self._crowd.sim, crash)
         return recording
-
-    def _part_from_broken(self) -> None:
-        """Tell that a recording could not be written, and go on without it."""
-        recording = self._crowd.recording
-        if recording and recording.error:
-            self._tell_recorded(recording)
-            self._crowd.recording = None
-
-    def _tell_recorded(self, recording: Recording) -> None:
-        """Tell that it was recorded, or that it could not be."""
-        if recording.error:
-            self._notices.add(f"the recording ends: {recording.error}", "record")
-            self.broken = recording
-        else:
-            self._notices.add(f"recorded {recording.path}", "record")
 
     # --- saves -------------------------------------------------------------------------------------------------------
 

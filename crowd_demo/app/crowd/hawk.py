@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.render.camera import Camera
 from crowd_demo.sim.actions import Place

@@ -10,7 +10,7 @@ import math
 from functools import partial
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.config.model import Config
 from crowd_demo.registry.colours import COLOURS

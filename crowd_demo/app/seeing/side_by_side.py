@@ -16,8 +16,8 @@ import pygame
 
 from crowd_demo.app.compiling.switching import Switcher, next_choice, next_number
 from crowd_demo.app.crowd.crowd import OTHER_CROWD, OTHER_TIME, Change, Crowd
-from crowd_demo.app.crowd.techniques import TOUCHED_FIRST, Techniques
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.crowd.technique_controls import TOUCHED_FIRST, Techniques
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.screen.notices import Notices
 from crowd_demo.registry.entries import Technique, Value
 from crowd_demo.registry.kinds import EXACT, kind_of
@@ -131,11 +131,7 @@ class SideBySide:
         for target, rect in self._labels:
             if rect.collidepoint(x, y):
                 return target
-        return LINE if self.is_at(x) else None
-
-    def is_at(self, x: float) -> bool:
-        """Is the line at that column of pixels?"""
-        return self.second is not None and abs(x - self.line_px) <= GRIP_PX
+        return LINE if abs(x - self.line_px) <= GRIP_PX else None
 
     def move(self, x: float) -> None:
         """Move the line to a column of pixels."""

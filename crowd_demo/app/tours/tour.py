@@ -12,9 +12,9 @@ import time
 from typing import NamedTuple, Protocol
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.model import CameraSettings, Config
 from crowd_demo.config.tour import BEFORE, Page, Settings, Step, Tour, technique_of

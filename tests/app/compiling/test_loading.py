@@ -12,8 +12,8 @@ import pygame
 import pytest
 
 from crowd_demo.app.compiling.loading import Progress, draw_progress, show_progress
+from crowd_demo.app.input.key_input import quits
 from crowd_demo.app.input.keyboard import Keyboard
-from crowd_demo.app.input.keys import quits
 from crowd_demo.app.process.quitting import Quitting
 from crowd_demo.compute import cache
 from crowd_demo.registry.behaviours import BEHAVIOURS

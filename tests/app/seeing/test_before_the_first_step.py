@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from driven import Driven
 
-from crowd_demo.app.input.pointer import SelectBox
 from crowd_demo.app.screen.window import close_window
 from crowd_demo.registry.behaviours import BEHAVIOURS
 from crowd_demo.registry.colours import COLOURS
@@ -23,7 +22,7 @@ def look_at_everything(driven: Driven) -> None:
         driven.frames()
         assert driven.program.seeing.colours == name and len(driven.status().legend_items) == len(OVERLAYS)
     assert bool(driven.status().inspection) == (driven.program.sim.agents.count > 0)
-    driven.perform(SelectBox((0.0, 0.0), (300.0, 300.0)))
+    driven.program.inspector.select((0.0, 0.0), (300.0, 300.0))
     driven.frames()
     assert driven.status().inspection
     for meter in METERS.values():

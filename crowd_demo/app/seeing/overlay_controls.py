@@ -14,7 +14,7 @@ import numpy as np
 import pygame
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.input.keys import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.registry.overlays import AT_FIRST, OVERLAYS
 from crowd_demo.render.camera import Camera, Rect
 from crowd_demo.render.hud.canvas import THEMES, Pen

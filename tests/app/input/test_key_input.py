@@ -5,7 +5,7 @@ from __future__ import annotations
 import pygame
 import pytest
 
-from crowd_demo.app.input.keys import PAN_PX_PER_S, REPEAT_AFTER_S, REPEAT_EVERY_S, Keys, quits
+from crowd_demo.app.input.key_input import PAN_PX_PER_S, REPEAT_AFTER_S, REPEAT_EVERY_S, Keys, quits
 from crowd_demo.config.keys import bindings
 from crowd_demo.config.model import Config
 
