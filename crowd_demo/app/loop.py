@@ -36,8 +36,8 @@ HEADLESS_FRAMES = 600
 WARMUP_FRAMES = 20  # at most a quarter of a run; the report leaves them out
 ANSWER_S = LONG_FRAME_MS / 1000  # in a frame that takes longer events are read before it ends, and keys are answered
 ANSWER_EVERY_S = 0.02  # how often
-LONG_S = 0.15  # the title tells of a frame that takes longer
-GRACE_S = 1.2  # how long after the wish to quit the present frame may end, so that the report can be written
+LONG_S = 0.15  # the title says so while a frame takes longer
+GRACE_S = 1.2  # for the present frame to end after a request to quit, so that the report can be written
 LEAST_FRAME_S = 0.001  # a window shows at most 1,000 frames a second
 HIDDEN_FRAME_S = 0.05  # least time of a frame while the window is hidden
 COMPILING_FRAME_S = 1 / 40  # while a technique waits for its kernels: what is left of a frame's time belongs to the compilers
@@ -73,7 +73,6 @@ class Loop:
             self.events = WindowEvents(config.keys, program, self.presenter)
 
     def run(self) -> None:
-        """Run all frames."""
         try:
             with noting_collections(self.program.sim.profile.note):
                 self._run()
@@ -92,7 +91,6 @@ class Loop:
 
     @property
     def frames_left(self) -> int:
-        """Frames that may still be shown."""
         return self.frames - self._frame
 
     @property
@@ -108,7 +106,7 @@ class Loop:
             self.recorder.collect()
 
     def followed(self) -> Loop:
-        """Return the loop of what was opened, in the same window."""
+        """The loop of the configuration that was opened, in the same window."""
         left, opened = self.program, self.opened
         assert opened
         window = left.window.model_copy(update={"title": opened.config.window.title})
@@ -166,7 +164,7 @@ class Loop:
         self.presenter.fit_window()
 
     def _open_asked(self) -> None:
-        """Begin to open what somebody has asked for, and tell how far that is."""
+        """Start loading the configuration that was asked for, and show its progress."""
         name, self.program.scenario_asked = self.program.scenario_asked, None
         if name:
             if self.opening:
@@ -207,7 +205,7 @@ class Loop:
                     program.cards.work(moment_of(program, alpha))
 
     def _stand_still(self) -> None:
-        """Let the experiment go on, and show the crowd as it was when that began. Such a frame is in no record."""
+        """Let the experiment go on over a still picture of the crowd. The profile leaves out such a frame."""
         if self._still is None or self._still.get_size() != screen().get_size():
             self._await(self.worker.submit(lambda: self._compute(0)))
             if self.abandoned:
@@ -255,9 +253,9 @@ class Loop:
         self._set_title()
 
     def _respond(self, to_answer: bool) -> bool:
-        """Read events and answer them, if that is due; not while the worker draws. Return whether it is still due.
+        """Read events and answer them, but not while the worker draws; return whether an answer is still due.
 
-        Whoever reads events lets the window follow its size, and frees the surface of the size before.
+        Reading events lets the window follow its new size, which frees the surface that is drawn on.
         """
         if not self._drawing.acquire(blocking=False):
             return to_answer
@@ -271,7 +269,6 @@ class Loop:
         return False
 
     def _set_title(self, what: str = "") -> None:
-        """Set the window's title, with what the program is doing."""
         if self.options.render:
             self.presenter.set_title(what)
 

@@ -89,7 +89,7 @@ class Presenter:
         return status.notices
 
     def save_asked(self) -> None:
-        """Save the picture that somebody has asked for since the last frame."""
+        """Save the picture if `program.picture_asked` names a file."""
         path, self.program.picture_asked = self.program.picture_asked, None
         if not path:
             return
@@ -108,7 +108,6 @@ class Presenter:
         self.follow_size()
 
     def follow_size(self) -> None:
-        """Let the camera follow the size of the window."""
         size, before = screen().get_size(), self.program.camera.size
         self.program.resize(size)
         if size != before and not self._fullscreen:

@@ -96,7 +96,7 @@ class Program:
 
     @property
     def switchers(self) -> tuple[Switcher, ...]:
-        """What compiles values that were asked for."""
+        """The compilers of values for either crowd."""
         return self.techniques.switcher, self.split.switcher
 
     @property
@@ -112,7 +112,7 @@ class Program:
             do()
 
     def take_over(self, left: Program) -> None:
-        """Go on as the program that is left was looked at. Its recording ends."""
+        """Take over window, panels, notices and tour of the program that is left. Its recording ends."""
         self.files.take_over(left.files)
         self.panels.now, self.help_shown, self.timeline_shown = left.panels.now, left.help_shown, left.timeline_shown
         self.resize(left.camera.size)
@@ -126,7 +126,7 @@ class Program:
 
     @property
     def running(self) -> bool:
-        """Does nobody want to quit?"""
+        """Has nobody asked to quit?"""
         return not self.quitting.asked
 
     @property
@@ -161,7 +161,7 @@ class Program:
         self.scenario_asked = name
 
     def cannot_open(self, why: str) -> None:
-        """Tell why the configuration that was asked for cannot be opened."""
+        """Show why the configuration cannot be opened."""
         self.notices.add(why, "scenario")
         self.guide.cannot_open()
 
@@ -203,7 +203,7 @@ class Program:
         self.camera.resize(size)
 
     def prefer_size(self, size: tuple[int, int]) -> None:
-        """Keep the size that the user has given to the window."""
+        """Keep the window's size as a preference."""
         self.window = self.window.model_copy(update={"width": size[0], "height": size[1]})
         self.preferences.change(size=size)
 
@@ -220,7 +220,6 @@ class Program:
 
     @property
     def has_timeline(self) -> bool:
-        """Is the timeline shown?"""
         return self.timeline_shown and self.panels.now.hud == "full" and self.crowd.remembers
 
     # --- what is on the screen, for others ---------------------------------------------------------------------------
@@ -235,7 +234,7 @@ class Program:
         self.notices.add(f"{'copied' if to_clipboard(text) else 'in the terminal'}: {about}", "copy")
 
     def save_slow_frames(self) -> None:
-        """Save the last second, frame by frame, and tell the slowest."""
+        """Save the last second, frame by frame, and show the slowest."""
         try:
             self.notices.add(save_last_second(self.sim.profile, Path()), "slow frames")
         except (OSError, ValueError) as error:

@@ -96,7 +96,6 @@ class WindowEvents:
             self.mouse.read(event)
 
     def _listen(self) -> None:
-        """Let the keys know who gets them."""
         self.keys.listen(self._program.dialogs.top is not None, self._program.guide.wanted)
 
     def _press(self, key: str, shift: bool) -> bool:
@@ -126,7 +125,7 @@ class Mouse:
         self._hovered: tuple[Hovered, float] | None = None  # and since when
 
     def read(self, event: pygame.Event) -> None:
-        """Do what an event of the mouse means; others mean nothing."""
+        """Handle an event of the mouse; ignore others."""
         if event.type == pygame.MOUSEWHEEL:
             self._zoom(ZOOM_STEP ** getattr(event, "precise_y", event.y))
         elif event.type == pygame.MOUSEMOTION:
@@ -138,13 +137,12 @@ class Mouse:
             self._hovered = None
 
     def release_all(self) -> None:
-        """End what is pressed, as when the buttons are released."""
+        """Act as if all buttons were released."""
         self._dragging.clear()
         self._release()
 
     @property
     def scrubbing(self) -> bool:
-        """Is the timeline pressed?"""
         return self._held is not None and self._held.kind == "timeline"
 
     @property
@@ -246,7 +244,7 @@ class Mouse:
             self._follow()
 
     def _follow(self) -> None:
-        """What a press and each drag mean alike, on what follows the cursor."""
+        """Let the timeline or the minimap follow the cursor."""
         program = self._program
         if self.scrubbing:
             bar = bar_of(program.camera.size, scale_for(program.camera.size, program.panels.now.scale))

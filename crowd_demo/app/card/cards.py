@@ -19,10 +19,10 @@ from crowd_demo.sim.metrics.readings import Readings
 
 
 class Cards:
-    """`on` only where somebody looks. `readings` are the last ones of the meters."""
+    """`on` is True where cards are shown. `readings` are the last ones of the meters."""
 
     def __init__(self, measured: dict[str, str], clock: Callable[[], float] = time.perf_counter) -> None:
-        """What a switch gave is kept in `measured`, by path."""
+        """Keep in `measured`, by path, what each switch gave."""
         self.on = False
         self.readings = Readings()
         self._measured = measured
@@ -33,7 +33,7 @@ class Cards:
         self._before_compiling = Stretch()
         self._compiling = False
         self._trial: Trial | None = None
-        self._asked: bool | None = None  # to be shown, or hidden
+        self._asked: bool | None = None  # shown or hidden by the user; None for as long as it lasts
 
     def crowd_changed(self, change: Change) -> None:
         """Call between two calls of `work`, from the same thread."""
@@ -67,7 +67,6 @@ class Cards:
             self._trial.end(why)
 
     def card(self) -> Card | None:
-        """The card, as long as it is to be seen."""
         return self._trial.card() if self._trial and self._is_shown else None
 
     def toggle(self) -> bool:
@@ -97,7 +96,7 @@ class Cards:
             self._view_since, self._before_compiling = next_frame, self._before_compiling._replace(frames={})
 
     def _begin(self, switched: Switched, at: Moment) -> None:
-        """Begin a new card. One that could not say anything yet is taken up: two quick keys are one switch."""
+        """Begin a new card. A card without results is merged into it: two quick keys are one switch."""
         last, self._trial, self._asked = self._trial, None, None
         before, readings = max(self._before_now(at.sim.profile), self._before_compiling, key=extent), self.readings
         if last and not last.over and last.is_young:

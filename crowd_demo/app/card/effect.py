@@ -1,7 +1,7 @@
 """The times and counters before a switch and those after it, as the profile keeps them, and what they say.
 
-Frames in which something was noted (a switch, a garbage collection, compiling, a proof) do not count, nor do their steps: only
-frames of ordinary work are compared. Steps are those since the crowd was last changed from outside, frames those since the
+Frames with a note (a switch, a garbage collection, compiling, a proof) are left out with their steps: only frames of ordinary
+work are compared. Steps are those since the crowd was last changed from outside, frames those since the
 view was. A stage that runs rarely, such as a sort, counts with its share of the steps (`measure.statistics.cost_of`).
 
 Only counters that the switch can have changed explain it: the order in memory, for one, differs from one second to the next
@@ -37,7 +37,7 @@ LONG = 150  # steps: without a sort in so many, there is none
 
 
 def is_drawn(technique: Technique) -> bool:
-    """Does it change how a picture is made, and not a step?"""
+    """Does it change how a picture is drawn, not the step?"""
     return text_of(technique.stage).part == DRAW
 
 
@@ -50,10 +50,10 @@ class Stretch(NamedTuple):
 
 
 class SwitchTimes:
-    """The times around one switch, which took effect in the present frame."""
+    """The times around a switch that took effect in the present frame."""
 
     def __init__(self, profile: Profile, before: Stretch, drawn: bool) -> None:
-        """If `drawn`, drawing was switched."""
+        """`drawn`: a technique of drawing was switched."""
         self.before, self.after = before, Stretch()
         self._drawn = drawn
         self._collected = profile.frames + 1
@@ -74,12 +74,11 @@ class SwitchTimes:
 
     @property
     def measured(self) -> int:
-        """How many steps, or frames, were measured since the switch."""
+        """Steps since the switch that were measured, or frames if drawing was switched."""
         return extent(self.after)[self._drawn]
 
     @property
     def extent(self) -> str:
-        """How much was measured."""
         return f"{extent(self.before)[self._drawn]:,} {'frames' if self._drawn else 'steps'} before, {self.measured:,} after"
 
     def spans(self) -> Iterator[Span]:
@@ -148,7 +147,6 @@ def _steps(profile: Profile, ordinary: Bools) -> Times:
 
 
 def together(one: Stretch, other: Stretch) -> Stretch:
-    """One after the other."""
     counters = (*one.counters, *other.counters)
     return Stretch(joined(one.frames, other.frames), joined(one.steps, other.steps),
                    counters[::2] if len(counters) > MOST_COUNTED else counters)
@@ -161,7 +159,6 @@ def typical(times: Times, stage: str) -> float:
 
 
 def drawing(times: Times) -> Times:
-    """The stages of drawing alone."""
     return {name: times[name] for name in stages_of(DRAW, times)}
 
 
@@ -172,12 +169,12 @@ def joined(*parts: Times) -> Times:
 
 
 def extent(times: Stretch) -> tuple[int, int]:
-    """How many steps and frames were measured."""
+    """Number of steps and of frames."""
     return count(times.steps), count(times.frames)
 
 
 def count(times: Times) -> int:
-    """How many steps or frames these are."""
+    """Number of steps or frames."""
     return len(next(iter(times.values()), ()))
 
 
@@ -221,14 +218,12 @@ def explaining(before: Mapping[str, float], after: Mapping[str, float], paths: I
 
 
 def topics_of(path: str) -> Iterator[About]:
-    """What a technique can have changed."""
     yield "picture" if is_drawn(BY_PATH[path]) else "step"
     if path in MEMORY_ORDER:
         yield "memory"
 
 
 def unlike(before: float, after: float) -> bool:
-    """Do two values differ notably?"""
     low, high = sorted((abs(before), abs(after)))
     return high > UNLIKE * low
 

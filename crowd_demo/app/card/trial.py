@@ -64,24 +64,24 @@ class Switched(NamedTuple):
 
     @classmethod
     def by(cls, change: Change) -> Switched:
-        """One technique; none if it has the value that it had."""
+        """A switch of one technique; nothing if the value is the same."""
         return cls({change.path: change.old}, {change.path: change.new}) if change.new != change.old else cls({}, {})
 
     def then(self, later: Switched) -> Switched:
-        """Both, one after the other; without what came back to its old value."""
+        """Join two switches; leave out techniques that are back at their old value."""
         old, new = {**later.old, **self.old}, {**self.new, **later.new}
         changed = [path for path in new if new[path] != old[path]]
         return Switched({path: old[path] for path in changed}, {path: new[path] for path in changed})
 
     def kind(self, options: Optimizations) -> Kind:
-        """What either value does to the crowd."""
+        """The strongest kind of both sets of values."""
         return strongest(kind_of_all(values, options.get) for values in self)
 
 
 class Trial:
-    """Made in the frame in which the switched techniques take effect; `before` and `readings` are from before that.
+    """Made in the frame in which the techniques are switched; `before` and `readings` are from before that.
 
-    `left_s` says for how many seconds its card is shown.
+    Its card is shown for another `left_s` seconds.
     """
 
     def __init__(self, switched: Switched, at: Moment, before: Stretch, readings: Readings,
@@ -109,7 +109,7 @@ class Trial:
     # --- its work ----------------------------------------------------------------------------------------------------
 
     def work(self, at: Moment, readings: Readings, spent_s: float) -> None:
-        """Go on; call at the end of each frame's computation, with the seconds since the last call."""
+        """Call at the end of each frame's computation, with the seconds since the last call."""
         self._at = at
         self.age_s += spent_s
         self._paused = at.paused and not self._drawn and not self.over
@@ -135,7 +135,7 @@ class Trial:
             profile.note(PROOF)
 
     def _advance(self, profile: Profile, readings: Readings) -> bool:
-        """Do the next part, and return whether there was one."""
+        """Do the next part of the work; return False if there was none."""
         if self.left_s <= self._evaluate_at_s:
             self._evaluate_at_s -= EVALUATE_EVERY_S
             self._evaluation = self._evaluate(profile, readings)
@@ -167,7 +167,7 @@ class Trial:
             self.end("the view changed")
 
     def end(self, why: str) -> None:
-        """Be over, and free the copies of the crowd."""
+        """Stop, and free the copies of the crowd."""
         if not self.over:
             self.over, self._until = True, why
             self._stop_proving(why or "no time was left")
@@ -175,7 +175,7 @@ class Trial:
     # --- the proof ---------------------------------------------------------------------------------------------------
 
     def _prove(self) -> Iterator[bool]:
-        """Find whether the crowd is the same, a part at a time; False as long as it is not known how."""
+        """Compare the crowds or pictures, a part at a time; yield False while the kind of proof is not known."""
         while not (proof := self._proof()):
             yield False
         for _ in proof.parts():
@@ -190,7 +190,7 @@ class Trial:
         self._proving = STOPPED
 
     def _proof(self) -> ProofInParts | None:
-        """The proof, or None as long as it is not known how long a step takes now."""
+        """The kind of proof that fits; None until the time of a step is known."""
         (old, new), sim, view = self.switched, self._at.sim, self._at.view
         if self._drawn:
             return Pictures(sim, view, old, new) if view else None
@@ -211,7 +211,7 @@ class Trial:
 
     @property
     def is_young(self) -> bool:
-        """Has it seen too little to say anything?"""
+        """Has it too few measurements for a result?"""
         return self.age_s < YOUNG_S or not self._times.measured
 
     def card(self) -> Card:
@@ -232,7 +232,7 @@ class Trial:
         return ", ".join(f"{hud_word(old[path])} -> {hud_word(value)}" for path, value in new.items())
 
     def _state(self) -> str:
-        """What was measured, and what keeps it from going on."""
+        """The last line: how much was measured, and why it stopped or waits."""
         if self._paused:
             return "waits until the crowd moves again"
         return f"{self._note}{self._times.extent}" + f", until {self._until}" * bool(self._until)
@@ -246,5 +246,4 @@ def in_words(span: Span) -> str:
 
 
 def whole(times: Times) -> Floats:
-    """Milliseconds of whole steps."""
     return np.sum(list(times.values()), axis=0, dtype=np.float32) if times else np.zeros(0, np.float32)

@@ -115,7 +115,7 @@ class Crowd:
     # --- asking: changes ---------------------------------------------------------------------------------------------
 
     def takes_changes(self) -> bool:
-        """Say so if it takes none."""
+        """Return False for a replay, and say so."""
         if self.player:
             self._notices.add("this is a replay: it takes no changes", "replay")
         return self.player is None
@@ -129,7 +129,6 @@ class Crowd:
         self._notices.add(f"{count:,} agents", "agents")
 
     def forget_past(self) -> None:
-        """Let the past begin now."""
         self.changes.append(self._begin_past)
 
     def restart(self) -> None:
@@ -168,7 +167,7 @@ class Crowd:
             self.paused, self.sought = True, tick
 
     def due_steps(self, elapsed_s: float) -> int:
-        """How many steps to make in this frame, so long after the last one."""
+        """Steps to make in this frame, `elapsed_s` after the last one."""
         if self.player and not self.player.begun:
             return UNSEEN_STEPS
         asked, self.steps_asked = self.steps_asked, 0
@@ -180,7 +179,7 @@ class Crowd:
 
     @property
     def in_past(self) -> bool:
-        """Is a future known that has not come again yet?"""
+        """Is a later tick known than the present one?"""
         return self.sim.tick < self.newest
 
     @property
@@ -209,7 +208,7 @@ class Crowd:
                     self._shown_ms, recorded, self.player is not None)
 
     def frame_took(self, ms: float) -> None:
-        """Call after each frame: so long took the frame in which the last ticks were made."""
+        """Call after each frame with its time, which is shown for the ticks made in it."""
         tick = self.sim.tick
         for made in range(max(self._timed + 1, tick - self._span + 1), tick + 1):
             self._frame_ms[made % self._span] = ms
@@ -218,7 +217,7 @@ class Crowd:
     # --- in the worker's thread, between two steps -------------------------------------------------------------------
 
     def carry_out_changes(self, go_on: Callable[[], bool]) -> None:
-        """Go to the tick that is sought, while `go_on` says so, and do what was asked for."""
+        """Go to the tick that is sought, and carry out `changes`. `go_on` is asked between steps."""
         if self.sought is not None:
             self._go(self.sought, go_on)
         changes, self.changes = self.changes, []
@@ -231,7 +230,7 @@ class Crowd:
             give_back_freed()  # by these changes, or since the last ones: a switch takes effect in the step
 
     def carry_out(self, action: Action) -> None:
-        """Do it to the crowd; say so if it cannot be done."""
+        """Apply an action; show a notice if it is impossible."""
         self.begin_new_future()
         try:
             self._apply(self.sim, action)
@@ -244,7 +243,7 @@ class Crowd:
             self.recording.acted(self.sim.tick, action)
 
     def take_changed(self) -> list[Change]:
-        """What was done since the last call, in order."""
+        """The changes since the last call, in order."""
         changed, self._changed = self._changed, []
         return changed
 
@@ -270,7 +269,7 @@ class Crowd:
             self._replay_step(self.player)
 
     def begin_new_future(self) -> None:
-        """If this is the past: what came after it did not happen."""
+        """If this is the past, forget what came after it."""
         if not self.in_past:
             return
         left, tick = self.newest, self.sim.tick
@@ -311,13 +310,13 @@ class Crowd:
         self.agents_asked = self.sim.agents.count
 
     def _step(self) -> None:
-        """Make a step, and do what was done at the tick that it leads to, if that is known."""
+        """Make a step, and apply the known actions of the new tick."""
         self.sim.step()
         self._follow()
         self._stepped()
 
     def _follow(self) -> None:
-        """Do what was done at this tick."""
+        """Apply the known actions of this tick again."""
         while (done := len(self.sim.history)) < len(self._known) and self._known[done][0] <= self.sim.tick:
             self._apply(self.sim, self._known[done][1])
 
@@ -328,7 +327,7 @@ class Crowd:
         self.keyframes.stepped(self.sim)
 
     def _apply(self, sim: Simulation, action: Action) -> None:
-        """Change the simulation, and remember what was changed. Raises ValueError, and changes nothing then."""
+        """Apply an action, and note the change. Raises ValueError if it is impossible."""
         if isinstance(action, Switch):
             change = Change("", action.path, sim.optimizations.get(action.path), action.value)
         else:

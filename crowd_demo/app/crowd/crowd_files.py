@@ -21,7 +21,7 @@ RECORDING_SUFFIX = ".replay"
 
 
 class CrowdFiles:
-    """`broken` is the last recording that could not be written to its end."""
+    """`broken` is the last recording that could not be completed."""
 
     def __init__(self, crowd: Crowd, techniques: Techniques, camera: Camera, notices: Notices) -> None:
         self.broken: Recording | None = None
@@ -36,19 +36,18 @@ class CrowdFiles:
                 "record": KeyAction(self.toggle_recording, changes=True)}
 
     def save(self) -> None:
-        """Save the crowd to a file of a free name; it is written beside the next frames."""
+        """Save the crowd under a free name, in the background."""
         self._crowd.changes.append(self._save)
 
     def load_newest(self) -> None:
-        """Load what was saved last."""
         self._crowd.changes.append(self._load_newest)
 
     def toggle_recording(self) -> None:
-        """Begin a recording in a file of a free name, or end the present one."""
+        """Begin a recording under a free name, or end the present one."""
         self._crowd.changes.append(self._toggle_recording)
 
     def news(self) -> None:
-        """Tell what was saved and recorded meanwhile, and what could not be."""
+        """Show which files were written since the last call, and which could not be."""
         if (present := self._crowd.recording) and present.error:
             self._ended.append(present)
             self._crowd.recording = None
@@ -71,7 +70,7 @@ class CrowdFiles:
         self.news()
 
     def take_over(self, left: CrowdFiles) -> None:
-        """Go on after those of another crowd, whose recording ends."""
+        """Take over the files that another program is still writing; its recording ends."""
         left.close_recording()
         self._saver, self._ended, self.broken = left._saver, left._ended, left.broken
 
@@ -83,14 +82,14 @@ class CrowdFiles:
         self._crowd.recording = Recording(path, self._crowd.sim)
 
     def close_recording(self) -> None:
-        """End the recording, if there is one; `news` tells when it is written."""
+        """End the recording, if there is one; `news` says when it is written."""
         recording = self._end_recording()
         if recording:
             self._ended.append(recording)
         self._crowd.recording = None
 
     def crashed(self, error: BaseException) -> None:
-        """End the recording with the step that crashed, and let the error name it."""
+        """End the recording with the step that crashed, and name the file in a note of the error."""
         if recording := self._end_recording(crash=error_line(error)[:200]):
             recording.wait()
             error.add_note(f"crowd-demo replay {recording.path} leads there again")
@@ -135,7 +134,7 @@ class CrowdFiles:
             self._notices.add(str(error), "load")
 
     def _load(self, saved: Save) -> None:
-        """Go on with a saved crowd. Raises SaveError, and changes nothing then."""
+        """Continue a saved crowd. Raises SaveError, and changes nothing then."""
         crowd, config = self._crowd, saved.snapshot.config
         if not same_world(crowd.config, config):
             raise SaveError(f"{saved.path}: was saved in another world; crowd-demo --load opens it")

@@ -64,7 +64,6 @@ class Techniques:
         self.switcher.request(path, next_choice(technique, value, backwards))
 
     def choose(self, technique: Technique, value: Value) -> None:
-        """Ask for a value of a technique."""
         if self._crowd.takes_changes():
             self._touch(technique.path)
             self.switcher.request(technique.path, value)

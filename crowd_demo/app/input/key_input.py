@@ -50,7 +50,7 @@ class _Held:
     left_s: float | None = None
 
     def is_due(self, elapsed_s: float) -> bool:
-        """Let the time pass: is it time to repeat?"""
+        """Let time pass; return whether to repeat now."""
         again = self.left_s is not None and self.left_s <= elapsed_s
         self.left_s = self.every_s if again else REPEAT_AFTER_S if self.left_s is None else self.left_s - elapsed_s
         return again
@@ -59,13 +59,12 @@ class _Held:
 class Keys:
     """Does what keys are bound to.
 
-    `act` does an action by name, as with Shift or not. `press` offers a key, by name and with Shift or not, to a dialog or
-    whoever else gets keys first; it returns whether the key was taken.
+    `bindings` maps key names to actions. `act` does an action by name, as with Shift or not. `press` offers a key, by name and
+    with Shift or not, to a dialog or whoever else gets keys first; it returns whether the key was taken.
     """
 
     def __init__(self, bindings: Mapping[str, str], act: Callable[[str, bool], object],
                  press: Callable[[str, bool], bool]) -> None:
-        """`bindings` maps key names to actions."""
         self.bindings, self._act, self._press = bindings, act, press
         self.keyboard = Keyboard()  # the present layout
         self._panning: dict[int, str] = {}  # by key

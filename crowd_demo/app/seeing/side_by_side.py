@@ -125,7 +125,7 @@ class SideBySide:
     # --- the line and the labels -------------------------------------------------------------------------------------
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """What there is at that pixel: one of the two values, the line, or nothing."""
+        """What is drawn at a pixel: one of the two values, the line, or nothing."""
         if not self.second:
             return None
         for target, rect in self._labels:
@@ -134,7 +134,6 @@ class SideBySide:
         return LINE if abs(x - self.line_px) <= GRIP_PX else None
 
     def move(self, x: float) -> None:
-        """Move the line to a column of pixels."""
         width = self._camera.size[0]
         self.share = clamp(x, EDGE_PX, width - EDGE_PX) / width
 
