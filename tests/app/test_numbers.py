@@ -86,6 +86,7 @@ def test_what_is_asked_for_within_a_frame_is_compiled_together(driven: Driven, m
                         lambda ahead, options: asked.append((options.cull, options.blitter)) or [])
     driven.program.act("cull")
     driven.program.act("blitter")
+    driven.frames()
     assert asked[-1] == ("off", "pygame")
 
 
