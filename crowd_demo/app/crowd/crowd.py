@@ -91,9 +91,9 @@ class Crowd:
         self._span = math.ceil(REACH_S * self._hz)  # ticks that the timeline shows
         self._shown_ms = np.zeros(self._span, np.float32)
         self._changed: list[Change] = []
-        self._begin_past()
+        self.begin_past()
 
-    def _begin_past(self) -> None:
+    def begin_past(self) -> None:
         """Forget what was before the present state."""
         self.sought: int | None = None
         self._capacity = self.sim.agents.capacity
@@ -120,20 +120,18 @@ class Crowd:
             self._notices.add("this is a replay: it takes no changes", "replay")
         return self.player is None
 
-    def apply(self, action: Action) -> None:
-        self.changes.append(action)
+    def apply(self, change: Action | Callable[[], None]) -> None:
+        """Ask for an action, or for other work of the worker's thread, before the next step."""
+        self.changes.append(change)
 
     def populate(self, count: int) -> None:
         self.agents_asked = count
         self.apply(Populate(count))
         self._notices.add(f"{count:,} agents", "agents")
 
-    def forget_past(self) -> None:
-        self.changes.append(self._begin_past)
-
     def restart(self) -> None:
         """Start again with the same seed, with as many agents as now, and with the present techniques."""
-        self.changes.append(self._restart)
+        self.apply(self._restart)
         self._notices.add("started again", "restart")
 
     # --- asking: time ------------------------------------------------------------------------------------------------
@@ -287,7 +285,7 @@ class Crowd:
             sim.profile.note("another crowd")
         self._changed.append(Change(OTHER_TIME if sim is self.sim else OTHER_CROWD))
         self.sim = sim
-        self._begin_past()
+        self.begin_past()
         self.meters = Meters()
         if self.scene:
             self.scene.sim = sim

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from crowd_demo.app.crowd.crowd import Crowd
@@ -31,20 +32,10 @@ class CrowdFiles:
 
     @property
     def actions(self) -> KeyActions:
-        return {"save": KeyAction(self.save),
-                "load": KeyAction(self.load_newest, changes=True),
-                "record": KeyAction(self.toggle_recording, changes=True)}
-
-    def save(self) -> None:
-        """Save the crowd under a free name, in the background."""
-        self._crowd.changes.append(self._save)
-
-    def load_newest(self) -> None:
-        self._crowd.changes.append(self._load_newest)
-
-    def toggle_recording(self) -> None:
-        """Begin a recording under a free name, or end the present one."""
-        self._crowd.changes.append(self._toggle_recording)
+        ask = self._crowd.apply
+        return {"save": KeyAction(partial(ask, self._save)),
+                "load": KeyAction(partial(ask, self._load_newest), changes=True),
+                "record": KeyAction(partial(ask, self._toggle_recording), changes=True)}
 
     def news(self) -> None:
         """Show which files were written since the last call, and which could not be."""
@@ -81,20 +72,23 @@ class CrowdFiles:
         self._crowd.begin_new_future()
         self._crowd.recording = Recording(path, self._crowd.sim)
 
-    def close_recording(self) -> None:
-        """End the recording, if there is one; `news` says when it is written."""
-        recording = self._end_recording()
-        if recording:
+    def close_recording(self, crash: str = "") -> None:
+        """End the recording at the present tick, which may be in the past, or with a crash; `news` says when it is written."""
+        if recording := self._crowd.recording:
+            self._crowd.begin_new_future()
+            recording.end(self._crowd.sim, crash)
             self._ended.append(recording)
-        self._crowd.recording = None
+            self._crowd.recording = None
 
     def crashed(self, error: BaseException) -> None:
         """End the recording with the step that crashed, and name the file in a note of the error."""
-        if recording := self._end_recording(crash=error_line(error)[:200]):
+        if recording := self._crowd.recording:
+            self.close_recording(error_line(error)[:200])
             recording.wait()
             error.add_note(f"crowd-demo replay {recording.path} leads there again")
 
     def _toggle_recording(self) -> None:
+        """Begin a recording under a free name, or end the present one."""
         try:
             if self._crowd.recording:
                 self.close_recording()
@@ -105,17 +99,10 @@ class CrowdFiles:
         except OSError as error:
             self._notices.add(f"cannot record: {error.strerror or error}", "record")
 
-    def _end_recording(self, crash: str = "") -> Recording | None:
-        """End it at the present tick, which may be in the past; return it."""
-        recording = self._crowd.recording
-        if recording:
-            self._crowd.begin_new_future()
-            recording.end(self._crowd.sim, crash)
-        return recording
-
     # --- saves -------------------------------------------------------------------------------------------------------
 
     def _save(self) -> None:
+        """Save the crowd under a free name, in the background."""
         snapshot = self._crowd.sim.snapshot()
         config = snapshot.config.model_copy(update={"camera": self._camera.settings()})
         techniques = {**snapshot.techniques, **self._techniques.switcher.pending}  # what is being compiled is asked for, too

@@ -116,7 +116,7 @@ class Techniques:
         for path, value in ready.items():
             self._crowd.apply(Switch(path, value))
         if self.followed.issuperset(ready) and ready and not pending:
-            self._crowd.forget_past()  # which had other values that nobody chose
+            self._crowd.apply(self._crowd.begin_past)  # which had other values that nobody chose
 
     def crowd_changed(self, change: Change) -> None:
         """Call after each switch, whatever made it."""

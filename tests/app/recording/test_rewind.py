@@ -87,7 +87,7 @@ def test_what_is_done_after_going_back_is_the_new_future_also_of_a_recording(dri
 def test_a_crowd_that_is_too_large_says_so(driven: Driven) -> None:
     program = driven.program
     program.crowd._bound = 1000
-    program.crowd.forget_past()
+    program.crowd.apply(program.crowd.begin_past)
     driven.frames(5)
     tick = program.sim.tick
     driven.press("backspace")
