@@ -26,7 +26,7 @@ class Followed:
         self._driven, self._is_set = driven, False
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> None:
-        chain = calls_from_root(frame)
+        chain = launches_from_root(frame)
         if event != "call" or self._is_set or not chain or WALK in chain[1:]:
             return
         self.files.add(frame.f_code.co_filename)
@@ -35,7 +35,7 @@ class Followed:
         self._is_set = chain[0] == "_Techniques.set" and frame.f_locals["self"] is self._driven.program.sim.optimizations
 
 
-def calls_from_root(frame: FrameType | None) -> list[str]:
+def launches_from_root(frame: FrameType | None) -> list[str]:
     """The functions of the program that are running, the innermost first, up to a root; none outside of the roots."""
     names: list[str] = []
     while frame:

@@ -23,7 +23,7 @@ from crowd_demo.app.compiling.compilers import HELPER_NICENESS, Compilers, compi
 from crowd_demo.app.compiling.helpers import Source
 from crowd_demo.app.compiling.loading import Loaded, Progress, build, building, eager_threads
 from crowd_demo.app.process.worker import Worker, carry_out, lower_priority
-from crowd_demo.compute.jit import Call
+from crowd_demo.compute.jit import Launch
 from crowd_demo.config.loader import ConfigError, load_config
 from crowd_demo.config.model import Config
 from crowd_demo.config.optimizations import Optimizations, with_values
@@ -91,11 +91,11 @@ class Switcher:
         if not self.pending or (self.busy and not self._asked):
             return {}
         found: dict[str, Value] = {}
-        missing: list[tuple[list[Call], Optimizations]] = []
+        missing: list[tuple[list[Launch], Optimizations]] = []
         for path, value in self.pending.items():
             asked = with_values(options, {**found, path: value})
-            if calls := self._ahead.missing(asked):
-                missing.append((calls, asked))
+            if launches := self._ahead.missing(asked):
+                missing.append((launches, asked))
             else:
                 found[path] = value
         for path in found:
@@ -124,11 +124,11 @@ class Switcher:
         if self._thread:
             self._thread.join(timeout_s)
 
-    def _compile_cheapest(self, missing: list[tuple[list[Call], Optimizations]], options: Optimizations) -> None:
+    def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
         """Start compiling the calls that take the least time to compile; stop if there are none."""
-        calls, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
-        self._compilers.want(calls, asked, owner=self)
-        if not calls:
+        launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
+        self._compilers.want(launches, asked, owner=self)
+        if not launches:
             self.text = ""
         elif not self.busy:
             self._thread = threading.Thread(target=self._compile, name="crowd-demo compiler", daemon=True)
@@ -202,11 +202,11 @@ class Opening:
         config = load_config(self.name)
         start = time.perf_counter()
         ahead = self._on_worker(lambda: Ahead(config, self._render))
-        calls = ahead.missing(config.optimizations)
+        launches = ahead.missing(config.optimizations)
         with Compilers(config) as compilers:
-            if missing := to_compile(calls):
+            if missing := to_compile(launches):
                 compilers.start(min(max(helpers_that_fit(), 1), missing))
-            compilers.want(calls, config.optimizations)
+            compilers.want(launches, config.optimizations)
             compilers.work(self._tell, here=False)
         compiled = time.perf_counter()
         self.progress.say(building(config))
