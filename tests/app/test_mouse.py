@@ -61,51 +61,51 @@ def drag(mouse: Mouse, start: float, *moves: float) -> None:
 
 def test_a_press_that_does_not_move_is_a_click_on_what_is_there(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 150)
-    assert program.act.mock_launches == [call("pause")]
+    assert program.act.mock_calls == [call("pause")]
     drag(mouse, 250, 2, -1)
     assert program.techniques.touched == "reorder.every"
     drag(mouse, 50)
-    assert program.inspector.mock_launches == [call.click(50, 5)]
+    assert program.inspector.mock_calls == [call.click(50, 5)]
 
 
 def test_dragging_the_ground_pulls_it_along(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 50, 10, -4)
-    assert program.camera.mock_launches == [call.pan(-10, 0), call.pan(4, 0)] and not program.inspector.mock_launches
+    assert program.camera.mock_calls == [call.pan(-10, 0), call.pan(4, 0)] and not program.inspector.mock_calls
 
 
 @pytest.mark.parametrize("button", [2, 3])
 def test_other_buttons_pull_the_ground_wherever_they_are_pressed(mouse: Mouse, program: MagicMock, button: int) -> None:
     read(mouse, event(pygame.MOUSEBUTTONDOWN, (150, 100), button=button), event(pygame.MOUSEMOTION, (180, 90)),
          event(pygame.MOUSEMOTION, (181, 90)), event(pygame.MOUSEBUTTONUP, (181, 90), button=button))
-    assert program.camera.mock_launches == [call.pan(-30, 10), call.pan(-1, 0)] and not program.act.mock_launches
+    assert program.camera.mock_calls == [call.pan(-30, 10), call.pan(-1, 0)] and not program.act.mock_calls
 
 
 def test_with_shift_a_drag_of_the_ground_selects_a_box(
         mouse: Mouse, program: MagicMock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pygame.key, "get_mods", lambda: pygame.KMOD_LSHIFT)
     drag(mouse, 20, 3, 40)
-    assert program.inspector.mock_launches == [call.select((20, 5), (63, 5))]
+    assert program.inspector.mock_calls == [call.select((20, 5), (63, 5))]
 
 
 def test_dragging_a_panel_does_nothing(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 150, 30)
-    assert not program.camera.mock_launches and not program.act.mock_launches
+    assert not program.camera.mock_calls and not program.act.mock_calls
 
 
 def test_dragging_a_number_changes_it_step_by_step_wherever_the_cursor_gets(mouse: Mouse, program: MagicMock) -> None:
     notch = window_events.NOTCH_PX
     drag(mouse, 250, notch, notch / 2, notch / 2, -300 * notch)
-    assert program.techniques.drag_number.mock_launches == [call("reorder.every", steps) for steps in (1, 1, -300)]
+    assert program.techniques.drag_number.mock_calls == [call("reorder.every", steps) for steps in (1, 1, -300)]
 
 
 def test_the_timeline_is_followed_until_the_button_is_released(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 350, -200, 10)
-    assert program.crowd.seek.mock_launches == [call(350), call(150), call(160)] and not program.act.mock_launches
+    assert program.crowd.seek.mock_calls == [call(350), call(150), call(160)] and not program.act.mock_calls
 
 
 def test_the_minimap_is_followed_while_it_is_pressed(mouse: Mouse, program: MagicMock) -> None:
     drag(mouse, 450, -30, 10)
-    assert program.seeing.mock_launches == [call.look_at(4500, 50), call.look_at(4200, 50), call.look_at(4300, 50)]
+    assert program.seeing.mock_calls == [call.look_at(4500, 50), call.look_at(4200, 50), call.look_at(4300, 50)]
 
 
 def test_the_cursor_rests_on_a_target_after_a_while(
@@ -114,11 +114,11 @@ def test_the_cursor_rests_on_a_target_after_a_while(
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     program.dialogs.top = dialog = MagicMock()
     read(mouse, event(pygame.MOUSEMOTION, (150, 5)))
-    assert dialog.hover.mock_launches == [call(ROW)] and mouse.resting_on is None
+    assert dialog.hover.mock_calls == [call(ROW)] and mouse.resting_on is None
     now[0] += window_events.REST_S + 0.01
     assert mouse.resting_on and mouse.resting_on.target == ROW
     read(mouse, event(pygame.MOUSEMOTION, (160, 5)))
-    assert len(dialog.hover.mock_launches) == 1 and mouse.resting_on.at == (150, 5)
+    assert len(dialog.hover.mock_calls) == 1 and mouse.resting_on.at == (150, 5)
     for leaving in (pygame.Event(pygame.WINDOWLEAVE), event(pygame.MOUSEMOTION, (50, 5)),
                     event(pygame.MOUSEBUTTONDOWN, (150, 5), button=1)):
         read(mouse, event(pygame.MOUSEMOTION, (150, 5)))
@@ -130,18 +130,18 @@ def test_the_cursor_rests_on_a_target_after_a_while(
 def test_the_wheel_zooms_at_the_cursor(mouse: Mouse, program: MagicMock) -> None:
     wheel = [pygame.Event(pygame.MOUSEWHEEL, x=0, y=y) for y in (1, -1)]
     read(mouse, event(pygame.MOUSEMOTION, (100, 50)), *wheel)
-    (nearer, farther) = (each.args for each in program.seeing.zoom.mock_launches)
+    (nearer, farther) = (each.args for each in program.seeing.zoom.mock_calls)
     assert nearer[:2] == farther[:2] == (100, 50) and nearer[2] == pytest.approx(1 / farther[2]) and nearer[2] > 1
     program.dialogs.top = MagicMock()
     read(mouse, *wheel)
-    assert program.dialogs.press.mock_launches == [call("up", False), call("down", False)]
+    assert program.dialogs.press.mock_calls == [call("up", False), call("down", False)]
 
 
 def test_losing_the_focus_releases_all_buttons(mouse: Mouse, program: MagicMock) -> None:
     read(mouse, event(pygame.MOUSEBUTTONDOWN, (150, 100), button=1))
     mouse.release_all()
-    assert program.act.mock_launches == [call("pause")]
+    assert program.act.mock_calls == [call("pause")]
     read(mouse, event(pygame.MOUSEBUTTONDOWN, (10, 10), button=3))
     mouse.release_all()
     read(mouse, event(pygame.MOUSEMOTION, (20, 20)))
-    assert not program.camera.mock_launches
+    assert not program.camera.mock_calls
