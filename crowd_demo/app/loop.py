@@ -160,7 +160,8 @@ class Loop:
         if self.options.headless and self.options.tour:
             self.program.guide.go_alone(self.program)
         self.program.techniques.switch_to_compiled()
-        self.program.split.show_compiled()
+        if self.program.split.second:
+            self.program.split.show_compiled(self.program.split.second)
         self.presenter.fit_window()
 
     def _open_asked(self) -> None:

@@ -101,17 +101,15 @@ class SideBySide:
         self.value, self._is_requested = value, False
         self._notices.add(f"{self._technique.label.strip()}: {hud_word(value)} on the right", "split")
 
-    def show_compiled(self) -> None:
+    def show_compiled(self, second: SecondCrowd) -> None:
         """Show on the right what is asked for, once its kernels are compiled. Call in every frame."""
-        if not self.second:
-            return
-        path = self.second.path
+        path = second.path
         if not self._is_requested:
             self._is_requested = True
             self.switcher.pending.clear()
             self.switcher.request(path, self.value)
         if path in self.switcher.ready(self._crowd.sim.optimizations):
-            self.second.value, self._is_compiled = self.value, True
+            second.value, self._is_compiled = self.value, True
 
     def crowd_changed(self, change: Change) -> None:
         """Let the second crowd begin again, with kernels for the present techniques. Call from the worker's thread."""
