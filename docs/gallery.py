@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pygame
 
-from crowd_demo.app.compiling.loading import Progress, load
+from crowd_demo.app.compiling.loading import LoadingProgress, load
 from crowd_demo.app.loop import Loop
 from crowd_demo.app.options import RunOptions
 from crowd_demo.app.process.system import Worker
@@ -38,7 +38,7 @@ class Visit:
         self.config = load_config(config, overrides)
         open_window(self.config.window, headless=True)
         worker = Worker()
-        loaded = worker.submit(lambda: load(self.config, True, Progress())).result()
+        loaded = worker.submit(lambda: load(self.config, True, LoadingProgress())).result()
         self.program = Program(self.config, loaded, config_name=config)
         self.loop = Loop(self.config, RunOptions(headless=True, frames=sys.maxsize), self.program, worker)
         self._as_a_window()
@@ -68,7 +68,7 @@ class Visit:
 
     def _as_a_window(self) -> None:
         """Go by the clock and show cards, as a window does."""
-        self.program.time.unpaced, self.program.cards.on = False, True
+        self.program.crowd.unpaced, self.program.cards.on = False, True
 
     def switch(self, path: str, backwards: bool = False, seconds: float = 9.0) -> None:
         """Switch a technique, and let its card fill."""

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from crowd_demo.app.compiling.ahead import KernelFinder, compile_missing
-from crowd_demo.app.crowd.techniques import Techniques
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
-from crowd_demo.app.input.commands import KeyAction, KeyActions
+from crowd_demo.app.input.key_input import KeyAction, KeyActions
 from crowd_demo.app.output.copying import Shown, command_for, effective
 from crowd_demo.app.output.files import free_name
 from crowd_demo.app.output.report import write_report

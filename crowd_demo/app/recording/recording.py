@@ -194,8 +194,12 @@ class Player:
         self._run = self._play(sim)
         return self.step()
 
-    def step(self) -> Simulation:
-        """Make a step, unless the replay is done; return the simulation to go on with: another one after a restart."""
+    def step(self, apply: Callable[[Simulation, Action], None] = Simulation.apply) -> Simulation:
+        """Make a step, unless the replay is done; return the simulation to go on with: another one after a restart.
+
+        `apply` does the actions.
+        """
+        self._apply = apply
         return next(self._run)
 
     def _play(self, sim: Simulation) -> Iterator[Simulation]:
@@ -234,7 +238,7 @@ class Player:
         self.begun = self.begun or sim.tick >= self.start_at
         while actions and actions[0][0] <= sim.tick:
             with naming(f"{self.script.path}: tick {sim.tick}"):
-                sim.apply(actions.popleft()[1])
+                self._apply(sim, actions.popleft()[1])
 
     def _end(self, sim: Simulation) -> int:
         """The tick at which the present part is over."""

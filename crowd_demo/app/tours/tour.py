@@ -14,12 +14,11 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from crowd_demo.app.crowd.crowd import Crowd
-from crowd_demo.app.crowd.techniques import Techniques
-from crowd_demo.app.crowd.time_controls import TimeControls
+from crowd_demo.app.crowd.technique_controls import Techniques
 from crowd_demo.app.dialogs.dialog import Dialog
 from crowd_demo.app.dialogs.menus import tours_menu
 from crowd_demo.app.screen.notices import Notices
-from crowd_demo.app.seeing.overlays import Overlays
+from crowd_demo.app.seeing.overlay_controls import Overlays
 from crowd_demo.app.tours.live_numbers import Counts, Numbers, filled, measured
 from crowd_demo.config.loader import ConfigError
 from crowd_demo.config.model import CameraSettings, Config
@@ -41,7 +40,6 @@ class Guided(Protocol):
     scenario_asked: str | None
     crowd: Crowd
     techniques: Techniques
-    time: TimeControls
     notices: Notices
     overlays: Overlays
 
@@ -160,9 +158,9 @@ class TourPlayer:
                 case "agents", int():
                     self.program.crowd.populate(value)
                 case "speed", float() | int():
-                    self.program.time.set_speed(value)
-                case "pause", bool() if value != self.program.time.paused:
-                    self.program.time.pause()
+                    self.program.crowd.set_speed(value)
+                case "pause", bool() if value != self.program.crowd.paused:
+                    self.program.crowd.pause()
                 case "freeze", bool() if value != (self.program.overlays.frozen is not None):
                     self.program.overlays.freeze()
                 case "camera", CameraSettings():
