@@ -93,8 +93,8 @@ def interruptible(job: Callable[[], Result], files: Files | None = None) -> Resu
 
     `files` are those that it does not write if it is interrupted.
     """
-    future = in_thread(job, "crowd-demo job")
     try:
+        future = in_thread(job, "crowd-demo job")
         while not wait((future,), timeout=POLL_S).done:
             pass
     except Interrupted as interrupted:
