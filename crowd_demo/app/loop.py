@@ -157,7 +157,7 @@ class Loop:
         self.program.seeing.glide(elapsed_s)
         self._open_asked()
         if tour := self.program.guide.tour:
-            tour.look()
+            tour.measure_frame()
             if self.options.headless and self.options.tour:
                 tour.go_alone()
         self.program.techniques.switch_to_compiled()

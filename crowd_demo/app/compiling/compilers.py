@@ -166,10 +166,10 @@ class Compilers:
         """Forget all wishes and end all helpers. New ones may be started."""
         with self._changed:
             self._wishes.clear()
-        self.keep(0)
+        self.keep_helpers(0)
         self._end_source()
 
-    def keep(self, count: int) -> None:
+    def keep_helpers(self, count: int) -> None:
         """End all helpers but the first `count`."""
         with self._changed:
             ended, self._helpers = self._helpers[count:], self._helpers[:count]

@@ -104,7 +104,7 @@ class Switcher:
 
     def stand_by(self) -> CompilerSource:
         """Start helpers before any value is asked for, as that takes a second; return the source of their processes."""
-        self._compilers.keep(HELPERS)
+        self._compilers.keep_helpers(HELPERS)
         if not self._compilers.source:
             self._compilers.start(min(helpers_that_fit() + 1, HELPERS), HELPER_NICENESS)  # the frames leave most of a core
         assert self._compilers.source
@@ -122,7 +122,7 @@ class Switcher:
             wait((self._work,), timeout_s)
 
     def _compile_cheapest(self, missing: list[tuple[list[Launch], Optimizations]], options: Optimizations) -> None:
-        """Start compiling the calls that take the least time to compile; stop if there are none."""
+        """Start compiling the launches that take the least time to compile; stop if there are none."""
         launches, asked = min(missing, key=lambda each: sum(map(compile_cost, each[0])), default=([], options))
         self._compilers.want(launches, asked, owner=self)
         if not launches:

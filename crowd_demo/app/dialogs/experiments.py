@@ -94,14 +94,14 @@ class Running(Generic[Kind]):
 # --- showing one -----------------------------------------------------------------------------------------------------
 
 class ExperimentDialog(Dialog, Generic[Kind]):
-    """Shows an experiment. `make` is called in the worker's thread; `keep` gets the path and the line of each result."""
+    """Shows an experiment. `make` is called in the worker's thread; `keep_result` gets the path and line of each result."""
 
     def __init__(self, title: str, make: Callable[[], Kind], notify: Callable[[str, str], object],
-                 keep: Callable[[str, str], object], repeat: str = "") -> None:
+                 keep_result: Callable[[str, str], object], repeat: str = "") -> None:
         """`notify` gets a line, and what it is about; `repeat` is a command that does the same."""
         self.running = Running(make)
         self.results: Mapping[str, str] = {}  # by path, once it is over
-        self._title, self._notify, self._keep, self._repeat = title, notify, keep, repeat
+        self._title, self._notify, self._keep_result, self._repeat = title, notify, keep_result, repeat
 
     # --- what it shows -----------------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ class ExperimentDialog(Dialog, Generic[Kind]):
         if self.running.experiment:
             self.results = self.results_of(self.running.experiment)
         for path, line in self.results.items():
-            self._keep(path, line)
+            self._keep_result(path, line)
 
     def _save(self) -> None:
         if not self.running.experiment:
@@ -205,15 +205,15 @@ def colour_of(pair: Pair) -> Colour:
 class Experiments:
     """At most one runs at a time.
 
-    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep` gets what was measured of a path.
+    `screen` says what is on it, `open_dialog` shows the dialog of one, `keep_result` gets what was measured of a path.
     """
 
     def __init__(self, ahead: KernelFinder, techniques: Techniques, notices: Notices, config_name: str | None,
                  screen: Callable[[], Shown], open_dialog: Callable[[Dialog], object],
-                 keep: Callable[[str, str], object]) -> None:
+                 keep_result: Callable[[str, str], object]) -> None:
         self._compile_for = partial(compile_missing, ahead)
         self._techniques, self._notices, self._config_name = techniques, notices, config_name
-        self._screen, self._open_dialog, self._keep = screen, open_dialog, keep
+        self._screen, self._open_dialog, self._keep_result = screen, open_dialog, keep_result
         self._dialog: MeasurementDialog | AblationDialog | LargestDialog | None = None  # of the experiment that runs
 
     @property
@@ -236,18 +236,18 @@ class Experiments:
                 value, other = other, value
             title = f"{name}: {yaml_word(value)} against {yaml_word(other)}"
             make = partial(self._measurement, path, value, other)
-            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep))
+            self._begin(lambda: MeasurementDialog(title, make, self._notices.add, self._keep_result))
 
     def ablate(self) -> None:
         """Each technique off in turn."""
         self._begin(lambda: AblationDialog(
-            "What each technique buys here", lambda: Ablation(self._start(), self._compile_for), self._notices.add, self._keep,
-            self._repeat("ablate")))
+            "What each technique buys here", lambda: Ablation(self._start(), self._compile_for), self._notices.add,
+            self._keep_result, self._repeat("ablate")))
 
     def largest(self) -> None:
         """The largest crowd with the present techniques, and on each rung of the ladder."""
         self._begin(lambda: LargestDialog("The largest crowd at 60 frames a second here", self._largest, self._notices.add,
-                                          self._keep, self._repeat("largest --ladder")))
+                                          self._keep_result, self._repeat("largest --ladder")))
 
     def _begin(self, make: Callable[[], MeasurementDialog | AblationDialog | LargestDialog]) -> None:
         """Begin one, unless one runs, or a kernel is being compiled, beside which nothing can be measured."""

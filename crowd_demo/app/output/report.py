@@ -237,24 +237,6 @@ def unlike(slowest: FrameRecord, records: list[FrameRecord]) -> Iterator[str]:
 
 # --- what is noted ---------------------------------------------------------------------------------------------------
 
-class Changes:
-    """Notes what has been done to a crowd since the last look: actions, another crowd, more memory."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim, self._actions, self._capacity = sim, len(sim.history), sim.agents.capacity
-
-    def note(self, sim: Simulation) -> None:
-        """Look again. Call between steps."""
-        if sim is not self._sim:
-            sim.profile.note("another crowd")
-        else:
-            for _, action in sim.history[self._actions:]:
-                sim.profile.note(str(action))
-            if sim.agents.capacity != self._capacity:
-                sim.profile.note(f"memory for {sim.agents.capacity:,} agents")
-        self._sim, self._actions, self._capacity = sim, len(sim.history), sim.agents.capacity
-
-
 @contextmanager
 def noting_collections(note: Callable[[str], None]) -> Iterator[None]:
     """Note Python's garbage collections while this lasts."""

@@ -64,8 +64,7 @@ class Trace:
 
     def close(self) -> None:
         """Write what is left, and end the file; what comes later is lost."""
-        if self._file:
-            self._write("".join(f",\n{event}" for event in self._events) + END)
+        self._write("".join(f",\n{event}" for event in self._events) + END)
         self._end()
 
     def _add(self, name: str, kind: str, now_ns: int, **rest: object) -> None:

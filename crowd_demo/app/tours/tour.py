@@ -118,7 +118,7 @@ class TourPlayer:
         """Go on to the next page; after the last one the tour is over."""
         self._hurried = False
         known, now = self._numbers[self._number], self._measured()
-        self._keep(now)
+        self._keep_numbers(now)
         if self._number + 1 == len(self.tour.pages):
             self.end()
             return
@@ -170,7 +170,7 @@ class TourPlayer:
 
     # --- measuring ---------------------------------------------------------------------------------------------------
 
-    def look(self) -> None:
+    def measure_frame(self) -> None:
         """Call in every frame: measure, when everything is as it was asked for."""
         if self.opening or self._is_measured:
             return
@@ -181,7 +181,7 @@ class TourPlayer:
             self._wait()
             self.program.crowd.restart()
         elif self._is_enough():
-            self._keep(self._measured())
+            self._keep_numbers(self._measured())
             if self._hurried:
                 self.next()
 
@@ -222,7 +222,7 @@ class TourPlayer:
         sim = self.program.crowd.sim
         return measured(sim.profile, self.program.crowd.meters.readings(sim), self._since, self.step.wait)
 
-    def _keep(self, now: Numbers | None) -> None:
+    def _keep_numbers(self, now: Numbers | None) -> None:
         """Keep numbers as those of this page, if it has none yet."""
         if now is None or self._is_measured:
             return
