@@ -67,7 +67,7 @@ class Camera:
         self.look_at(*(settings.center or (self.x, self.y)), settings.zoom or self.zoom)
 
     def settings(self) -> CameraSettings:
-        """The settings that show the same, but for a zoom that no configuration can have."""
+        """The settings of this view; without its zoom where a configuration could not have it."""
         return CameraSettings(center=(self.x, self.y), zoom=self.zoom if self.zoom >= LEAST_ZOOM else None)
 
     @property
@@ -119,14 +119,14 @@ class Camera:
         return Rect(self.x - half_width, self.y - half_height, self.x + half_width, self.y + half_height)
 
     def band(self, top: int, bottom: int) -> Camera:
-        """A camera that shows the rows of pixels [top, bottom) of this one's picture."""
+        """A camera of the rows of pixels [top, bottom) of this picture."""
         band = Camera(self.world, (self.size[0], bottom - top))
         band.zoom, band.x = self.zoom, self.x
         band.y = self.y + ((top + bottom) / 2 - self.size[1] / 2) / self.zoom
         return band
 
     def view(self) -> View:
-        """Return the same for kernels, as float32 and int32."""
+        """Return the view for kernels, as float32 and int32."""
         left, top, _, _ = self.view_rect()
         width, height = self.size
         return View(np.float32(left), np.float32(top), np.float32(self.zoom), np.int32(width), np.int32(height))

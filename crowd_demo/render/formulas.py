@@ -4,7 +4,7 @@ The drawn position is `position + velocity * ahead`, with `ahead` in seconds sin
 of `(drawn - corner) * zoom`. Kernels and NumPy both calculate in float32, so all ways of drawing agree to the pixel:
 culling, depth, poses and light.
 
-A number below 256 is that of an agent's look, or of its colour in a mode; sixteen are found at a time. A mode is a
+A number below 256 is that of an agent's appearance, or of its colour in a mode; sixteen are found at a time. A mode is a
 record that holds the columns it reads; its type chooses the formula. After a sort most slots of a list follow each
 other, so their columns are read as they lie in memory; others are gathered. O(listed).
 
@@ -50,7 +50,7 @@ class Bounds(NamedTuple):
 
 
 def moving(columns: Columns) -> Moving:
-    """Those columns of any behaviour."""
+    """The record of those columns of a behaviour."""
     return Moving(columns.id, columns.x, columns.y, columns.vx, columns.vy)
 
 
@@ -79,9 +79,9 @@ def hash_id(number: Int) -> Int:
 
 
 @device
-def look_of_id(number: Int, looks: int) -> Int:
-    """`hash_id(number) % looks`, for one id or for sixteen, of at most 256 looks."""
-    return remainder32(scramble(number), looks)
+def appearance_of_id(number: Int, appearances: int) -> Int:
+    """`hash_id(number) % appearances`, for one id or for sixteen, of at most 256 appearances."""
+    return remainder32(scramble(number), appearances)
 
 
 @device
@@ -106,7 +106,7 @@ def number_of(mode: Mode, slots: Int, register: Register) -> Register:
 
 @device
 def sixteen(slots: Ints, at: int) -> Register:
-    """Sixteen entries of the list from there on; after its end the last one is repeated."""
+    """Sixteen entries of the list from `at` on; after its end the last one is repeated."""
     last = slots.shape[0] - 1
     if at + LANES - 1 <= last:
         return load(slots, at)

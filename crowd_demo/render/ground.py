@@ -32,7 +32,7 @@ OUTSIDE_PIXEL = OUTSIDE[0] << 16 | OUTSIDE[1] << 8 | OUTSIDE[2]
 
 
 class Paving(NamedTuple):
-    """What the kernel draws: the picture of each tile, where columns and rows begin, and what tiles have to meet."""
+    """What the kernel draws: tiles' pictures, the pixels where columns and rows begin, and which tiles are wanted."""
 
     number: Marks  # [H, W]
     pictures: Words  # [numbers, side, side]
@@ -89,7 +89,7 @@ def _copy_small(target: Words, width: int, height: int, source: Words, paving: P
 
 @device
 def _small_tiles(paving: Paving, tiles: CellRange, end: int) -> tuple[int, int]:
-    """The columns of tiles of which sixteen pixels may be copied: none of them at or beyond the column of pixels `end`."""
+    """The columns of tiles of which sixteen pixels may be copied without reaching the column of pixels `end`."""
     first, last = tiles.column0, tiles.column1
     while first < last and paving.xs[first] < 0:
         first += 1
@@ -140,7 +140,7 @@ def pave(worker: int, workers: int, frame: Frame, paving: Paving, tiles: CellRan
 # --- the layer of tiles -------------------------------------------------------------------------------------------------
 
 class Borders:
-    """Where the columns, or the rows, of a map begin and the last one ends, in the world and in pixels. Owns the memory."""
+    """The borders of the columns or of the rows of a map, in the world and in pixels. Owns the memory."""
 
     def __init__(self, count: int, tile: float) -> None:
         self._units = np.arange(count + 1) * tile
@@ -155,7 +155,7 @@ class Borders:
         return self._pixels
 
     def widest(self) -> int:
-        """Pixels of the widest column, as `pixels` has found them last."""
+        """Pixels of the widest column of the last call of `pixels`."""
         return int(np.subtract(self._pixels[1:], self._pixels[:-1], out=self._widths).max())
 
     def meeting(self, low: float, high: float) -> tuple[int, int]:
@@ -266,7 +266,7 @@ class TileLayer:
         return CellRange(top, bottom, left, right) if left < right and top < bottom else CellRange(0, 0, 0, 0)
 
     def _read(self, terrain: Terrain) -> None:
-        """Number the tiles if they have changed; then nothing is prepared any more."""
+        """Number the tiles again if they have changed, and forget what was prepared for them."""
         if terrain is self._seen[0] and terrain.version == self._seen[1]:
             return
         self._seen, self._prepared, self._small = (terrain, terrain.version), (), None

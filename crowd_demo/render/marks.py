@@ -1,5 +1,4 @@
-"""Lines and areas on a picture: the links between agents, and the marks of overlays, each blended over it by a
-kernel.
+"""Lines and areas on a picture: the links between agents, and the marks of overlays.
 
 Links are thin and half transparent, above the ground and below the agents: `place_ends` finds the pixels of both
 ends, where their agents are drawn. Marks are in world units; their kernel finds their pixels and clips lines to the
@@ -73,7 +72,7 @@ def _inside(x0: float, y0: float, x1: float, y1: float, width: float, height: fl
 
 @device
 def _within(begin: float, way: float, size: float) -> tuple[float, float]:
-    """Between which shares of its way a line is on the screen or near it, along an axis; nowhere if the first is greater."""
+    """The part of a line, as shares of its length, that is near the screen along an axis; empty if the first is greater."""
     low, high = -EDGE_PX - begin, size + EDGE_PX - begin
     if way == 0.0:
         return (0.0, 1.0) if low <= 0.0 <= high else (1.0, 0.0)
@@ -82,7 +81,7 @@ def _within(begin: float, way: float, size: float) -> tuple[float, float]:
 
 @device
 def _clipped(x0: float, y0: float, x1: float, y1: float, width: float, height: float) -> tuple[float, float, float, float]:
-    """Both ends of what of a line is on the screen or near its edge; ends that are nowhere if nothing is.
+    """Both ends of the part of a line that is on the screen or near its edge; infinite ends if there is none.
 
     Source: Liang and Barsky, "A new concept and method for line clipping" (1984).
     """

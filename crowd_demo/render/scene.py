@@ -42,7 +42,7 @@ from crowd_demo.sim.simulation import Simulation
 
 
 class Used(NamedTuple):
-    """What a picture is made with, for overlays; the slots are right until the next one."""
+    """What a picture was drawn from, for overlays; valid until the next picture."""
 
     now: FrameInput
     slots: Ints  # of the agents that were drawn, in that order
@@ -80,13 +80,12 @@ class Scene:
         self._mode: ColourMode | None = load(code)() if code else None
 
     def legend(self) -> Legend | None:
-        """What the colours of agents mean, unless they are their own."""
+        """What the colours of agents mean; None for their own."""
         return self._mode.legend(self.sim) if self._mode else None
 
     def draw(self, surface: pygame.Surface, camera: Camera, frozen_rect: Rect | None = None,
              alpha: float = 0.0, on_ground: Callable[[pygame.Surface], None] | None = None) -> None:
-        """Draw a frame on all of `surface`, at `alpha` of a step after the last one; cull by `frozen_rect`, or by the
-        view.
+        """Draw a frame on `surface`, `alpha` of a step after the last one; cull by `frozen_rect`, or by the view.
 
         `on_ground` draws on the picture before agents are drawn; what these are drawn with is in `used` then.
         """

@@ -170,8 +170,7 @@ def _surface(pixels: Words) -> pygame.Surface:
 
 
 def _resized(picture: Picture, width: int, height: int, top_joins: bool = True) -> Picture:
-    """The picture at another size: its mean where that is tiny, an area filter to shrink it, interpolation to enlarge
-    it.
+    """The picture at another size: its mean if that is tiny, shrunk with an area filter, or enlarged by interpolation.
 
     Its left edge goes on from the right one, and its upper one from the lower one if `top_joins`.
     """

@@ -1,6 +1,4 @@
-"""Colours of how the program works on agents: when they look at their neighbours, where they lie in memory and in the
-grid, and which thread moves them.
-"""
+"""Colours of what the program does with agents: their last and next update, place in memory, grid cell and thread."""
 
 from __future__ import annotations
 
@@ -31,14 +29,14 @@ BOARD: tuple[RGB, ...] = (0, 114, 178), (240, 228, 66)
 # --- staggering: how long ago an agent looked at its neighbours, and when it looks again (neighbours/schedule.py) ---------
 
 class AgeMode(NamedTuple):
-    """A column by slot; steps since the last look, in the step before `tick`."""
+    """A column by slot: steps from the last update to the step before `tick`."""
 
     look_at: Ints
     tick: np.int32
 
 
 class TurnMode(NamedTuple):
-    """The same; steps from `tick`, the next one, to the next look."""
+    """A column by slot: steps from `tick`, the next step, to the next update."""
 
     look_at: Ints
     tick: np.int32
@@ -63,7 +61,7 @@ def number_turns(mode: TurnMode, slots: Int, register: Register) -> Register:
 
 
 def ages(sim: Simulation, slots: Ints) -> Bytes:
-    """Steps since each of those agents has looked, 0 for the last step, at most `LONGEST`. Runs a kernel."""
+    """Steps since the last update of each of those agents: 0 for the last step, at most `LONGEST`. Runs a kernel."""
     number = np.zeros(len(slots), np.uint8)
     numbering(sim.world.workers, slots, AgeColours().mode(sim), number).run()
     return number
@@ -74,7 +72,7 @@ class AgeColours(ColourMode):
     TEXTS = "last look at neighbours", "in the last step", "{} steps before"  # the legend's title, and its two ends
 
     def colours(self, sim: Simulation) -> Sequence[RGB]:
-        """The brightest for 0, the darkest for the last step of the present period and beyond."""
+        """Brightest for 0 steps, darkest for the period's last step and more."""
         shades = ramp(FALLING, max(sim.optimizations.stagger.avoidance, 2))
         return (*shades, *[shades[-1]] * STEPS)[:STEPS]
 
@@ -95,7 +93,7 @@ class TurnColours(AgeColours):
 # --- memory: slot 0 is red, the last slot violet ------------------------------------------------------------------------
 
 class MemoryMode(NamedTuple):
-    """How many agents there are."""
+    """The number of agents."""
 
     agents: int
 
@@ -118,7 +116,7 @@ class MemoryColours(ColourMode):
 # --- cells of the grid: a chessboard ------------------------------------------------------------------------------------
 
 class CellMode(NamedTuple):
-    """Columns by slot, and the cells."""
+    """Columns by slot, and the cells of the grid."""
 
     x: Floats
     y: Floats

@@ -93,7 +93,7 @@ def shade_of(vx: Float, vy: Float) -> Int:
 
 
 def shades_of(vx: Floats, vy: Floats) -> Ints:
-    """The same for arrays, without a kernel."""
+    """`shade_of` for arrays, in NumPy."""
     length = np.abs(vx) + np.abs(vy)
     down = np.divide(vy, length, out=np.zeros_like(length), where=length > 0)
     half = ((down + np.float32(1.0)) * np.float32(TURN / 4)).astype(np.int32)

@@ -29,7 +29,7 @@ MARGIN_PX = 1.0  # a figure has whole pixels, and its position is rounded
 
 
 class FrameInput(NamedTuple):
-    """What all stages of a frame draw from."""
+    """The input of all stages that draw a frame."""
 
     workers: int
     options: Optimizations  # the techniques as they are now
@@ -45,14 +45,14 @@ class FrameInput(NamedTuple):
 
 
 class ReusedColumns(Generic[C]):
-    """Memory for a record of columns, int32 each, or of those types; it grows with room to spare."""
+    """Memory for a record of arrays, int32 unless `types` says otherwise. It grows with room to spare."""
 
     def __init__(self, record: Any, **types: type[np.generic]) -> None:
         self._record, self._types = record, [types.get(name, np.int32) for name in record._fields]
         self._columns = [np.empty(0, kind) for kind in self._types]
 
     def first(self, count: int) -> C:
-        """So many entries of each column, overwritten by whoever asks next."""
+        """The first `count` entries of each array; the next caller overwrites them."""
         if count > len(self._columns[0]):
             self._columns = [np.empty(with_room(count), kind) for kind in self._types]
         return self._record(*(column[:count] for column in self._columns))
@@ -73,11 +73,10 @@ class Figures(Protocol):
         """Does the order in which they are drawn change the picture?"""
 
     def draw(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None = None) -> int:
-        """Draw all of `slots`, in that order, with the blitter of the input's options; return how many touch the
-        screen.
+        """Draw all of `slots`, in that order, with the present blitter; return how many touch the screen.
 
         They have the colours of `shades`, or their own.
         """
 
     def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
-        """Every kernel that `draw` may run with the input's options at any zoom, for compiling ahead."""
+        """Every kernel that `draw` may run with the present options at any zoom, for compiling ahead."""

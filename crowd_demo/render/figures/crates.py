@@ -46,7 +46,7 @@ EDGE_PX, BEVEL_PX, PLANKS_PX, BOARD_PX, NAILS_PX = 3, 6, 10, 18, 36  # least sid
 ROUNDING_PX = 3  # rows by which the rounding of top, side and middle may disagree
 
 def inks(colours: ArrayLike = TONES) -> Inks:
-    """uint32[tones, inks]: colours."""
+    """The colours of each tone: uint32[tones, inks], 0xRRGGBB."""
     tones = np.asarray(colours, float)[:, None]
     others, shares = (np.array(column, float) for column in zip(*MIXTURES, strict=True))
     return packed((tones + (others - tones) * shares[:, None]).round())
@@ -73,7 +73,7 @@ def design(side: int, style: int) -> list[Part]:
 
 
 def _planks(side: int, frame: int, line: int) -> list[Part]:
-    """Side by side within the frame, and darker than it."""
+    """Planks side by side within the frame, darker than it."""
     inner = side - 2 * frame
     count = 2 if inner < 10 else 3 if inner < 22 else 4 if inner < 44 else 5
     parts = [(frame, frame, side - frame, side - frame, GAP)]

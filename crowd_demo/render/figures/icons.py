@@ -1,5 +1,4 @@
-"""Icons above people who wait or are stuck. They fade, and there is at most one a spot, so a jam has no fence of
-them.
+"""Icons above people who wait or are stuck. They fade, and there is at most one for each spot of the ground.
 
 A spot is a square of the world. It shows the icon that is strongest, of equal ones that of the least id, so neither
 slots nor threads matter. A spot has none unless all of it is where culling keeps everybody, so culling does not
@@ -50,7 +49,7 @@ class SpotIcons(NamedTuple):
 
 @device
 def strength(state: Int, timer: Float, fading: Fading) -> int:
-    """0 to 255, by how long somebody has been waiting or stuck, and how soon that ends."""
+    """The opacity of an icon, 0 to 255: by the time since the waiting began, or until it ends."""
     waiting = min(timer, fading.wait - timer) / fading.wait_fade
     stuck = (timer - fading.stuck) / fading.stuck_fade
     share = stuck if state == STUCK else waiting
@@ -79,7 +78,7 @@ def choose_icons(slots: Ints, agents: Moving, state: Ints, timer: Floats, ahead:
 @device
 def list_icons(agents: Moving, state: Ints, ahead: np.float32, view: View, anchor_x: int, anchor_y: int, chosen: SpotIcons,
                draws: DrawList, listed: Longs) -> None:
-    """An icon fades by its tint, which multiplies all its channels, opacity too. listed[0] becomes how many there are."""
+    """Write the draw list of the chosen icons, and its length to listed[0]. Tints fade icons: they multiply opacity, too."""
     k = 0
     for spot in range(draws.sprite.shape[0]):
         if chosen.key[spot] != NOBODY:
@@ -119,13 +118,13 @@ class Icons:
 
 
 def fading(settings: PeopleSettings) -> Fading:
-    """Who gets stuck has been without progress for `stuck_s` and has the whole icon after half as long again."""
+    """The icon of people who are stuck begins after `stuck_s` without progress, and is complete half as long after that."""
     wait, stuck = settings.wait_s, settings.stuck_s
     return Fading(*map(np.float32, (wait, max(min(FADE_S, wait / 2), 1e-3), stuck, max(stuck / 2, 1e-3))))
 
 
 def spots_in(bounds: Bounds) -> CellRange:
-    """The spots that lie within the bounds wholly."""
+    """The spots that lie completely within the bounds."""
     left, top, right, bottom = (float(edge) / SPOT for edge in bounds)
     first_column, first_row = math.ceil(left), math.ceil(top)
     return CellRange(first_row, max(math.floor(bottom), first_row), first_column, max(math.floor(right), first_column))

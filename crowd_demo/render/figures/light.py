@@ -56,7 +56,7 @@ def light_of(palette: bytes) -> Keys:
 
 
 def area_of_one(area_px: float) -> np.float32:
-    """What the tone curve takes for one unit of the blurred amount."""
+    """The factor of the tone curve for one unit of the blurred amount of light."""
     return np.float32(area_px / 16 / (UNIT * sum(BLUR) ** 2))
 
 
@@ -78,7 +78,7 @@ def _place(slots: Int, agents: Moving, ahead: np.float32, view: View, stride: in
 
 @device
 def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
-    """The least and the greatest place of all lanes."""
+    """The least and the greatest index of all lanes."""
     store(room, 0, low)
     store(room, LANES, high)
     least, greatest = room[0], room[LANES]
@@ -90,7 +90,7 @@ def _ends(low: Register, high: Register, room: Ints) -> tuple[int, int]:
 @kernel
 def add_light(worker: int, workers: int, slots: Ints, agents: Moving, ahead: np.float32, view: View, number: Bytes,
               light: Keys, layers: Keys, batch: Ints, reached: Ints, on_screen: Longs) -> None:
-    """Add the light of this worker's share of the slots to its layer, and note the places that it has reached.
+    """Add the light of this worker's share of the slots to its layer, and write the range that it has reached.
 
     First the places of `BATCH` agents are found in lanes, then their light is added, one by one.
     """
@@ -156,7 +156,7 @@ class Light:
 
 def draw_plain(slots: Ints, agents: Moving, ahead: np.float32, view: View, shades: Shades, area_px: float,
                frame: Frame) -> int:
-    """Draw the same picture in NumPy; return how many are on the screen."""
+    """Draw the picture of the kernels in NumPy; return how many agents are on the screen."""
     x, y = (np.floor((position[slots] + velocity[slots] * ahead - corner) * view.zoom).astype(np.int64)
             for position, velocity, corner in ((agents.x, agents.vx, view.left), (agents.y, agents.vy, view.top)))
     near = (x >= -1) & (x <= view.width) & (y >= -1) & (y <= view.height)

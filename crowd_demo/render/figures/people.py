@@ -1,4 +1,4 @@
-"""People: sprites by look, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
+"""People: sprites by appearance, direction and pose, and numbered so. They walk by the distance walked and turn smoothly.
 
 People who walk look where they go; those who hardly move look where they want to go. A figure turns there smoothly,
 like the mean of the last 0.2 s of the crowd's time, and keeps its direction until it looks `BEYOND` past the border
@@ -32,7 +32,7 @@ from crowd_demo.render.figures.icons import Icons
 from crowd_demo.render.figures.light import Shades
 from crowd_demo.render.figures.sprited import Sprited, sector, slopes
 from crowd_demo.render.figures.sprites import Manifest, load_sheet
-from crowd_demo.render.formulas import Bounds, Moving, drawn, hash_id, look_of_id, number_of, within
+from crowd_demo.render.formulas import Bounds, Moving, appearance_of_id, drawn, hash_id, number_of, within
 from crowd_demo.render.pixels import Frame
 from crowd_demo.sim.behaviours.people_rules import QUEUING, WAITING, WALKING, PeopleColumns
 from crowd_demo.sim.store.handles import Handles
@@ -54,7 +54,7 @@ KEPT = np.float32(math.cos(math.radians(180 / DIRECTIONS + BEYOND)))  # least co
 # --- facing: which of eight directions a person is drawn in -------------------------------------------------------------
 
 class Facings(NamedTuple):
-    """How people were drawn last, by id."""
+    """By id: how people were drawn last."""
 
     x: Floats  # where they looked
     y: Floats
@@ -74,7 +74,7 @@ def walks(vx: Float, vy: Float) -> bool:
 
 @device
 def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Float, Float]:
-    """Where somebody looks who need not turn: a unit vector."""
+    """The direction in which a person would look without turning smoothly: a unit vector."""
     if not walks(vx, vy):
         return heading_x, heading_y
     speed = np.sqrt(vx * vx + vy * vy)
@@ -83,7 +83,7 @@ def _aim(vx: Float, vy: Float, heading_x: Float, heading_y: Float) -> tuple[Floa
 
 @device
 def face(facings: Facings, identity: Int, vx: Float, vy: Float, heading_x: Float, heading_y: Float, time_s: np.float64) -> int:
-    """The direction of somebody at that time, which is remembered."""
+    """The direction in which a person is drawn at that time; remember it."""
     aim_x, aim_y = _aim(vx, vy, heading_x, heading_y)
     passed_s = abs(time_s - facings.time_s[identity])
     part = np.float32(passed_s / LATE_S) if passed_s < LATE_S else np.float32(1)
@@ -113,7 +113,7 @@ class Faces:
         self._of: WeakKeyDictionary[Handles, Facings] = WeakKeyDictionary()
 
     def of(self, handles: Handles) -> Facings:
-        """The memory of the crowd with those handles, for all of its ids."""
+        """The memory of the crowd with those handles, large enough for all of its ids."""
         known = self._of.get(handles)
         if known is None or len(known.x) < handles.limit:
             grown = facings(handles.limit)
@@ -126,11 +126,11 @@ class Faces:
 # --- sprites ------------------------------------------------------------------------------------------------------------
 
 class PeopleMode(NamedTuple):
-    """What chooses the sprites and looks of people; columns by slot."""
+    """What chooses the sprites and appearances of people; columns by slot."""
 
     id: Ints
     ahead: np.float32
-    looks: int
+    appearances: int
     state: Ints  # WALKING, WAITING, STUCK, QUEUING
     heading_x: Floats  # unit heading that a person wants
     heading_y: Floats
@@ -162,7 +162,7 @@ def _direction(mode: PeopleMode, agents: Moving, slot: Int) -> int:
 
 @device
 def _as_drawn(state: Register) -> Register:
-    """Who queues looks like somebody who walks, and stands. One state, or sixteen."""
+    """The state as drawn, of one person or of sixteen: who queues looks like somebody who walks."""
     return select(state == QUEUING, splat(np.int32(WALKING), state), state)
 
 
@@ -173,12 +173,12 @@ def sprite_of(mode: PeopleMode, agents: Moving, slot: Int) -> int:
     posed = _stride(mode, agents, slot, direction, seed) if walks(agents.vx[slot], agents.vy[slot]) else STAND
     if _as_drawn(mode.state[slot]) != WALKING:
         posed = WAIT if mode.state[slot] == WAITING else STUCK
-    return (int(seed) % mode.looks * DIRECTIONS + direction) * POSES + posed
+    return (int(seed) % mode.appearances * DIRECTIONS + direction) * POSES + posed
 
 
 @implements(number_of, PeopleMode)
-def number_looks(mode: PeopleMode, slots: Int, register: Register) -> Register:
-    return look_of_id(take(mode.id, slots), mode.looks) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
+def number_appearances(mode: PeopleMode, slots: Int, register: Register) -> Register:
+    return appearance_of_id(take(mode.id, slots), mode.appearances) * DRAWN_STATES + _as_drawn(take(mode.state, slots))
 
 
 class PeopleFigures(Sprited):
@@ -191,20 +191,20 @@ class PeopleFigures(Sprited):
         number = np.arange(about["looks"] * DIRECTIONS * POSES, dtype=np.int32)
         state = np.maximum(number % POSES - STAND, 0)  # walking and standing, waiting, stuck
         super().__init__(load_sheet(folder, about), UNITS, SHEET_PX, number // (DIRECTIONS * POSES) * DRAWN_STATES + state)
-        self._person_looks, self._faces = about["looks"], Faces()
+        self._appearance_count, self._faces = about["looks"], Faces()
         self._icons = Icons(config.crowd, folder, manifest, UNITS / SHEET_PX)
 
     def mode(self, now: FrameInput) -> PeopleMode:
         columns = cast(PeopleColumns, now.columns)
-        return PeopleMode(now.agents.id, now.ahead, self._person_looks, columns.state, columns.heading_x, columns.heading_y,
-                          now.time_s, now.bounds, self._faces.of(now.handles))
+        return PeopleMode(now.agents.id, now.ahead, self._appearance_count, columns.state, columns.heading_x,
+                          columns.heading_y, now.time_s, now.bounds, self._faces.of(now.handles))
 
     def calls(self, now: FrameInput, frame: Frame) -> Iterator[Call]:
         yield from super().calls(now, frame)
         yield from self._icons.calls(now, np.zeros(0, np.int32))
 
     def _draw_sprites(self, target: pygame.Surface, now: FrameInput, slots: Ints, shades: Shades | None) -> int:
-        """In a colour mode there are no icons: their colours mean something else."""
+        """Draw icons too, but not in a colour mode: the colours of icons mean something else."""
         on_screen = super()._draw_sprites(target, now, slots, shades)
         if not shades:
             self._icons.draw(target, now, slots)

@@ -1,8 +1,8 @@
 """Figures that are sprites, or light where a sprite would be smaller than four pixels; in between the two cross-fade.
 
 A behaviour gives its sheet, and a record (mode) by whose type the kernels choose the functions that choose an agent's
-sprite and number its look. Differences between agents come from a hash of the id, so reordering cannot change a
-picture. In light an agent has the mean colour of the sprites of its look and their mean area, so nothing jumps. In a
+sprite and number its appearance. Differences between agents come from a hash of the id, so reordering cannot change a
+picture. In light an agent has the mean colour of the sprites of its appearance and their mean area, so nothing jumps. In a
 colour mode sprites are grey and multiplied by the agent's shade, and light has that colour. Light needs no order.
 O(visible).
 """
@@ -105,19 +105,19 @@ class Poses:
 class Sprited(ABC):
     """Figures of `sheet`; an agent is `units` large in the world and `pixels` large on the sheet.
 
-    `looks` is the look of each sprite: sprites of one look have one mean colour.
+    `appearances` has the appearance of each sprite: sprites of one appearance have one mean colour.
     """
 
-    def __init__(self, sheet: Sheet, units: float, pixels: float, looks: Ints) -> None:
+    def __init__(self, sheet: Sheet, units: float, pixels: float, appearances: Ints) -> None:
         self._sheet, self._units, self._units_a_pixel = sheet, units, units / pixels
-        self._looks = looks
+        self._appearances = appearances
         self._sprites, self._poses, self._light = Sprites(sheet), Poses(), Light()
         self._number: Bytes = np.zeros(0, np.uint8)
         self._lit: Frame = np.zeros((1, 1), np.uint32)  # the ground with light, for cross-fading
 
     @abstractmethod
     def mode(self, now: FrameInput) -> Mode:
-        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their looks (`number_of`)."""
+        """What chooses the sprites of a frame (`sprite_of`), and numbers agents by their appearances (`number_of`)."""
 
     # --- how much of it is sprites, and how much light ---------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class Sprited(ABC):
 
     @cached_property
     def _means(self) -> Means:
-        return self._sheet.means(self._looks)
+        return self._sheet.means(self._appearances)
 
     @cached_property
     def _grey(self) -> Sprites:

@@ -1,5 +1,4 @@
-"""What the HUD is drawn with: two themes of colours, a `Pen` that writes, in pixels, and a `Canvas` that is drawn on
-in units.
+"""What the HUD is drawn with: themes of colours, a `Pen` that writes in pixels, and a `Canvas` measured in units.
 
 A unit is a pixel times the scale, which grows with the root of the window's height: text can be read from the back of
 a room at 1280 x 720, and fills no larger screen.
@@ -160,7 +159,7 @@ class Canvas:
         return pygame.Rect(left, top, max(right - left, 1), max(bottom - top, 1))
 
     def target(self, box: Box, kind: str, name: str = "") -> None:
-        """Say what a box is about; of several that overlap, the last one counts."""
+        """Register what a box is about; where boxes overlap, the last one counts."""
         self.targets.append(Region(Target(kind, name), self.pixels(box)))
 
     # --- text --------------------------------------------------------------------------------------------------------
@@ -257,13 +256,13 @@ class Canvas:
 
 
 class Renderings:
-    """What was rendered last under each name. It is rendered again when it has to look different, or when it is too old."""
+    """A cache of renderings by name: rendered again when they have to look different, or are too old."""
 
     def __init__(self) -> None:
         self._kept: dict[str, tuple[object, float, Any]] = {}
 
     def get(self, name: str, drawn_as: object, render: Callable[[], T], now_s: float = 0.0, period_s: float = math.inf) -> T:
-        """What was rendered for an equal `drawn_as` less than `period_s` ago, or what `render` makes now."""
+        """Return the last rendering if it was for an equal `drawn_as` less than `period_s` ago, else a new one."""
         kept = self._kept.get(name)
         if kept is None or kept[0] != drawn_as or now_s - kept[1] >= period_s:
             kept = self._kept[name] = drawn_as, now_s, render()

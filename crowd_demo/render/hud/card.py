@@ -56,7 +56,7 @@ class Span(NamedTuple):
 
 
 class Count(NamedTuple):
-    """A counter that explains it, as texts."""
+    """A counter before and after, which explains the times."""
 
     name: str
     before: str
@@ -88,12 +88,12 @@ class Card(NamedTuple):
 # --- the texts -------------------------------------------------------------------------------------------------------
 
 def factor_text(span: Span) -> str:
-    """3.1x, whether it is faster or slower by that."""
+    """The factor as a text, at least 1: 3.1x."""
     return f"{_number(span.factor if span.factor >= 1 else 1 / span.factor)}x"
 
 
 def interval_text(span: Span) -> str:
-    """The interval of the same, if there is one; the noise where a difference lies within that."""
+    """The confidence interval of the factor, or the noise that a difference lies within."""
     if not 0 < span.low <= span.high < math.inf:
         return "too few for an interval" if span.outcome in ("faster", "slower") else ""
     if span.outcome == "no difference" and not span.low <= 1 <= span.high:
@@ -103,7 +103,7 @@ def interval_text(span: Span) -> str:
 
 
 def outcome_text(span: Span) -> str:
-    """One that is not known has no factor, however large the difference looks."""
+    """The outcome in words, with its factor only if that is known."""
     if span.outcome in ("faster", "slower"):
         return f"{factor_text(span)} {span.outcome}"
     if span.outcome == "no difference":
@@ -161,7 +161,7 @@ def _draw_head(on: Canvas, card: Card) -> None:
 
 
 def _draw_factor(on: Canvas, span: Span, top: float) -> None:
-    """How many times as fast the step or frame is now, as large as it can be."""
+    """Draw the factor of the step or frame, large, or why there is none."""
     wide, colour = on.size[0], OUTCOME_COLOURS[span.outcome]
     times = f"{span.name}: {ms_text(span.before_ms)} -> {ms_text(span.after_ms)}"
     if span.outcome in ("faster", "slower"):

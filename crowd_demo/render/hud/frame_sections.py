@@ -99,7 +99,7 @@ def _fitting(ms: float, room: float, size: float, on: Canvas) -> str:
 
 
 def _draw_clock(on: Canvas, middle: float, status: Status) -> None:
-    """Draw the speed, the real one where it is another, tick and time of the crowd."""
+    """Draw the speed, the measured one where that differs, and the crowd's tick and time."""
     speed = "paused" if status.paused else speed_text(status.speed)
     end = on.left(speed, PAD, middle, SMALL, WARM if status.paused else DIM)
     if status.clock.real_speed is not None:
@@ -136,7 +136,7 @@ class Bars:
         self._middles = np.arange(height, 0, -1, dtype=np.float32) - np.float32(0.5)
 
     def draw(self, profile: Profile, full_ms: float, ground: tuple[int, ...]) -> None:
-        """Draw the frames, `full_ms` being as high as the picture."""
+        """Draw the frames; `full_ms` is the height of the picture."""
         width, height = self._numbers.shape
         stages, frames = in_order(profile.stages), profile.frame_ms(width)
         first, middles_ms = width - len(frames), self._middles * np.float32(full_ms / height)
@@ -154,10 +154,9 @@ class Bars:
 
 
 class Graph:
-    """The graph of frame times. Its scale fits the first frames and then stays, so that what a switch changes can be
-    seen.
+    """The graph of frame times. Its scale fits the first frames and then stays, so a switch can be seen in it.
 
-    When next to nothing that it shows fits any longer, it is fitted again.
+    It is fitted again when hardly any frame fits.
     """
 
     def __init__(self) -> None:
@@ -199,7 +198,7 @@ class Graph:
         on.target(box, "graph", "graph")
 
     def _write(self, on: Canvas, text: str, left: float, middle: float, colour: Colour) -> None:
-        """Write over the bars, on a ground of its own."""
+        """Write over the bars, on a plain ground."""
         on.rect(GROUND, (left, middle - 6, on.width(text, SMALL) + 6, 12))
         on.left(text, left + 3, middle, SMALL, colour)
 

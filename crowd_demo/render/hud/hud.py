@@ -113,12 +113,12 @@ class Hud:
             bottom -= round(6 * self.scale)
 
     def target_at(self, x: float, y: float) -> Target | None:
-        """What is at a pixel, as it was drawn last; None where the picture is."""
+        """The target at a pixel of the last picture; None outside of the HUD."""
         found = next((found for placed in reversed(self._placed) if (found := placed.target_at(x, y))), None)
         return found or (TIMELINE if self._timeline and self._timeline.collidepoint(x, y) else None)
 
     def uncovered(self, rect: pygame.Rect) -> pygame.Rect:
-        """Where a rectangle of the picture can be seen: there, or as near as the HUD, as it was drawn last, leaves room."""
+        """Move a rectangle out of the HUD, as it was drawn last, if it is covered."""
         covering = [*(placed.rect for placed in self._placed), *filter(None, [self._timeline])]
         return rect if rect.collidelist(covering) < 0 else rect.clamp(self._free)
 
@@ -208,7 +208,7 @@ class Hud:
         return (left, right) if right - left > needed * self.scale else (self._margin, width - self._margin)
 
     def _draw_minimap(self, sim: Simulation, shown: MinimapView, now_s: float) -> None:
-        """Draw it in the right lower corner: left of a panel that is there, above anything lower."""
+        """Draw the minimap in the right lower corner: left of a panel that is there, above anything lower."""
         canvas, margin, (width, height) = self.minimap.draw(sim, shown, self.pen, self.scale, now_s), self._margin, self._size
         bottom = self._timeline.top if self._timeline else height
         rect = canvas.surface.get_rect(bottomright=(width - margin, bottom - margin))
@@ -240,7 +240,7 @@ class Hud:
         return common_px(rect, [placed.rect for placed in self._placed])
 
     def _hints(self, said: Mapping[str, str]) -> list[str]:
-        """The keys of these actions, as far as they have one, and what is said of each."""
+        """The key of each action that has one, with its text."""
         return [f"{key_text(self.keys[action][0])} {what}" for action, what in said.items() if self.keys.get(action)]
 
     # --- what is open ------------------------------------------------------------------------------------------------
@@ -268,11 +268,11 @@ class Hud:
 
     def _rendered(self, name: str, drawn_as: object, render: Callable[[], Canvas], now_s: float = 0.0,
                   period_s: float = math.inf) -> Canvas:
-        """What was rendered under that name, or a new one if it has to look different or is older than `period_s`."""
+        """The last rendering of that name, or a new one if it has to look different or is older than `period_s`."""
         return self._renderings.get(name, (drawn_as, self.scale, id(self.pen.theme)), render, now_s, period_s)
 
     def _place_low(self, canvas: Canvas, between: tuple[int, int]) -> None:
-        """Place it in the middle of those columns of pixels, above what lies at the lower edge."""
+        """Place a canvas in the middle of those columns of pixels, above what lies at the lower edge."""
         self._taken_px += canvas.surface.get_height() + self._margin
         self._place(canvas, ((sum(between) - canvas.surface.get_width()) // 2, self._size[1] - self._taken_px))
 

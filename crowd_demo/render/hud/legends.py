@@ -22,7 +22,7 @@ RAMP = 150.0  # width of all colours of a ramp
 
 
 class LegendPart(NamedTuple):
-    """What stays in one line: so wide, drawn from there on around the middle of a line."""
+    """A part that is not broken into lines: its width, and a function that draws it from x on around the middle of a line."""
 
     wide: float
     draw: Callable[[Canvas, float, float], object]

@@ -1,5 +1,4 @@
-"""Where the view is in the world, and when in time: the minimap and the timeline. A press or a drag there goes
-elsewhere.
+"""Navigation in space and time: the minimap and the timeline. A press or a drag on them goes there.
 
 The minimap is the whole world, small, with its crowd, the view, and the frozen frustum. The ground has the mean
 colour of each tile; the crowd is a sample, drawn on it some times a second and kept in between.
@@ -47,7 +46,7 @@ STRONGEST = 0.8  # share of the crowd's colour, where it is densest
 # --- the minimap -----------------------------------------------------------------------------------------------------
 
 class Minimap:
-    """Draws it; keeps the picture of ground and crowd."""
+    """Draws the minimap; keeps the picture of ground and crowd."""
 
     def __init__(self) -> None:
         self._rendered = Renderings()
@@ -111,12 +110,12 @@ def tick_at(past: Past, x: float, bar: pygame.Rect) -> int:
 
 
 def column_of(past: Past, tick: int, width: int) -> int:
-    """The column of a bar so wide at which a tick is shown."""
+    """The column of a bar of that width at which a tick is shown."""
     return round((tick - past.first) / past.span * (width - 1))
 
 
 def label(past: Past) -> str:
-    """Where one is, how far back one can go, and what that takes."""
+    """The text above the timeline: the present tick, how far back one can go, and the memory for it."""
     reach = why_not(past) or (
         f"can go back {(past.newest - past.oldest) / past.hz:.0f} s, {past.nbytes / 1e6:.0f} of {past.bound / 1e6:.0f} MB")
     if past.recorded is not None:
@@ -138,7 +137,7 @@ def why_not(past: Past) -> str:
 
 
 class TimelineBar:
-    """Draws the bar."""
+    """Draws the timeline."""
 
     def __init__(self, pen: Pen) -> None:
         self._pen, self._rendered, self._times = pen, Renderings(), Times(1, 1)
@@ -170,7 +169,7 @@ class TimelineBar:
 
 
 class Times:
-    """The times of `span` frames in so many columns. Owns the memory that it takes to find their scale and the slowest."""
+    """The times of `span` frames in `width` columns. Owns the memory to find their scale and the slowest."""
 
     def __init__(self, span: int, width: int) -> None:
         self.shape = span, width
@@ -183,7 +182,7 @@ class Times:
         return self._slowest.tolist()
 
     def scale_ms(self, frame_ms: Floats) -> float:
-        """Milliseconds of the full height for those that are known."""
+        """Milliseconds of the full height, by the known times."""
         self._sorted[:] = frame_ms
         self._sorted.sort()
         return scale_ms(self._sorted[np.searchsorted(self._sorted, np.float32(0), "right"):])

@@ -82,7 +82,7 @@ class Tip(NamedTuple):
 
 
 def tip_of(target: Target, sim: Simulation, status: Status) -> Tip | None:
-    """What there is to say about a target; None for one that speaks for itself."""
+    """The tip of a target; None for one that needs none."""
     kind, name = target
     match kind:
         case "technique" | "number" if name in BY_PATH:
@@ -143,7 +143,7 @@ def beside(cursor: tuple[float, float], size: tuple[int, int], window: tuple[int
 # --- a tour ----------------------------------------------------------------------------------------------------------
 
 def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
-    """Render the panel for a window so wide."""
+    """Render the panel for a window of that width."""
     wide = min(TOUR_WIDEST, width_px / scale - 2 * PAD)
     ruler = Canvas((1, 1), pen, scale, None)
     texts = [(ruler.wrapped(text, wide - 2 * PAD, SAID), colour) for text, colour in _texts(view)]
@@ -156,7 +156,7 @@ def draw_tour(view: TourView, width_px: int, pen: Pen, scale: float) -> Canvas:
 
 
 def _texts(view: TourView) -> list[tuple[str, Colour]]:
-    """The sentence and then the question, or the question and then its answer."""
+    """The sentence and its question, or the question and its answer."""
     if view.is_answer:
         return [(view.question, DIM), (view.text, TEXT)]
     return [(view.text, TEXT), *([(view.question, WARM)] if view.question else [])]

@@ -82,8 +82,7 @@ def sorting_facts(sim: Simulation, unused: Set[str]) -> dict[str, str]:
 
 
 def memory_facts(counters: Mapping[str, float], readings: Readings) -> dict[str, str]:
-    """What the busiest worker of the last step did against the mean, and how near to each other neighbours are in
-    memory.
+    """The work of the busiest worker by the mean, and how close neighbours are in memory.
 
     Empty before the first step.
     """
@@ -271,7 +270,7 @@ class Switchboard:
             self._row(on, top + HEAD + ROW * (number + 0.5), technique)
 
     def draw_foot(self, on: Canvas, top: float) -> None:
-        """Explain the marks, and tell the keys of what tells more."""
+        """Draw what the marks mean, and the keys of help, menu, HUD and tour."""
         on.line(EDGE, (PAD, top + 5), (RIGHT_WIDTH - PAD, top + 5))
         left: float = PAD
         for kind in MARKED:

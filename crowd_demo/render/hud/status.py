@@ -26,7 +26,7 @@ class Clock(NamedTuple):
 
 
 class Hovered(NamedTuple):
-    """A target on which the cursor rests, and the cursor's place in pixels."""
+    """A target on which the cursor rests, and the cursor's position in pixels."""
 
     target: Target
     at: tuple[float, float]
@@ -52,7 +52,7 @@ class Tick(NamedTuple):
 
 
 class Past(NamedTuple):
-    """What a timeline knows, in ticks, and the times of the frames in which ticks were made."""
+    """What the timeline shows: ticks, memory, and the times of the frames in which ticks were made."""
 
     oldest: int
     newest: int
@@ -72,7 +72,7 @@ class Past(NamedTuple):
 
 
 class TourView(NamedTuple):
-    """What is shown of a tour. `doing` says what is waited for."""
+    """What is shown of a tour; `doing` is what it waits for."""
 
     title: str
     step: int  # counted from 1
@@ -84,7 +84,7 @@ class TourView(NamedTuple):
 
 
 class MinimapView(NamedTuple):
-    """What the camera shows of the world, what culling keeps where that is frozen, and the ground of all of it."""
+    """The camera's part of the world, the frozen part that culling keeps, if any, and the whole ground."""
 
     view: Rect
     frozen: Rect | None

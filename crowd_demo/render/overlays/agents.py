@@ -1,6 +1,4 @@
-"""Agents: their velocity and size, whom they yield to, their goals, whose turn it was, the springs between them; and
-the agent that is inspected, or the rectangle whose agents are counted.
-"""
+"""Overlays of agents: velocity, size, avoidance, goals, staggering, links; and what the inspector marks."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ LEAST_SIZE = 0.6  # of these sizes: below a pixel a unit marks are smaller, or t
 
 
 def draw_velocity(sketch: Sketch, view: OverlayView) -> None:
-    """Draw an arrow from each agent to where it will be after some time if nothing changes."""
+    """Draw an arrow from each agent to where it will be after `AHEAD_S` at its present velocity."""
     slots, x, y, how_many = view.sample(view.in_view(), ARROWS)
     agents = view.used.now.agents
     to_x, to_y = x + AHEAD_S * agents.vx[slots], y + AHEAD_S * agents.vy[slots]
@@ -108,7 +106,7 @@ def draw_sight(sketch: Sketch, view: OverlayView) -> None:
 
 
 def draw_turns(sketch: Sketch, view: OverlayView) -> None:
-    """Fill the areas that were due, and mark agents by when they say that they have looked."""
+    """Fill the areas that were due, and mark the agents that were updated in the last step."""
     sim = view.sim
     turn, by = sim.world.turn, sim.optimizations.stagger.by
     if not turn.by_id:
@@ -166,7 +164,7 @@ def draw_links(sketch: Sketch, view: OverlayView) -> None:
 # --- what is inspected -----------------------------------------------------------------------------------------------
 
 def _size(sketch: Sketch) -> float:
-    """How large marks are, of their full size."""
+    """The share of their full size that marks have."""
     return min(max(sketch.zoom, LEAST_SIZE), 1.0)
 
 

@@ -1,6 +1,4 @@
-"""What is where on the ground: heat maps of how many agents there are and at how many one there has to look, the
-streams of the crowd, and the flow field that leads people to a destination.
-"""
+"""Overlays of the ground: heat maps of density and of candidates, streams of the crowd, and a flow field."""
 
 from __future__ import annotations
 
@@ -193,7 +191,7 @@ def draw_streams(sketch: Sketch, view: OverlayView) -> None:
 
 
 def _side(sketch: Sketch, sim: Simulation, every: int) -> float:
-    """Side of the squares, units, if one agent in so many is looked at."""
+    """Side of the squares, units, where one agent in `every` is counted."""
     walls, side = sim.terrain.walls, SMALLEST
     area = float(walls.width) * float(walls.height) * every / max(sim.agents.count, 1)  # of an agent
     while side * sketch.zoom < SQUARE_PX or side * side < USUAL * area:

@@ -92,7 +92,7 @@ class Sketch:
     # --- words -------------------------------------------------------------------------------------------------------
 
     def explain(self, text: str, *keys: Key) -> None:
-        """Say in the legend what the present overlay shows, and what its colours mean."""
+        """Add what the present overlay shows, and what its colours mean, to the legend."""
         self.legend_items.append(LegendItem(self.name, text, keys))
 
     tell = explain  # of plugins, until 0.3
@@ -153,8 +153,7 @@ class Heat(NamedTuple):
 
 
 class Scales:
-    """Where the scale of each heat map ends: at once higher if there is more; lower once no picture has needed it for
-    long.
+    """The end of each heat map's scale: it rises at once, and falls after `LASTING` pictures that did not need it.
 
     So colours do not flicker.
     """
@@ -169,7 +168,7 @@ class Scales:
 
 
 def draw_heat(sketch: Sketch, heat: Heat, what: str, scales: Scales) -> None:
-    """Fill rectangles by how much there is of what."""
+    """Fill rectangles by their amounts; `what` is the text of the legend."""
     most = float(heat.amounts.max(initial=0))
     end = scales.end_of(what, most)
     inks = scale_inks((heat.amounts - 1) / (end - 1), PALE, FULL)

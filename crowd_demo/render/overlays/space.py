@@ -1,7 +1,4 @@
-"""How techniques divide space: the cells or boxes of the present neighbour structure, the order of the cells along
-which agents lie in memory, what culling takes, tests and leaves out, the frozen frustum, and the bands of the depth
-order.
-"""
+"""Overlays of how techniques divide space: neighbour structure, curve, culling, frozen frustum, depth bands."""
 
 from __future__ import annotations
 
@@ -172,7 +169,7 @@ def _draw_rows(sketch: Sketch, cell: float, columns: int, rows: int) -> None:
 # --- how the picture is made --------------------------------------------------------------------------------------------
 
 def draw_culling(sketch: Sketch, view: OverlayView) -> None:
-    """Fill them; all of it is in view only from outside, while the frustum is frozen."""
+    """Fill the cells that culling takes, tests and leaves out; from outside while the frustum is frozen."""
     used, counters, count = view.used, view.sim.profile.counters, view.sim.agents.count
     if used.cells is None:
         sketch.boxes(used.now.bounds.left, used.now.bounds.top, used.now.bounds.right, used.now.bounds.bottom,
@@ -199,7 +196,7 @@ def draw_culling(sketch: Sketch, view: OverlayView) -> None:
 
 
 def draw_frustum(sketch: Sketch, view: OverlayView) -> None:
-    """Draw the outline of that rectangle, with its name above it."""
+    """Draw the outline of the frozen frustum, with its name above it."""
     frozen = view.frozen
     if frozen:
         sketch.boxes(*frozen, ink(BLACK), width=6)
