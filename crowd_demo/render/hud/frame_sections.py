@@ -14,11 +14,10 @@ import pygame
 
 from crowd_demo.compute.arrays import Floats
 from crowd_demo.profile import OTHER, Profile, percentiles
-from crowd_demo.registry.stages import PARTS, in_order, stages_of
+from crowd_demo.registry.stages import PARTS, in_order, stages_of, text_of
 from crowd_demo.render.hud.canvas import DIM, FAINT, GROUND, HUGE, LARGE, NORMAL, PAD, SMALL, TEXT, WARM, Box, Canvas, Colour
 from crowd_demo.render.hud.layout import ALWAYS, INNER, LEFT_WIDTH, PanelSection
 from crowd_demo.render.hud.status import Status, Tick, real_speed_text, short_ms, speed_text, time_text
-from crowd_demo.render.inks import RGB
 
 SMOOTHED = 30  # frames in the mean of a stage
 RECENT = 300  # frames in the percentiles; a stage that the last ones of its part did without is not listed
@@ -26,24 +25,6 @@ GRAPH_HEIGHT, LINE = 60.0, 15.0
 STEPS_RIGHT = 178.0  # where "steps/s" ends
 HEADER_HEIGHT = 61.0
 APART = 6.0  # units between two rates at least
-# The same in every configuration and different for all eyes. The parts of a frame are three families of hues: *step*
-# is blue, *draw* is yellow to brown, *present* is pink; to eyes without red or green these are blue, yellow and grey.
-# Within a family lightness tells stages apart. The hues are Okabe and Ito's; a search placed the rest as far from
-# each other, and from the grounds of both themes, as it could. The distances are in
-# tests/render/hud/test_stage_colours.py.
-REST: RGB = (66, 71, 80)  # time of a frame that lies in no stage
-PLUGIN_STAGE: RGB = (0, 72, 246)
-STAGE_COLOURS: dict[str, RGB] = {
-    "life": (90, 96, 138), "compact": (24, 66, 174), "exits": (24, 12, 100), "index": (86, 180, 233),
-    "reorder": (24, 102, 252), "query": (66, 174, 192), "see": (0, 114, 178), "links": (54, 126, 252),
-    "sight": (90, 234, 252), "paths": (6, 60, 198),
-    "admit": (120, 120, 144), "move": (48, 72, 138), "hunt": (70, 100, 200), "contact": (20, 40, 250), "pins": (72, 168, 252),
-    "culling grid": (234, 216, 102), "cull": (180, 120, 84), "depth": (234, 222, 12), "ground": (213, 94, 0),
-    "lines": (228, 204, 150), "blit": (230, 159, 0), "overlays": (168, 66, 30),
-    "events": (185, 125, 155), "meters": (120, 80, 75), "proof": (205, 170, 195), "hud": (195, 80, 115),
-    "flip": (250, 175, 180), "other": REST,
-}
-
 BUDGET_MS = 1000 / 60
 SCALES_MS = (20, 40, 80, 160, 320, 640, 1280, 2560, 10_000)  # the full height
 SETTLED = 60  # frames after which the scale is fixed
@@ -150,7 +131,7 @@ class Bars:
         np.maximum(top_ms, frames[:, None], out=top_ms)
         numbers += np.greater_equal(middles_ms, top_ms, out=above.view(bool)).view(np.uint8)
         pygame.surfarray.blit_array(self.surface, self._numbers)
-        self.surface.set_palette([*map(stage_colour, stages), REST, ground[:3]])
+        self.surface.set_palette([*(text_of(stage).colour for stage in (*stages, OTHER)), ground[:3]])
 
 
 class Graph:
@@ -220,10 +201,6 @@ class Graph:
 
 # --- stages ----------------------------------------------------------------------------------------------------------
 
-def stage_colour(stage: str) -> RGB:
-    return STAGE_COLOURS.get(stage, PLUGIN_STAGE)
-
-
 def mean_ms(stage: str, profile: Profile) -> float:
     recent = profile.other_ms(SMOOTHED) if stage == OTHER else profile.stage_ms(stage, SMOOTHED)
     return float(recent.mean()) if len(recent) else 0.0
@@ -263,7 +240,7 @@ def draw_part(on: Canvas, top: float, part: str, stages: Sequence[str], profile:
     width, half = (INNER - 14) / 2, -(-len(stages) // 2)
     for number, (stage, ms) in enumerate(times.items()):
         x, y = PAD + number // half * (width + 14), top + 8 + LINE * (1 + number % half)
-        on.rect(stage_colour(stage), (x, y - 4, 8, 8), radius=2)
+        on.rect(text_of(stage).colour, (x, y - 4, 8, 8), radius=2)
         on.left(stage, x + 14, y, SMALL, DIM)
         on.right(f"{ms:.2f}", x + width, y, SMALL, TEXT if ms >= 0.005 else FAINT)
         on.target((x, y - 7, width, LINE), "stage", stage)
